@@ -1,0 +1,62 @@
+# The front door. Every target first installs what it needs (scripts/setup); behind it is Meson.
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+# On a system that scripts/setup does not know, install the packages by hand and use SETUP=true.
+SETUP ?= scripts/setup
+
+.PHONY: all demo test bench install lint format golden fuzz clean help
+
+all:
+	@$(SETUP) build
+	@scripts/configure build
+	@ninja -C build product
+
+demo: all
+	@build/ballast compare
+
+test:
+	@$(SETUP) build test
+	@scripts/test
+
+bench:
+	@$(SETUP) build test
+	@scripts/configure build -Dtests=true
+	@meson test -C build --benchmark --verbose
+
+install:
+	@$(SETUP) build
+	@scripts/configure build -Dprefix=$(abspath $(PREFIX))
+	@ninja -C build product
+	@meson install -C build --no-rebuild
+
+lint:
+	@$(SETUP) build test lint
+	@scripts/lint
+
+format:
+	@$(SETUP) lint
+	@scripts/format
+
+golden:
+	@$(SETUP) build test
+	@scripts/regolden
+
+fuzz:
+	@$(SETUP) build test fuzz
+	@scripts/fuzz $(FUZZ_SECONDS)
+
+clean:
+	rm -rf build build-*
+
+help:
+	@echo 'make                  build the program, build/ballast, and the library'
+	@echo 'make demo             build and compare every policy on one fleet (seconds)'
+	@echo 'make test             build and run all tests, also under the sanitizers and valgrind (minutes)'
+	@echo 'make bench            measure the speed of the engines'
+	@echo 'make install          install under PREFIX (now $(PREFIX)); DESTDIR is honoured'
+	@echo 'make lint             layout, warnings of gcc and clang, static analysis, manual pages, scripts'
+	@echo 'make format           lay out all sources as .clang-format says'
+	@echo 'make golden           make what is printed now the expected output of tests/cli and tests/golden'
+	@echo 'make fuzz             fuzz each parser for FUZZ_SECONDS (now $(FUZZ_SECONDS))'
+	@echo 'make clean            remove everything that was built'
+	@echo 'Each installs the Debian packages it misses; with SETUP=true nothing is installed.'

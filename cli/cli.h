@@ -1,0 +1,95 @@
+/* What the commands share: the table of commands, declarative options, output, progress, interruption.
+ *
+ * Results go to stdout, everything else to stderr. Exit status: 0 success, 1 an outcome that was asked to be good and is not, 2 bad
+ * input (one line on stderr, nothing on stdout), 130 interrupted. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "ballast/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { CLI_OK = 0, CLI_OUTCOME = 1, CLI_BAD_INPUT = 2, CLI_INTERRUPTED = 130 };
+
+/* ---- commands ---- */
+
+struct cli_option {
+    const char *name;     /* without the dashes */
+    const char *argument; /* shown in the help; NULL: a flag, value is "" */
+    const char *help;
+    enum bal_code (*set)(void *into, const char *value, struct bal_error *err);
+};
+
+struct cli_command {
+    const char *name;
+    const char *summary;     /* one line, for the list of commands */
+    const char *operands;    /* shown behind the name: "[NAME]"; "" when there are none */
+    const char *description; /* a few sentences for its own help */
+    const char *examples;    /* lines, indented by two */
+    const struct cli_option *options;
+    size_t option_count;
+    int (*run)(const struct cli_command *command, int argc, char **argv); /* argv[0] is the command's name */
+};
+
+extern const struct cli_command *const cli_commands[];
+extern const size_t cli_command_count;
+const struct cli_command *cli_find_command(const char *name);
+
+/* Reads the options of a command into *into. Operands are moved to the front of argv[1..] and their number is left in *operands; at
+ * most `most` are taken. Returns -1 to go on; otherwise the exit status (help was printed, or an error). */
+int cli_parse(const struct cli_command *command, int argc, char **argv, void *into, int most, int *operands);
+
+void cli_print_help(const struct cli_command *command, FILE *out);
+
+/* Prints "ballast: ..." in one line on stderr and returns CLI_BAD_INPUT. */
+int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- values of options ---- */
+
+struct cli_range {
+    double low, high; /* both included */
+    bool whole;
+    const char *what; /* "a whole number from 1 to 1000" */
+};
+enum bal_code cli_number(const char *value, const struct cli_range *range, double *number, struct bal_error *err);
+
+enum cli_format { CLI_TEXT, CLI_CSV, CLI_JSON };
+enum bal_code cli_format(const char *value, enum cli_format *format, struct bal_error *err);
+
+/* ---- output ---- */
+
+/* Results are gathered in memory and written at the end, so that nothing half-written stays. With a path the file beside it is created at
+ * once (an unwritable place is known before any work is done) and takes its name when it is complete. */
+struct cli_output {
+    FILE *stream; /* write here */
+    char *text;
+    size_t size;
+    const char *path; /* NULL: stdout */
+    char *temporary;
+    FILE *file;
+};
+int cli_output_open(struct cli_output *output, const char *path); /* 0, or the exit status */
+int cli_output_close(struct cli_output *output);                  /* 0, or the exit status */
+void cli_output_discard(struct cli_output *output);
+
+/* ---- interruption ---- */
+
+/* From here on Ctrl-C and SIGTERM set this instead of ending the program; a second Ctrl-C ends it at once. */
+extern volatile int cli_stop;
+void cli_catch_signals(void);
+
+/* ---- progress ---- */
+
+/* A bar on stderr while work goes on, when that is a terminal. */
+struct cli_progress {
+    bool shown;
+    double start, last;
+};
+void cli_progress_start(struct cli_progress *progress, bool quiet);
+void cli_progress_show(void *progress, double part); /* fits bal_lab_options.progress */
+void cli_progress_end(struct cli_progress *progress);
+
+#endif

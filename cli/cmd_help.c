@@ -1,0 +1,47 @@
+/* ballast help [COMMAND] */
+#include "commands.h"
+
+#include <string.h>
+
+void cli_print_overview(FILE *out) {
+    fputs("usage: ballast COMMAND [options]\n\n"
+          "Ballast compares and tunes policies that distribute work over many servers.\n\ncommands:\n",
+          out);
+    for (size_t i = 0; i < cli_command_count; i++)
+        fprintf(out, "  %-10s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+    fputs("\nballast help COMMAND tells more about one; ballast --version prints the version.\n"
+          "To begin: ballast compare\n",
+          out);
+}
+
+int cli_unknown_command(const char *name) {
+    char list[500] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < cli_command_count && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", cli_commands[i]->name);
+    return cli_fail("unknown command '%.100s'; the commands are %s", name, list);
+}
+
+static int run(const struct cli_command *command, int argc, char **argv) {
+    int operands;
+    const int status = cli_parse(command, argc, argv, NULL, 1, &operands);
+    if (status >= 0)
+        return status;
+    if (operands == 0) {
+        cli_print_overview(stdout);
+        return CLI_OK;
+    }
+    const struct cli_command *about = cli_find_command(argv[1]);
+    if (!about)
+        return cli_unknown_command(argv[1]);
+    cli_print_help(about, stdout);
+    return CLI_OK;
+}
+
+const struct cli_command cmd_help = {
+    .name = "help",
+    .summary = "explain a command",
+    .operands = "[COMMAND]",
+    .description = "Lists the commands, or explains one of them with all its options.",
+    .run = run,
+};

@@ -1,0 +1,195 @@
+/* ballast policies [NAME]: what there is to choose from, made from the table of policies. */
+#include "commands.h"
+
+#include "ballast/number.h"
+#include "ballast/policy.h"
+#include "report/json.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <string.h>
+
+enum form { TEXT, JSON, MARKDOWN };
+
+struct choices {
+    enum form form;
+};
+
+static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
+    static const char *const names[] = {"text", "json", "markdown"};
+    struct choices *choices = into;
+    for (int i = 0; i < 3; i++)
+        if (strcmp(value, names[i]) == 0) {
+            choices->form = (enum form)i;
+            return BAL_OK;
+        }
+    return bal_fail(err, BAL_E_UNKNOWN, "not one of text, json, markdown");
+}
+
+static void default_text(const struct bal_policy *policy, char *text, size_t size) {
+    struct bal_policy_spec spec = {.policy = policy};
+    for (unsigned i = 0; i < policy->param_count; i++)
+        spec.value[i] = policy->params[i].fallback;
+    bal_policy_print(&spec, text, size);
+}
+
+/* Memory as a formula is best shown by two examples. */
+static void memory_text(const struct bal_policy *policy, uint32_t servers, char *text, size_t size) {
+    struct bal_policy_spec spec = {.policy = policy};
+    for (unsigned i = 0; i < policy->param_count; i++)
+        spec.value[i] = policy->params[i].fallback;
+    const struct bal_setting setting = {servers, 0.9};
+    snprintf(text, size, "%.0f", bal_policy_memory_bits(&spec, &setting));
+}
+
+static void range_text(const struct bal_param *param, char *text, size_t size) {
+    char low[BAL_NUMBER_TEXT], high[BAL_NUMBER_TEXT], fallback[BAL_NUMBER_TEXT] = "none";
+    bal_number_print(param->low, low);
+    bal_number_print(param->high, high);
+    if (!isnan(param->fallback))
+        bal_number_print(param->fallback, fallback);
+    snprintf(text, size, "%s from %s to %s, default %s", param->whole ? "whole number" : "number", low, high, fallback);
+}
+
+static void print_list(FILE *out) {
+    struct table table;
+    table_init(&table, 5);
+    static const char *const head[] = {"policy", "rule", "cost a job", "bits, N=1000", "paper"};
+    for (int i = 0; i < 5; i++)
+        table_add(&table, "%s", head[i]);
+    for (size_t i = 0; i < bal_policy_count; i++) {
+        const struct bal_policy *policy = bal_policy_table[i];
+        char name[200], bits[32];
+        default_text(policy, name, sizeof name);
+        memory_text(policy, 1000, bits, sizeof bits);
+        table_add(&table, "%s", name);
+        table_add(&table, "%s", policy->summary);
+        table_add(&table, "%s", policy->cost);
+        table_add(&table, "%s", bits);
+        table_add(&table, "%s", policy->paper);
+    }
+    table_print(&table, "lllrl", true, out);
+    table_fini(&table);
+    fputs("\nA policy is written name or name:key=value,... ; ballast policies NAME tells its parameters.\n", out);
+}
+
+static void print_one(const struct bal_policy *policy, FILE *out) {
+    char name[200], bits_small[32], bits_large[32];
+    default_text(policy, name, sizeof name);
+    memory_text(policy, 100, bits_small, sizeof bits_small);
+    memory_text(policy, 10000, bits_large, sizeof bits_large);
+    fprintf(out, "%s: %s\n\n", name, policy->summary);
+    fprintf(out, "  cost a job   %s\n", policy->cost);
+    fprintf(out, "  memory       %s bits for 100 servers, %s for 10000\n", bits_small, bits_large);
+    fprintf(out, "  paper        %s\n", policy->paper);
+    fprintf(out, "  symmetric    %s\n", policy->flags & BAL_SYMMETRIC ? "yes" : "no");
+    if (policy->param_count)
+        fputs("\nparameters:\n", out);
+    for (unsigned i = 0; i < policy->param_count; i++) {
+        char range[200];
+        range_text(&policy->params[i], range, sizeof range);
+        fprintf(out, "  %-10s %s\n  %-10s %s\n", policy->params[i].name, policy->params[i].help, "", range);
+    }
+}
+
+static void print_markdown(FILE *out) {
+    fputs("# Policies\n\nMade from the table of policies by `ballast policies --format markdown`.\n\n"
+          "| policy | rule | cost a job | bits at N = 100 | at N = 10000 | paper |\n|---|---|---|---|---|---|\n",
+          out);
+    for (size_t i = 0; i < bal_policy_count; i++) {
+        const struct bal_policy *policy = bal_policy_table[i];
+        char name[200], bits_small[32], bits_large[32];
+        default_text(policy, name, sizeof name);
+        memory_text(policy, 100, bits_small, sizeof bits_small);
+        memory_text(policy, 10000, bits_large, sizeof bits_large);
+        fprintf(out, "| `%s` | %s | %s | %s | %s | %s |\n", name, policy->summary, policy->cost, bits_small, bits_large,
+                policy->paper);
+    }
+    fputs("\n## Parameters\n\nA policy is written `name` or `name:key=value,...`.\n\n"
+          "| policy | parameter | values | meaning |\n|---|---|---|---|\n",
+          out);
+    for (size_t i = 0; i < bal_policy_count; i++)
+        for (unsigned k = 0; k < bal_policy_table[i]->param_count; k++) {
+            const struct bal_param *param = &bal_policy_table[i]->params[k];
+            char range[200];
+            range_text(param, range, sizeof range);
+            fprintf(out, "| `%s` | `%s` | %s | %s |\n", bal_policy_table[i]->name, param->name, range, param->help);
+        }
+}
+
+static void json_policy(struct json *json, const struct bal_policy *policy) {
+    json_open(json, NULL, '{');
+    json_text(json, "name", policy->name);
+    json_text(json, "summary", policy->summary);
+    json_text(json, "cost", policy->cost);
+    json_text(json, "paper", policy->paper);
+    json_bool(json, "symmetric", policy->flags & BAL_SYMMETRIC);
+    json_open(json, "parameters", '[');
+    for (unsigned k = 0; k < policy->param_count; k++) {
+        const struct bal_param *param = &policy->params[k];
+        json_open_line(json, NULL, '{');
+        json_text(json, "name", param->name);
+        json_number(json, "low", param->low);
+        json_number(json, "high", param->high);
+        json_number(json, "default", param->fallback);
+        json_bool(json, "whole", param->whole);
+        json_text(json, "help", param->help);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+static void print_json(const struct bal_policy *only, FILE *out) {
+    struct json json;
+    json_init(&json, out);
+    json_open(&json, NULL, '[');
+    for (size_t i = 0; i < bal_policy_count; i++)
+        if (!only || only == bal_policy_table[i])
+            json_policy(&json, bal_policy_table[i]);
+    json_close(&json, ']');
+}
+
+static int run(const struct cli_command *command, int argc, char **argv) {
+    struct choices choices = {TEXT};
+    int operands;
+    const int status = cli_parse(command, argc, argv, &choices, 1, &operands);
+    if (status >= 0)
+        return status;
+    const struct bal_policy *only = NULL;
+    if (operands == 1) {
+        struct bal_policy_spec spec;
+        struct bal_error err;
+        if (bal_policy_parse(argv[1], &spec, &err))
+            return cli_fail("%s", err.text);
+        only = spec.policy;
+    }
+    struct cli_output output;
+    const int opened = cli_output_open(&output, NULL);
+    if (opened)
+        return opened;
+    if (choices.form == JSON)
+        print_json(only, output.stream);
+    else if (choices.form == MARKDOWN)
+        print_markdown(output.stream);
+    else if (only)
+        print_one(only, output.stream);
+    else
+        print_list(output.stream);
+    return cli_output_close(&output);
+}
+
+static const struct cli_option options[] = {
+    {"format", "FORM", "text, json or markdown", set_format},
+};
+
+const struct cli_command cmd_policies = {
+    .name = "policies",
+    .summary = "list the policies, their parameters, costs and papers",
+    .operands = "[NAME]",
+    .description = "Lists all policies, or tells everything about one.",
+    .examples = "  ballast policies\n  ballast policies pod\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

@@ -1,0 +1,39 @@
+/* ballast: finds the command and runs it. */
+#include "commands.h"
+
+#include <locale.h>
+#include <string.h>
+
+const struct cli_command *const cli_commands[] = {
+    &cmd_compare,
+    &cmd_policies,
+    &cmd_help,
+};
+const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
+
+const struct cli_command *cli_find_command(const char *name) {
+    for (size_t i = 0; i < cli_command_count; i++)
+        if (strcmp(cli_commands[i]->name, name) == 0)
+            return cli_commands[i];
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    setlocale(LC_CTYPE, "");
+    if (argc < 2) {
+        cli_print_overview(stderr);
+        return CLI_BAD_INPUT;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("ballast " BALLAST_VERSION);
+        return CLI_OK;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        cli_print_overview(stdout);
+        return CLI_OK;
+    }
+    const struct cli_command *command = cli_find_command(argv[1]);
+    if (!command)
+        return cli_unknown_command(argv[1]);
+    return command->run(command, argc - 1, argv + 1);
+}

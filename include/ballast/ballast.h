@@ -1,0 +1,18 @@
+/* Everything. */
+#ifndef BALLAST_BALLAST_H
+#define BALLAST_BALLAST_H
+
+#include "ballast/error.h"
+#include "ballast/known.h"
+#include "ballast/lab.h"
+#include "ballast/law.h"
+#include "ballast/model.h"
+#include "ballast/number.h"
+#include "ballast/policy.h"
+#include "ballast/random.h"
+#include "ballast/set.h"
+#include "ballast/simulate.h"
+#include "ballast/stats.h"
+#include "ballast/theory.h"
+
+#endif

@@ -1,0 +1,225 @@
+/* Experiments: what an experiment file says, the points it spans, and what came out.
+ *
+ * An experiment is a model with some of its fields swept over axes, a list of policies, the length and number of runs, and what
+ * is asked of the results: figures to draw and claims to judge. Files are YAML; docs/experiments.md tells every field.
+ *
+ *     struct bal_experiment *e;
+ *     if (bal_experiment_read("load.yaml", BAL_MODE_PLAIN, &e, &err))      ... err.text: "load.yaml:7: load: ..."
+ *     for (size_t point = 0; point < e->points; point++)
+ *         for (size_t policy = 0; policy < e->policies; policy++) {
+ *             struct bal_case c;
+ *             bal_experiment_case(e, point, policy, &c);                   ... model, policy and run, ready to simulate
+ *         }
+ *     bal_experiment_free(e);
+ *
+ * A cell is one policy at one point; its replications are trials. Trials are kept in a store (ballast/store.h), which
+ * also answers for the results of cells. The same file read in the same mode always gives the same points, seeds and
+ * trials; adding points or policies changes none of the others. */
+#ifndef BALLAST_EXPERIMENT_H
+#define BALLAST_EXPERIMENT_H
+
+#include "ballast/known.h"
+#include "ballast/lab.h"
+
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    BAL_AXES_MAX = 4,           /* axes of a sweep */
+    BAL_AXIS_FIELDS_MAX = 4,    /* fields that one axis sets together */
+    BAL_PLOT_METRICS_MAX = 8,   /* metrics of a figure */
+    BAL_EXPERIMENT_POLICIES = 64,
+};
+#define BAL_CELLS_MAX 100000u              /* points x policies */
+#define BAL_EXPERIMENT_BYTES (1u << 20)    /* of a file */
+
+/* A file may say how to run it quickly and how to run it in full; these are laid over what it says otherwise. */
+enum bal_mode { BAL_MODE_PLAIN, BAL_MODE_QUICK, BAL_MODE_FULL };
+const char *bal_mode_text(enum bal_mode mode); /* "plain", "quick", "full" */
+
+/* ---- quantities: what can be asked of a cell ---- */
+
+/* A metric, or the fraction of servers with at least i jobs, called "queue.tail.i". */
+struct bal_quantity {
+    int metric; /* enum bal_metric; BAL_METRIC_COUNT: a tail */
+    int level;  /* of the tail, 0 to BAL_TAIL_LEVELS - 1 */
+};
+
+/* Is there one of that name? */
+bool bal_quantity_find(const char *name, struct bal_quantity *quantity);
+/* Its name, written into text when it is a tail. */
+const char *bal_quantity_text(struct bal_quantity quantity, char text[32]);
+/* Does it grow without bound when the system is unstable, so that its mean says nothing? */
+bool bal_quantity_diverges(struct bal_quantity quantity);
+double bal_quantity_of_trial(struct bal_quantity quantity, const struct bal_trial *trial);
+/* What theory says; NaN where it says nothing. */
+double bal_quantity_of_known(struct bal_quantity quantity, const struct bal_model *model,
+                             const struct bal_known *known);
+
+/* ---- what is swept ---- */
+
+struct bal_sweep_value {
+    const char *text[BAL_AXIS_FIELDS_MAX]; /* for each field of the axis: "0.9", "50x1,50x10" */
+    const char *label;                     /* for people: "50:50"; without one in the file text[0] */
+    double number;                         /* text[0] as a number; NaN when it is none */
+};
+
+struct bal_sweep_axis {
+    const char *name;  /* its first field: "load", "servers", "pod.d"; figures and claims refer to it by this name */
+    const char *label; /* for people; without one in the file the name */
+    unsigned fields;
+    const char *field[BAL_AXIS_FIELDS_MAX]; /* what it sets: field[0] is the name */
+    size_t count;
+    const struct bal_sweep_value *value;
+    bool numeric; /* all values are numbers, in increasing order */
+    bool log;     /* they were given as spaced logarithmically */
+};
+
+struct bal_entry {
+    const char *label; /* unique; without one in the file the text */
+    const char *text;  /* as written in the file */
+    struct bal_policy_spec spec; /* as written; parameters that are swept differ from point to point */
+};
+
+/* Some of the values of each axis, and some policies. */
+struct bal_selection {
+    const bool *value[BAL_AXES_MAX]; /* one flag for each value of the axis */
+    const bool *policy;              /* one flag for each policy */
+};
+
+/* ---- figures that are asked for ---- */
+
+enum bal_plot_kind {
+    BAL_PLOT_AXIS, /* metrics against an axis */
+    BAL_PLOT_CDF,  /* distribution of the response or waiting time */
+    BAL_PLOT_CCDF, /* one minus it */
+    BAL_PLOT_TAIL, /* fraction of servers with at least i jobs, against i */
+    BAL_PLOT_BARS, /* metrics as bars, one group for each value or policy */
+};
+
+enum { BAL_BY_POLICY = -1, BAL_BY_METRIC = -2, BAL_BY_NOTHING = -3 };
+
+struct bal_plot {
+    const char *id;      /* unique; fits a file name: letters, digits, '-', '_' */
+    const char *title;   /* NULL: none */
+    const char *caption; /* NULL: none */
+    const char *section; /* which figure of the paper; NULL: none */
+    enum bal_plot_kind kind;
+    int x;      /* axis of the sweep, or BAL_BY_POLICY (bars), or BAL_BY_NOTHING (distributions, tails) */
+    int series; /* what the curves differ in: an axis, BAL_BY_POLICY or BAL_BY_METRIC */
+    int panels; /* what the panels differ in: an axis, BAL_BY_POLICY, BAL_BY_METRIC or BAL_BY_NOTHING */
+    int rows;   /* the same for rows of panels; then `panels` are the columns */
+    unsigned metrics;
+    struct bal_quantity metric[BAL_PLOT_METRICS_MAX]; /* what is drawn; for distributions response.mean or waiting.mean
+                                                       * says which */
+    struct bal_selection where;
+    bool theory; /* draw what theory says too */
+    bool log_x, log_y;
+    double x_range[2], y_range[2]; /* NaN: as the data demand */
+    const char *x_label, *y_label; /* NULL: from the axis and the metric */
+    unsigned columns;              /* panels side by side; 0: as many as look good */
+};
+
+/* ---- claims ---- */
+
+enum bal_measure {
+    BAL_MEASURE_VALUE,      /* a quantity of a policy */
+    BAL_MEASURE_RATIO,      /* one over another */
+    BAL_MEASURE_DIFFERENCE, /* one minus another */
+    BAL_MEASURE_EXPONENT,   /* a of the fitted law  quantity = constant x^a */
+    BAL_MEASURE_SLOPE,      /* a of the fitted law  quantity = constant + a log x */
+    BAL_MEASURE_RANK,       /* place of the policy among the others, 1 for the smallest */
+    BAL_MEASURE_VERDICT,    /* is it stable? */
+    BAL_MEASURE_CRITICAL,   /* where along an axis it ceases to be stable */
+    BAL_MEASURE_CROSSING,   /* where along an axis one becomes larger than another */
+};
+
+enum bal_over { BAL_OVER_EACH, BAL_OVER_SOME, BAL_OVER_LARGEST, BAL_OVER_SMALLEST };
+
+enum bal_reference { BAL_REFERENCE_POLICY, BAL_REFERENCE_THEORY, BAL_REFERENCE_FLOOR, BAL_REFERENCE_NUMBER };
+
+/* One side of a comparison. */
+struct bal_operand {
+    enum bal_reference reference;
+    struct bal_quantity quantity;
+    int policy;    /* its index */
+    double number; /* of BAL_REFERENCE_NUMBER */
+    int fixed[BAL_AXES_MAX]; /* value of an axis at which this side is taken, -1: wherever the other side is */
+};
+
+struct bal_claim {
+    const char *id;      /* unique */
+    const char *section; /* of the paper, NULL: none */
+    const char *says;    /* the claim in our words */
+    enum bal_measure measure;
+    struct bal_operand of, to; /* `to` where the measure compares */
+    bool compares;
+    enum bal_over over;
+    int along;  /* axis of a fit, a critical value or a crossing; -1: none */
+    bool slack; /* x stands for 1/(1-x) in fits */
+    struct bal_selection where;
+    double low, high;            /* what is expected, both ends included */
+    enum bal_verdict verdict;    /* of BAL_MEASURE_VERDICT */
+    const char *expected;        /* the same for people: "at most 1.1" */
+    unsigned line;               /* in the file */
+};
+
+/* ---- the experiment ---- */
+
+struct bal_experiment {
+    const char *name;   /* of the file, without directory and suffix */
+    const char *spec;   /* the text of the file */
+    enum bal_mode mode;
+    const char *title;
+    const char *about;   /* NULL: none */
+    const char *paper;   /* short name of the paper it belongs to; NULL: none */
+    const char *section; /* of the paper; NULL: none */
+    uint64_t seed;
+    size_t axes;
+    const struct bal_sweep_axis *axis;
+    size_t points; /* product of the axes' counts, the last axis varying fastest; 1 without axes */
+    size_t policies;
+    const struct bal_entry *policy;
+    size_t baseline; /* the policy that the others are compared with */
+    size_t metrics;
+    const struct bal_quantity *metric; /* shown in tables */
+    size_t plots;
+    const struct bal_plot *plot;
+    size_t claims;
+    const struct bal_claim *claim;
+    struct bal_experiment_private *own;
+};
+
+/* Reads, checks and resolves a file; everything about it is known to be right afterwards: every cell can be simulated, every
+ * reference exists. On failure err names the file, the line, the field and what would be right. */
+enum bal_code bal_experiment_read(const char *path, enum bal_mode mode, struct bal_experiment **experiment,
+                                  struct bal_error *err);
+/* The same for a text; name stands for the path in messages. */
+enum bal_code bal_experiment_parse(const char *text, size_t length, const char *name, enum bal_mode mode,
+                                   struct bal_experiment **experiment, struct bal_error *err);
+void bal_experiment_free(struct bal_experiment *experiment);
+
+/* Index into each axis of a point, and back. */
+void bal_experiment_coordinates(const struct bal_experiment *experiment, size_t point, size_t index[BAL_AXES_MAX]);
+size_t bal_experiment_point(const struct bal_experiment *experiment, const size_t index[BAL_AXES_MAX]);
+/* "load=0.9 servers=50:50" with labels; "" without axes. Always terminated. */
+void bal_experiment_point_text(const struct bal_experiment *experiment, size_t point, char *text, size_t size);
+
+bool bal_selection_has(const struct bal_selection *selection, const struct bal_experiment *experiment, size_t point);
+
+/* The cell, ready to simulate. */
+void bal_experiment_case(const struct bal_experiment *experiment, size_t point, size_t policy, struct bal_case *c);
+
+/* ---- documentation ---- */
+
+/* The fields of experiment files: as a JSON schema for editors, and as the tables of docs/experiments.md. */
+void bal_experiment_write_schema(FILE *out);
+void bal_experiment_write_fields(FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,104 @@
+/* Figures: what is to be seen, as data, drawn by gnuplot as SVG, PNG or PDF.
+ *
+ *     const double load[] = {0.5, 0.9}, mean[] = {1.33, 2.66}, half[] = {0.01, 0.03};
+ *     const struct bal_series series[] = {
+ *         {.name = "pod:d=2", .style = BAL_STYLE_POINTS, .count = 2, .x = load, .y = mean, .half = half}};
+ *     const struct bal_panel panel = {.x = {.label = "load"},
+ *                                     .y = {.label = "mean response time", .unit = "service times"},
+ *                                     .series = series, .count = 1};
+ *     const struct bal_figure figure = {.title = "two choices", .panel = &panel, .panels = 1};
+ *     if (bal_figure_write(&figure, "two.pdf", &err))      ... err.text says why
+ *
+ * A figure is as wide as one column of a paper (3.5 inches), or as two when it has several panels side by side, with letters of
+ * 8 points. Colours can be told apart by colour-blind eyes, shapes without colours. The legend stands below the
+ * panels, never on the data. All text may be any UTF-8: nothing in it is a command or a mark-up. */
+#ifndef BALLAST_FIGURE_H
+#define BALLAST_FIGURE_H
+
+#include "ballast/error.h"
+#include "ballast/stats.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum bal_style {
+    BAL_STYLE_POINTS, /* measured values, each with its error bar */
+    BAL_STYLE_LINE,   /* a curve or a path */
+    BAL_STYLE_STEPS,  /* constant from each x to the next: distributions of whole numbers */
+    BAL_STYLE_BARS,   /* bars over named places, those of several groups side by side */
+};
+
+/* Values that belong together. The series of one group have one colour, one shape and one entry in the legend,
+ * under the first name found; that of a simulation and that of its theory are two series of one group. */
+struct bal_series {
+    const char *name; /* may be NULL */
+    unsigned group;   /* 0, 1, ...: also the order in the legend */
+    enum bal_style style;
+    bool theory; /* drawn as a line whatever the style */
+    size_t count;
+    const double *x, *y;             /* a pair with a NaN or an infinity is left out and interrupts a line */
+    const double *half;              /* half-widths of the 95 % intervals of y; NULL or NaN: none */
+    const enum bal_verdict *verdict; /* NULL: nothing is known about stability. An unstable point is not
+                                      * plotted but marked above the axes; an undecided one is drawn hollow. */
+};
+
+struct bal_axis {
+    const char *label;
+    const char *unit; /* in brackets behind the label; NULL or "": none */
+    bool log;
+    double low, high;         /* where the axis ends; both 0: as the data demand; NaN: that end as the data demand */
+    const char *const *names; /* named places x = 0, 1, ..., as bars need them; NULL: numbers */
+    size_t name_count;
+};
+
+struct bal_panel {
+    const char *title; /* may be NULL */
+    struct bal_axis x, y;
+    const struct bal_series *series;
+    size_t count;
+};
+
+enum { BAL_PANELS_MAX = 36, BAL_FIGURE_GROUPS_MAX = 64 };
+
+struct bal_figure {
+    const char *title; /* may be NULL */
+    const struct bal_panel *panel;
+    size_t panels;        /* 1 to BAL_PANELS_MAX, row by row */
+    unsigned columns;     /* 0: as many as look good */
+    const char *measured; /* what the legend calls measured and ... */
+    const char *theory;   /* ... computed values where there are both; NULL: "simulation" and "theory" */
+};
+
+enum bal_figure_format { BAL_FIGURE_SVG, BAL_FIGURE_PNG, BAL_FIGURE_PDF, BAL_FIGURE_FORMATS };
+
+/* "svg", "png", "pdf": the suffix of a file. */
+const char *bal_figure_format_text(enum bal_figure_format format);
+/* The format that the suffix of a path names; BAL_FIGURE_FORMATS when there is none such. */
+enum bal_figure_format bal_figure_format_of(const char *path);
+
+/* Can it be drawn? Checks what can be wrong with the data: too many panels or groups, a log axis that ends at 0 or below, an axis
+ * that ends before it begins. */
+enum bal_code bal_figure_check(const struct bal_figure *figure, struct bal_error *err);
+
+/* The gnuplot script that draws the figure on its standard output, data included: one to keep or to change by hand. The caller
+ * frees *script, which is terminated. */
+enum bal_code bal_figure_script(const struct bal_figure *figure, enum bal_figure_format format, char **script,
+                                struct bal_error *err);
+
+/* Draws the figure into memory: runs gnuplot, which must be installed, and leaves no file behind. The caller frees *data. The SVG
+ * stands alone, and its ink is `currentColor`, so that a page it is put into decides on light or dark. */
+enum bal_code bal_figure_render(const struct bal_figure *figure, enum bal_figure_format format, char **data,
+                                size_t *size, struct bal_error *err);
+
+/* Draws the figure into a file whose suffix says the format. The file appears, or replaces an older one, when it is
+ * complete and not before. */
+enum bal_code bal_figure_write(const struct bal_figure *figure, const char *path, struct bal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

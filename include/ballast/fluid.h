@@ -1,0 +1,90 @@
+/* Fluid models: how the fractions s_i(t) of servers with at least i jobs move in a system of very many
+ * servers.
+ *
+ * A model is a system of ordinary differential equations over infinitely many levels i, of which as many
+ * are carried as hold all mass but 1e-12 at every time; levels are added while the path is computed. Where
+ * the right side of a model is discontinuous it is a hybrid system: it has modes, each with a smooth right
+ * side, and functions whose crossing of zero ends a mode; crossings are located by root finding, never
+ * stepped over.
+ *
+ * Units as in ballast/theory.h: mean service time 1, lambda arrivals per server and unit of time. lambda >=
+ * 1 is allowed: then the queues grow.
+ *
+ * Integration is by CVODE (variable order and step, relative tolerance 1e-10, absolute 1e-13); errors along
+ * a path are some ten times the tolerance. Functions may be called from several threads at once. */
+#ifndef BALLAST_FLUID_H
+#define BALLAST_FLUID_H
+
+#include "ballast/error.h"
+#include "ballast/theory.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A state y is `head` numbers, then `width` numbers for each of the levels 1, 2, ...; level 0 is not part
+ * of it. The models here have head = 0 and width = 1: y[i - 1] = s_i. All fields are constant; param
+ * belongs to the caller and must outlive the model. To add a model is to fill such a struct in a file of
+ * its own. */
+struct bal_fluid_model {
+    const char *name;
+    size_t head, width;
+    size_t hubs;  /* so many numbers, the first, may occur in all equations; a later one only in those of its
+                     own level and of the levels next to it */
+    size_t roots; /* functions that end a mode; 0 for a model without modes */
+    const void *param;
+
+    /* Are the parameters and the state y (n numbers, the rest 0) possible? */
+    enum bal_code (*check)(const void *param, const double *y, size_t n, struct bal_error *err);
+
+    /* dy/dt at (t, y) in the given mode, with so many levels; the level above the last counts as 0. Must be
+     * smooth in y as long as no root function of the mode has changed sign, and a little beyond. */
+    void (*rhs)(const void *param, int mode, double t, const double *y, size_t levels, double *dy);
+
+    /* Only with roots > 0. A mode ends when one of its g[0..roots-1] passes from negative to positive; a
+     * function without a meaning in this mode is set to -1. */
+    void (*root)(const void *param, int mode, double t, const double *y, double *g);
+
+    /* Only with roots > 0. The mode that follows `mode` (-1 at the start) at this state; may put y exactly
+     * on the boundary that it has reached. The same mode may be returned. */
+    int (*next)(const void *param, int mode, double t, double *y);
+};
+
+/* pod and pod-scp: for i >= 1, with v_0 = 1,
+ *     dv_i/dt = lambda ((1-p) (v_{i-1}^d1 - v_i^d1) + p (v_{i-1}^d2 - v_i^d2)) - (v_i - v_{i+1}). */
+struct bal_fluid_model bal_fluid_pod(const struct bal_pod *pod);
+
+/* rcpb in its three variants:
+ *     ds_1/dt = lambda (1 - s_1 P0) - (s_1 - s_2),
+ *     ds_i/dt = lambda (s_{i-1} - s_i) P0 - (s_i - s_{i+1}) for i >= 2,
+ * P0 being bal_rcpb_empty(rcpb, s_1), and 1 - (1 - s_2)/lambda while the high message variant slides along
+ * s_1 = 1. */
+struct bal_fluid_model bal_fluid_rcpb(const struct bal_rcpb *rcpb);
+
+struct bal_fluid_path {
+    size_t times;   /* rows */
+    size_t columns; /* numbers of a state that were carried at the end; the others are 0 */
+    double *state;  /* times * columns, row by row */
+    double edge;    /* the largest mass ever seen in the outermost eighth of the levels, where more are added
+                       from 1e-13 on; what is neglected beyond them is less */
+    size_t steps;   /* of the integrator */
+    size_t switches; /* of the mode */
+};
+
+/* Computes the path from the state start (n numbers, the rest 0; n = 0: all empty) at time 0, at
+ * times[0..count-1], which are >= 0 and do not fall. On success the caller ends with bal_fluid_path_fini;
+ * on failure there is nothing to end. O(levels) memory and O(levels) time per step. */
+enum bal_code bal_fluid_path_init(struct bal_fluid_path *path, const struct bal_fluid_model *model,
+                                  const double *start, size_t n, const double *times, size_t count,
+                                  struct bal_error *err);
+void bal_fluid_path_fini(struct bal_fluid_path *path);
+
+/* Number i of the state at times[k], 0 if it was not carried. */
+static inline double bal_fluid_path_at(const struct bal_fluid_path *path, size_t k, size_t i) {
+    return i < path->columns ? path->state[k * path->columns + i] : 0.0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,67 @@
+/* The lab: many trials side by side, and what they say together.
+ *
+ * A case is one policy on one model; its replications are independent trials. Cases are given as an array and their results come
+ * back as an array. Results do not depend on the number of threads. */
+#ifndef BALLAST_LAB_H
+#define BALLAST_LAB_H
+
+#include "ballast/simulate.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct bal_case {
+    struct bal_model model;
+    struct bal_policy_spec policy;
+    struct bal_run run;    /* its replication and stop are set for each trial */
+    unsigned replications; /* at least this many, >= 1 */
+    double precision;      /* when above 0: add replications until the half-width of the mean response time is at most
+                            * this fraction of it */
+};
+
+/* What the replications of a case say together. */
+struct bal_result {
+    struct bal_estimate metric[BAL_METRIC_COUNT];
+    double tail[BAL_TAIL_LEVELS];
+    enum bal_verdict verdict;
+    enum bal_engine engine;
+    double memory_bits;
+    unsigned replications; /* complete ones; 0: nothing is known */
+    bool precise;          /* the wanted precision was reached (true when none was wanted) */
+    double warmup;         /* mean fraction of the run that was cut */
+    uint64_t jobs;         /* measured */
+    uint64_t events;
+    double seconds; /* processor time of all its trials */
+};
+
+struct bal_lab_options {
+    unsigned threads;         /* 0: one for each processor */
+    unsigned most;            /* most replications that the precision may ask for; 0: 1000 */
+    const volatile int *stop; /* when set and not 0: finish early with what is there; may be NULL */
+    /* Called now and then from one of the threads, never from two at once; may be NULL. `part` is the share of all work
+     * known so far that is done, 0 to 1. */
+    void (*progress)(void *context, double part);
+    void *progress_context;
+};
+
+/* Runs all replications of all cases, the long ones first. result has room for count. Returns BAL_E_STOPPED, with results from the trials
+ * that were complete, when told to stop. */
+enum bal_code bal_lab_run(const struct bal_case *cases, size_t count, const struct bal_lab_options *options,
+                          struct bal_result *result, struct bal_error *err);
+
+/* The same conclusion from trials made elsewhere. trial[0..count) are the replications of one case, in order. */
+void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size_t count, struct bal_result *result);
+
+/* Rough processor time of one trial in arbitrary units, to order and to report progress. */
+double bal_case_cost(const struct bal_case *c);
+
+/* Runs task(context, i) for all i in [0, count) on so many threads (0: one for each processor), in order of i as threads become free. Stops handing out
+ * when *stop is set. */
+enum bal_code bal_pool_run(unsigned threads, size_t count, void (*task)(void *context, size_t i), void *context,
+                           const volatile int *stop);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,104 @@
+/* Laws of job sizes (and of set-up times and the like): positive random variables given by a short text.
+ *
+ *   exp              exponential of mean 1                    exp(M)            of mean M
+ *   det              always 1                                 det(M)            always M
+ *   erlang(K)        sum of K exponentials, mean 1            erlang(K,M)       of mean M
+ *   hyper(C2)        two exponential branches with balanced means (each brings half of the mean), squared
+ *                    coefficient of variation C2 >= 1, mean 1                   hyper(C2,M) of mean M
+ *   hyper(P1,R1,P2,R2,...)    branch i with probability Pi (they sum to 1), exponential of rate Ri
+ *   phase(START;RATES;JUMPS)  phase-type. START: the probabilities r_1 .. r_K of the first phase (they sum to
+ *                    1), separated by spaces. RATES: gamma_1 .. gamma_K. JUMPS: K rows r_i1 .. r_iK separated
+ *                    by '/': where to on leaving phase i; a row sums to at most 1, the rest ends the job.
+ *                    phase(1 0;2 2;0 1/0 0) is erlang(2).
+ *   lognormal(C2)    squared coefficient of variation C2, mean 1                lognormal(C2,M) of mean M
+ *   pareto(A)        tail (XM/x)^A for x >= XM, with XM such that the mean is 1 (A > 1)
+ *   pareto(A,XM)     the same with XM given; for A <= 1 the mean is infinite
+ *   bounded-pareto(A,L,H)     pareto(A,L) given that it is at most H
+ *   uniform(A,B)     uniform on [A, B], 0 <= A < B
+ *
+ * Numbers are plain decimals. Means, scales and 1/rates lie between 1e-30 and 1e30, so that third moments
+ * fit a double. Spaces are allowed around every number and sign. */
+#ifndef BALLAST_LAW_H
+#define BALLAST_LAW_H
+
+#include "ballast/error.h"
+#include "ballast/random.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    BAL_LAW_PHASES = 16, /* most phases or branches of a law */
+    BAL_LAW_TEXT = 8192, /* room for the text of any law */
+};
+
+enum bal_law_kind {
+    BAL_LAW_EXP,
+    BAL_LAW_DET,
+    BAL_LAW_ERLANG,
+    BAL_LAW_HYPER,
+    BAL_LAW_PHASE,
+    BAL_LAW_LOGNORMAL,
+    BAL_LAW_PARETO,
+    BAL_LAW_BOUNDED_PARETO,
+    BAL_LAW_UNIFORM,
+};
+
+/* Made by bal_law_parse; read it freely, but leave changes to bal_law_scale. A plain value: copy it at
+ * will. */
+struct bal_law {
+    enum bal_law_kind kind;
+    unsigned phases; /* hyper, phase: how many; erlang: K */
+    double mean;     /* > 0; INFINITY for pareto with A <= 1 */
+
+    /* erlang: a = mean of one phase. hyper: a = C2, or 0 if given branch by branch.
+     * lognormal: a = C2, b and c = mean and standard deviation of the logarithm.
+     * pareto: a = A, b = XM. bounded-pareto: a = A, b = L, c = H, d = A log(H/L). uniform: a = A, b = B. */
+    double a, b, c, d;
+
+    double start[BAL_LAW_PHASES];                /* hyper, phase: probability of starting there */
+    double rate[BAL_LAW_PHASES];                 /* hyper, phase: rate of leaving it */
+    double jump[BAL_LAW_PHASES][BAL_LAW_PHASES]; /* phase: where to, given that it is left */
+};
+
+/* One row per kind, in the order of enum bal_law_kind, for help texts and error messages. */
+struct bal_law_info {
+    const char *name;    /* "hyper" */
+    const char *usage;   /* "hyper(C2), hyper(C2,M) or hyper(P1,R1,P2,R2,...)" */
+    const char *summary; /* one line */
+};
+extern const struct bal_law_info bal_law_table[];
+extern const size_t bal_law_count;
+
+/* Reads a law. On failure *law is untouched and err tells what is wrong and what would be right. */
+enum bal_code bal_law_parse(const char *text, struct bal_law *law, struct bal_error *err);
+
+/* Writes the canonical text: parsing it gives the same law, bit for bit, and equal laws have equal texts.
+ * Always terminated if size > 0; returns the length that a large enough buffer would hold, like snprintf. */
+size_t bal_law_print(const struct bal_law *law, char *text, size_t size);
+
+/* One draw, > 0 but for a chance of about 2^-53. O(1), but for phase: a step for each phase passed. */
+double bal_law_sample(const struct bal_law *law, struct bal_rng *rng);
+
+/* E[S^k], k = 1, 2, 3; INFINITY where it does not exist. */
+double bal_law_moment(const struct bal_law *law, int k);
+
+/* P(S <= x), absolute error below 1e-12. Not for hot loops: phase needs some hundred operations times the
+ * cube of its number of phases, erlang some sqrt(K). */
+double bal_law_cdf(const struct bal_law *law, double x);
+
+/* The same law with all values multiplied by factor > 0. */
+void bal_law_scale(struct bal_law *law, double factor);
+
+/* Is it exponential, in whatever form it was written: erlang(1), hyper(1), a phase law with a constant
+ * hazard? */
+bool bal_law_is_exponential(const struct bal_law *law);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

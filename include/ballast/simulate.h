@@ -1,0 +1,96 @@
+/* Simulation: one trial is one replication of one policy on one model; parameters in, measurements out.
+ *
+ * A trial is a function of its arguments alone: the same model, policy, seed and replication give bit-identical results on any
+ * number of threads. Trials share nothing and may run side by side. */
+#ifndef BALLAST_SIMULATE_H
+#define BALLAST_SIMULATE_H
+
+#include "ballast/error.h"
+#include "ballast/model.h"
+#include "ballast/policy.h"
+#include "ballast/stats.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Everything that a trial measures, by name. Times are in the unit of the model (that in which sizes are given).
+ *      enumerator,        name in files,       unit,   meaning */
+#define BAL_METRICS(X)                                                                                       \
+    X(RESPONSE_MEAN, "response.mean", "time", "mean response time: from arrival to completion")              \
+    X(RESPONSE_P50, "response.p50", "time", "median response time")                                          \
+    X(RESPONSE_P90, "response.p90", "time", "90th percentile of the response time")                          \
+    X(RESPONSE_P99, "response.p99", "time", "99th percentile of the response time")                          \
+    X(RESPONSE_P999, "response.p999", "time", "99.9th percentile of the response time")                      \
+    X(WAITING_MEAN, "waiting.mean", "time", "mean waiting time: from arrival to start of service")           \
+    X(WAITING_P50, "waiting.p50", "time", "median waiting time")                                             \
+    X(WAITING_P90, "waiting.p90", "time", "90th percentile of the waiting time")                             \
+    X(WAITING_P99, "waiting.p99", "time", "99th percentile of the waiting time")                             \
+    X(WAITING_P999, "waiting.p999", "time", "99.9th percentile of the waiting time")                         \
+    X(WAITING_PROBABILITY, "waiting.probability", "", "fraction of jobs that wait at all")                   \
+    X(QUEUE_MEAN, "queue.mean", "jobs", "mean jobs at a server, the one in service included")                \
+    X(QUEUE_TOTAL, "queue.total", "jobs", "mean jobs at all servers together")                               \
+    X(PROBES_PER_JOB, "messages.probes_per_job", "per job", "servers asked per job")                         \
+    X(REPORTS_PER_JOB, "messages.reports_per_job", "per job", "messages sent by servers on their own, per job") \
+    X(MESSAGES_PER_JOB, "messages.per_job", "per job", "messages per job, a probe counted as two")           \
+    X(MESSAGES_PER_TIME, "messages.per_time", "per time", "messages per unit of time, a probe counted as one")
+
+enum bal_metric {
+#define X(name, text, unit, meaning) BAL_##name,
+    BAL_METRICS(X)
+#undef X
+    BAL_METRIC_COUNT
+};
+
+struct bal_metric_info {
+    const char *name;
+    const char *unit;
+    const char *meaning;
+};
+extern const struct bal_metric_info bal_metric_table[BAL_METRIC_COUNT];
+/* The metric of that name, or BAL_METRIC_COUNT. */
+enum bal_metric bal_metric_find(const char *name);
+
+enum bal_engine { BAL_ENGINE_AUTO, BAL_ENGINE_MARKOV, BAL_ENGINE_EVENT };
+const char *bal_engine_text(enum bal_engine engine);
+
+enum { BAL_TAIL_LEVELS = 128 };
+
+struct bal_run {
+    uint64_t seed;
+    uint64_t replication;
+    double time;                 /* length of the run in model time, > 0 */
+    double warmup;               /* fraction of it to cut, 0 to 0.5; NaN: found by MSER-5 */
+    enum bal_engine engine;
+    bool plain;                  /* no index and no specialised loop: the slow twin that tests compare with */
+    const volatile int *stop;    /* when set and not 0, the trial ends early with BAL_E_STOPPED; may be NULL */
+};
+
+/* What one trial measured, warm-up removed. */
+struct bal_trial {
+    double metric[BAL_METRIC_COUNT];
+    double tail[BAL_TAIL_LEVELS]; /* tail[i]: time average of the fraction of servers with at least i jobs */
+    double quarter[4];            /* mean total queue over each quarter of the whole run, warm-up included */
+    double warmup;                /* model time that was cut */
+    double seconds;               /* wall-clock time it took */
+    uint64_t jobs;                /* completed after the warm-up */
+    uint64_t events;              /* arrivals and completions in the whole run */
+    enum bal_engine engine;       /* the one that ran */
+    struct bal_histogram *response, *waiting; /* filled in when set by the caller: in units of the mean size */
+};
+
+/* Can this be simulated, and by which engine? engine is BAL_ENGINE_AUTO or the one wanted; *chosen is set on success. */
+enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                 enum bal_engine engine, enum bal_engine *chosen, struct bal_error *err);
+
+/* Runs one trial. *trial is meaningful only on success. */
+enum bal_code bal_simulate(const struct bal_model *model, const struct bal_policy_spec *policy,
+                           const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,113 @@
+/* The store of results: one SQLite file that keeps every finished trial, so that work is never done twice.
+ *
+ * A trial is found again by everything that determines it (model, policy, length, warm-up, seed, replication), not by the file
+ * that asked for it. A run that was interrupted goes on where it was; a changed file runs only what has changed; several
+ * experiments may share a store. One process writes at a time; others may read meanwhile.
+ *
+ * Results are computed from the stored trials when they are asked for, one cell in memory at a time. */
+#ifndef BALLAST_STORE_H
+#define BALLAST_STORE_H
+
+#include "ballast/experiment.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct bal_store;
+
+enum bal_store_access {
+    BAL_STORE_READ,  /* the file must exist */
+    BAL_STORE_WRITE, /* it is created if need be; no other process may be writing */
+};
+
+/* Fails with one clear sentence on a file that is not ours (BAL_E_FORMAT), comes from a newer version (BAL_E_FORMAT), or cannot be
+ * opened, written or locked (BAL_E_IO); such a file is left as it was. */
+enum bal_code bal_store_open(const char *path, enum bal_store_access access, struct bal_store **store,
+                             struct bal_error *err);
+void bal_store_close(struct bal_store *store); /* NULL is allowed */
+
+/* ---- runs: which experiments the store has seen ---- */
+
+struct bal_store_run {
+    int64_t id;
+    const char *name; /* of the experiment */
+    enum bal_mode mode;
+    const char *spec; /* the whole file */
+    const char *version, *compiler, *machine; /* of the program that ran it last */
+    const char *started, *ended; /* UTC, "2024-05-01T12:00:00Z"; ended is NULL until the run is complete */
+};
+
+/* All runs, oldest first, as one block that the caller frees. */
+enum bal_code bal_store_runs(struct bal_store *store, struct bal_store_run **runs, size_t *count,
+                             struct bal_error *err);
+
+/* ---- doing the work ---- */
+
+struct bal_sweep_progress {
+    size_t done, total;            /* trials, as far as known: a wanted precision adds to the total */
+    size_t found;                  /* of those done: already in the store */
+    double cost_done, cost_total;  /* the same in units of work, without those found */
+};
+
+struct bal_sweep_options {
+    unsigned threads;         /* 0: one for each processor */
+    const volatile int *stop; /* when set and not 0: end early; may be NULL */
+    /* Called after each trial, never from two threads at once; may be NULL. */
+    void (*progress)(void *context, const struct bal_sweep_progress *progress);
+    void *progress_context;
+};
+
+/* Runs what is missing, longest trials first, and commits each trial as it is finished. Returns BAL_E_STOPPED when told to stop;
+ * what was finished is kept, and the same call goes on from there. */
+enum bal_code bal_sweep_run(const struct bal_experiment *experiment, struct bal_store *store,
+                            const struct bal_sweep_options *options, struct bal_error *err);
+
+/* How many trials are there, and how many are in the store? Replications that a precision will ask for are not counted before
+ * they are known to be needed. */
+enum bal_code bal_sweep_status(const struct bal_experiment *experiment, struct bal_store *store,
+                               struct bal_sweep_progress *progress, struct bal_error *err);
+
+/* ---- results ---- */
+
+/* What the store knows of a cell. result->replications is 0 when there is nothing. */
+enum bal_code bal_store_result(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
+                               size_t policy, struct bal_result *result, struct bal_error *err);
+
+/* One quantity with its interval; means of unstable cells too, so look at the verdict. */
+enum bal_code bal_store_quantity(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
+                                 size_t policy, struct bal_quantity quantity, struct bal_estimate *estimate,
+                                 struct bal_error *err);
+
+/* The policy's quantity over that of another at the same point, replication by replication on the same arrivals: 1.12 +- 0.01. */
+enum bal_code bal_store_ratio(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
+                              size_t policy, size_t other, struct bal_quantity quantity,
+                              struct bal_estimate *estimate, struct bal_error *err);
+
+/* Adds the histograms of a cell's replications to *response and *waiting (either may be NULL), which hold times in units of *unit. */
+enum bal_code bal_store_histograms(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
+                                   size_t policy, struct bal_histogram *response, struct bal_histogram *waiting,
+                                   double *unit, struct bal_error *err);
+
+/* ---- claims ---- */
+
+enum bal_judgement { BAL_CLAIM_UNDECIDED, BAL_CLAIM_HOLDS, BAL_CLAIM_FAILS };
+const char *bal_judgement_text(enum bal_judgement judgement); /* "undecided", "holds", "does not hold" */
+
+struct bal_finding {
+    enum bal_judgement judgement;
+    double value, low, high; /* what was measured, where the claim is nearest to failing; NaN: nothing */
+    enum bal_verdict verdict; /* of BAL_MEASURE_VERDICT */
+    char measured[120];       /* the same for people: "1.08 +- 0.02", "stable" */
+    char where[200];          /* the point that decided, "" when there is only one */
+    char why[200];            /* when undecided: what is missing */
+};
+
+/* Judges one claim. Intervals hold for all the points that a claim speaks of together (Bonferroni), with 95 %. */
+enum bal_code bal_claim_judge(struct bal_store *store, const struct bal_experiment *experiment,
+                              const struct bal_claim *claim, struct bal_finding *finding, struct bal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

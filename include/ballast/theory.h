@@ -1,0 +1,197 @@
+/* Theory: what queueing theory knows about the policies, as plain numbers without simulation.
+ *
+ * Units: service times have mean 1 and servers unit speed, so that time is counted in mean service times
+ * and lambda, the arrival rate per server, is the load; only the M/G/1 functions take other sizes.
+ *
+ * Conventions: a response time is the waiting time and the service time together. A mean that does not
+ * exist, or a system without a steady state (lambda >= 1), gives INFINITY. A parameter outside its range
+ * (lambda < 0, a probability outside [0, 1], d = 0, a NaN) gives NAN. Nothing here has state or prints; a
+ * function allocates only where its comment says so, and gives NAN when there is no memory.
+ *
+ * What is exact for a finite number of servers, what only in the limit of many, and what is a bound, is
+ * said with each group and gathered in docs/theory.md. */
+#ifndef BALLAST_THEORY_H
+#define BALLAST_THEORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Queues whose waiting time has an exponential tail ---------------------------------------------------
+ *
+ * P(W > t) = probability * exp(-rate * t), t >= 0, and the service that follows is exponential of mean 1.
+ * This is the whole law of delay in M/M/1, M/M/N, E_k/M/1 and D/M/1, and of rcpb in the limit of many
+ * servers. */
+struct bal_wait {
+    double probability; /* that a job waits at all */
+    double rate;        /* of the exponential time that a waiting job waits; 0 without a steady state */
+};
+
+/* One server, Poisson arrivals: the random policy, exactly, whatever the number of servers. */
+struct bal_wait bal_wait_mm1(double lambda);
+
+/* Many servers and one common queue, Poisson arrivals of rate lambda * servers: no policy has a smaller mean.
+ * O(servers), and stable to many millions of them. */
+struct bal_wait bal_wait_mmn(double lambda, uint64_t servers);
+
+/* The round-robin policy over so many servers, exactly: each sees every servers-th arrival of a Poisson
+ * process. */
+struct bal_wait bal_wait_round_robin(double lambda, uint64_t servers);
+
+/* Arrivals at equal distances 1/lambda: the limit of round-robin over many servers. */
+struct bal_wait bal_wait_dm1(double lambda);
+
+double bal_wait_mean(const struct bal_wait *wait);
+double bal_wait_response_mean(const struct bal_wait *wait);
+
+/* P(W > t) and P(R > t). */
+double bal_wait_tail(const struct bal_wait *wait, double t);
+double bal_wait_response_tail(const struct bal_wait *wait, double t);
+
+/* The least t with P(W <= t) >= q, 0 <= q <= 1 (INFINITY at q = 1 if anybody waits); the same for R. */
+double bal_wait_quantile(const struct bal_wait *wait, double q);
+double bal_wait_response_quantile(const struct bal_wait *wait, double q);
+
+/* ---- One server, general sizes ---------------------------------------------------------------------------
+ *
+ * Poisson arrivals of rate lambda, sizes with E[S] = m1 and E[S^2] = m2 (INFINITY is allowed). Exact. */
+
+/* Mean waiting time, FIFO (Pollaczek and Khinchine). Add m1 for the response time. */
+double bal_mg1_waiting(double lambda, double m1, double m2);
+
+/* Classes 0 (served first) .. n-1, FIFO within a class. */
+struct bal_mg1_class {
+    double lambda, m1, m2;
+};
+
+/* Mean response time of class k < n when an arriving job of a higher class interrupts the one in service,
+ * which goes on later from where it stopped. O(k). */
+double bal_mg1_preemptive(const struct bal_mg1_class *classes, size_t n, size_t k);
+
+/* The same when a job in service is never interrupted (Cobham). O(n). */
+double bal_mg1_nonpreemptive(const struct bal_mg1_class *classes, size_t n, size_t k);
+
+/* ---- Power of d choices -----------------------------------------------------------------------------------
+ *
+ * In the limit of many servers, each job joining the shortest of d1 queues (of d2 with probability p). v_i
+ * is the fraction of servers with at least i jobs. p = 0 is plain pod:d=d1. */
+struct bal_pod {
+    double lambda;
+    double p;
+    unsigned d1, d2; /* >= 1 */
+};
+
+/* The plain policy pod:d=d. */
+static inline struct bal_pod bal_pod_plain(double lambda, unsigned d) {
+    const struct bal_pod pod = {lambda, 0.0, d, d};
+    return pod;
+}
+
+/* Writes v_0 = 1, v_1, .., at most size of them, and returns how many there are up to the last one that is
+ * at least 1e-15: like snprintf, the value returned may be larger than size. 0 without a steady state or if
+ * a parameter is out of range. O(values): few, unless d1 = 1 and lambda and 1 - p are close to 1. */
+size_t bal_pod_tail(const struct bal_pod *pod, double *v, size_t size);
+
+/* Mean response and waiting time of a job that probes d >= 1 servers (d1 and d2 are the two kinds of jobs
+ * that are there; another d is a single stranger among them). Relative error below 1e-12. Cost as
+ * bal_pod_tail; NAN when that means more than 2^24 levels. */
+double bal_pod_response(const struct bal_pod *pod, unsigned d);
+double bal_pod_waiting(const struct bal_pod *pod, unsigned d);
+
+/* P(R > t), P(W > t) and their quantiles, for FIFO servers; 0 <= q < 1. Allocate. Absolute error of the
+ * probabilities about 1e-14. */
+double bal_pod_response_tail(const struct bal_pod *pod, unsigned d, double t);
+double bal_pod_waiting_tail(const struct bal_pod *pod, unsigned d, double t);
+double bal_pod_response_quantile(const struct bal_pod *pod, unsigned d, double q);
+double bal_pod_waiting_quantile(const struct bal_pod *pod, unsigned d, double q);
+
+/* ---- The resource constrained pull-based policy ----------------------------------------------------------
+ *
+ * Limits of many servers, in three regimes. Idle servers report at rate mu, the dispatcher keeps at most c
+ * names. */
+enum bal_rcpb_variant {
+    BAL_RCPB_CONSTRAINED,  /* c and mu fixed */
+    BAL_RCPB_HIGH_MEMORY,  /* c grows without bound, mu fixed; the field c is ignored */
+    BAL_RCPB_HIGH_MESSAGE, /* mu grows without bound, c >= 1 fixed; both fields are ignored */
+};
+
+struct bal_rcpb {
+    enum bal_rcpb_variant variant;
+    double lambda;
+    double mu;  /* reports per idle server and unit of time, >= 0 */
+    uint64_t c; /* names stored, >= 1 */
+};
+
+/* mu that makes mu' = mup, the number of reports per job: mu = mup * lambda / (1 - lambda). */
+double bal_rcpb_mu(double lambda, double mup);
+
+/* Probability that the store is empty while a fraction s1 of the servers is busy; P0* is this at s1 =
+ * lambda. In the high message regime, 0 for s1 < 1; at s1 = 1 it depends on the queues too and NAN is
+ * returned. */
+double bal_rcpb_empty(const struct bal_rcpb *rcpb, double s1);
+
+/* Fraction of servers with at least i jobs at equilibrium: s_i* = lambda (lambda P0*)^(i-1), s_0* = 1. */
+double bal_rcpb_tail(const struct bal_rcpb *rcpb, uint64_t i);
+
+/* The law of the waiting time at equilibrium: that of M/M/1 at load lambda P0*. */
+struct bal_wait bal_rcpb_wait(const struct bal_rcpb *rcpb);
+
+/* A bound of the mean waiting time for all lambda < 1 at the same mu': 1 / (mu' + .. + mu'^c). */
+double bal_rcpb_bound(const struct bal_rcpb *rcpb);
+
+/* Reports per server and unit of time, mu (1 - lambda); divided by lambda: per job. INFINITY in the high
+ * message regime. */
+double bal_rcpb_report_rate(const struct bal_rcpb *rcpb);
+
+/* Bits that hold c names of servers: c ceil(log2 servers). */
+double bal_rcpb_memory_bits(uint64_t c, uint64_t servers);
+
+/* ---- Power of d choices with two classes ----------------------------------------------------------------
+ *
+ * A job is of the high class with probability p. Limits of many servers. */
+enum bal_priority_policy {
+    BAL_PRIORITY_SCP, /* pod-scp: high jobs probe d2 servers, low ones d1; servers are FIFO */
+    BAL_PRIORITY_SEP, /* pod-sep: all jobs probe d1 (d2 is ignored); high jobs interrupt low ones */
+    BAL_PRIORITY_SSP, /* pod-ssp: both, and low jobs are moved out of the way of high ones */
+};
+
+struct bal_priority {
+    enum bal_priority_policy policy;
+    double lambda;
+    double p;
+    unsigned d1, d2; /* >= 1 */
+};
+
+/* A class of share 0 has the response time that a single job of it would see (sep with p = 0: high is not
+ * known and NAN). With lambda >= 1 low, all and pod are INFINITY and gain and loss NAN; high is still finite
+ * under ssp if p lambda < 1, and not known under sep. */
+struct bal_priority_result {
+    double high; /* mean response time of high jobs */
+    double low;  /* of low jobs */
+    double all;  /* of all jobs */
+    double pod;  /* mean response time of pod:d=d1 at the same load */
+    double gain; /* pod / high */
+    double loss; /* low / pod */
+};
+
+/* Relative error about 1e-12 (sep: that of high is larger by 1/p). Cost as bal_pod_tail. */
+struct bal_priority_result bal_priority_solve(const struct bal_priority *priority);
+
+/* An upper bound of the mean response time of low jobs under pod-sep (Theorem 8 of the paper), looser than
+ * the exact value that bal_priority_solve gives. */
+double bal_sep_low_bound(double lambda, double p, unsigned d);
+
+/* The largest share p of high jobs, 0 < p < 1, at which the gain is at least `gain` and the loss at most
+ * `loss`; NAN if there is none. Under ssp and sep with d1 = d2 the gain falls and the loss grows with p
+ * (proved for ssp, observed for sep), and the answer is exact to 1e-9. Otherwise loss and gain need not be monotone: shares
+ * are scanned in steps of 1/1000 from 1 downwards, so an interval of good shares that is shorter than a
+ * step may be missed. The field p of *priority is ignored. */
+double bal_priority_share(const struct bal_priority *priority, double gain, double loss);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

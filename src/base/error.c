@@ -1,0 +1,30 @@
+#include "ballast/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum bal_code bal_fail(struct bal_error *err, enum bal_code code, const char *format, ...) {
+    if (!err)
+        return code;
+    err->code = code;
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    if (length >= (int)sizeof err->text)
+        memcpy(err->text + sizeof err->text - 4, "...", 4);
+    for (char *c = err->text; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+    return code;
+}
+
+const char *bal_code_text(enum bal_code code) {
+    static const char *const texts[] = {
+#define X(name, text) text,
+        BAL_CODES(X)
+#undef X
+    };
+    return (unsigned)code < sizeof texts / sizeof *texts ? texts[code] : "an unknown error";
+}

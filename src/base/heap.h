@@ -1,0 +1,85 @@
+/* An indexed 4-ary heap: at most one pending time for each of n ids; the earliest is at hand, any of them can be changed or
+ * removed. O(log n). Four children lie in two cache lines at most, which makes it about half as deep and a good deal faster
+ * than a binary heap. */
+#ifndef BASE_HEAP_H
+#define BASE_HEAP_H
+
+#include "ballast/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct bal_pending {
+    double time;
+    uint32_t id;
+};
+
+struct bal_heap {
+    uint32_t count;
+    struct bal_pending *slot;
+    uint32_t *place; /* place[id]: its slot, or BAL_HEAP_ABSENT */
+};
+
+#define BAL_HEAP_ABSENT UINT32_MAX
+
+enum bal_code bal_heap_init(struct bal_heap *heap, uint32_t ids);
+void bal_heap_fini(struct bal_heap *heap);
+
+static inline void bal_heap_put(struct bal_heap *heap, uint32_t slot, struct bal_pending entry) {
+    heap->slot[slot] = entry;
+    heap->place[entry.id] = slot;
+}
+
+static inline void bal_heap_sift_up(struct bal_heap *heap, uint32_t slot, struct bal_pending entry) {
+    while (slot > 0) {
+        const uint32_t parent = (slot - 1) / 4;
+        if (heap->slot[parent].time <= entry.time)
+            break;
+        bal_heap_put(heap, slot, heap->slot[parent]);
+        slot = parent;
+    }
+    bal_heap_put(heap, slot, entry);
+}
+
+static inline void bal_heap_sift_down(struct bal_heap *heap, uint32_t slot, struct bal_pending entry) {
+    for (;;) {
+        const uint32_t first = 4 * slot + 1;
+        if (first >= heap->count)
+            break;
+        const uint32_t end = first + 4 < heap->count ? first + 4 : heap->count;
+        uint32_t least = first;
+        for (uint32_t child = first + 1; child < end; child++)
+            least = heap->slot[child].time < heap->slot[least].time ? child : least;
+        if (entry.time <= heap->slot[least].time)
+            break;
+        bal_heap_put(heap, slot, heap->slot[least]);
+        slot = least;
+    }
+    bal_heap_put(heap, slot, entry);
+}
+
+/* Sets the time of an id that has none. */
+static inline void bal_heap_insert(struct bal_heap *heap, uint32_t id, double time) {
+    bal_heap_sift_up(heap, heap->count++, (struct bal_pending){time, id});
+}
+
+/* The earliest entry gets a later time. */
+static inline void bal_heap_delay_first(struct bal_heap *heap, double time) {
+    bal_heap_sift_down(heap, 0, (struct bal_pending){time, heap->slot[0].id});
+}
+
+/* Removes the entry of an id that has one. */
+static inline void bal_heap_remove(struct bal_heap *heap, uint32_t id) {
+    const uint32_t slot = heap->place[id];
+    heap->place[id] = BAL_HEAP_ABSENT;
+    const struct bal_pending last = heap->slot[--heap->count];
+    if (slot == heap->count)
+        return;
+    if (slot > 0 && heap->slot[(slot - 1) / 4].time > last.time)
+        bal_heap_sift_up(heap, slot, last);
+    else
+        bal_heap_sift_down(heap, slot, last);
+}
+
+#endif

@@ -1,0 +1,97 @@
+#include "ballast/number.h"
+
+#include <assert.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The C library offers no printf that takes a locale, so the thread's own is exchanged for a moment. */
+struct locale_swap {
+    locale_t plain;
+    locale_t before;
+};
+
+static struct locale_swap enter_c_locale(void) {
+    struct locale_swap swap = {.plain = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
+    assert(swap.plain); /* the C locale is built in */
+    swap.before = uselocale(swap.plain);
+    return swap;
+}
+
+static void leave_c_locale(struct locale_swap swap) {
+    uselocale(swap.before);
+    freelocale(swap.plain);
+}
+
+static size_t count_digits(const char *text) {
+    return strspn(text, "0123456789");
+}
+
+/* Length of [sign] digits [. digits] [e [sign] digits] at the start of text, 0 if there is none. strtod alone would
+ * also take hexadecimal numbers, "inf", "nan" and leading blanks. */
+static size_t decimal_length(const char *text) {
+    size_t length = text[0] == '+' || text[0] == '-';
+    size_t digits = count_digits(text + length);
+    length += digits;
+    if (text[length] == '.') {
+        const size_t fraction = count_digits(text + length + 1);
+        digits += fraction;
+        length += 1 + fraction;
+    }
+    if (digits == 0)
+        return 0;
+    if (text[length] == 'e' || text[length] == 'E') {
+        const size_t sign = text[length + 1] == '+' || text[length + 1] == '-';
+        const size_t exponent = count_digits(text + length + 1 + sign);
+        if (exponent > 0)
+            length += 1 + sign + exponent;
+    }
+    return length;
+}
+
+const char *bal_number_read(const char *text, double *value) {
+    const size_t length = decimal_length(text);
+    if (length == 0)
+        return NULL;
+    const struct locale_swap swap = enter_c_locale();
+    *value = strtod(text, NULL);
+    leave_c_locale(swap);
+    return text + length;
+}
+
+bool bal_number_parse(const char *text, size_t length, double *value) {
+    char copy[64];
+    if (length == 0 || length >= sizeof copy)
+        return false;
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    double number;
+    const char *end = bal_number_read(copy, &number);
+    if (!end)
+        return false;
+    if (*end) {
+        const double factor = *end == 'k' ? 1e3 : *end == 'M' ? 1e6 : *end == 'G' ? 1e9 : NAN;
+        number *= factor;
+        end++;
+    }
+    if (end != copy + length || !isfinite(number))
+        return false;
+    *value = number;
+    return true;
+}
+
+void bal_number_print(double value, char text[BAL_NUMBER_TEXT]) {
+    const struct locale_swap swap = enter_c_locale();
+    if (fabs(value) < 1e15 && value == floor(value)) {
+        snprintf(text, BAL_NUMBER_TEXT, "%.0f", value + 0.0);
+    } else {
+        for (int digits = 1; digits <= 17; digits++) {
+            snprintf(text, BAL_NUMBER_TEXT, "%.*g", digits, value);
+            if (strtod(text, NULL) == value)
+                break;
+        }
+    }
+    leave_c_locale(swap);
+}

@@ -1,0 +1,53 @@
+#include "base/tournament.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static struct bal_node winner(struct bal_node a, struct bal_node b) {
+    if (a.least == b.least)
+        return (struct bal_node){a.least, a.ties + b.ties};
+    return a.least < b.least ? a : b;
+}
+
+enum bal_code bal_tournament_init(struct bal_tournament *tree, uint32_t n, double key) {
+    uint32_t leaves = 1;
+    while (leaves < n)
+        leaves *= 2;
+    struct bal_node *node = malloc(2 * (size_t)leaves * sizeof *node);
+    if (!node)
+        return BAL_E_MEMORY;
+    for (uint32_t i = 0; i < leaves; i++)
+        node[leaves + i] = i < n ? (struct bal_node){key, 1} : (struct bal_node){INFINITY, 0};
+    for (uint32_t i = leaves - 1; i > 0; i--)
+        node[i] = winner(node[2 * i], node[2 * i + 1]);
+    *tree = (struct bal_tournament){leaves, node};
+    return BAL_OK;
+}
+
+void bal_tournament_fini(struct bal_tournament *tree) {
+    free(tree->node);
+    *tree = (struct bal_tournament){0};
+}
+
+void bal_tournament_set(struct bal_tournament *tree, uint32_t i, double key) {
+    struct bal_node *node = tree->node;
+    uint32_t at = tree->leaves + i;
+    node[at].least = key;
+    for (at /= 2; at > 0; at /= 2)
+        node[at] = winner(node[2 * at], node[2 * at + 1]);
+}
+
+uint32_t bal_tournament_draw(const struct bal_tournament *tree, struct bal_rng *rng) {
+    const struct bal_node *node = tree->node;
+    const double least = node[1].least;
+    uint32_t which = node[1].ties > 1 ? bal_rng_below(rng, node[1].ties) : 0;
+    uint32_t at = 1;
+    while (at < tree->leaves) {
+        const struct bal_node left = node[2 * at];
+        const uint32_t ties = left.least == least ? left.ties : 0;
+        const uint32_t right = which >= ties;
+        which -= right ? ties : 0;
+        at = 2 * at + right;
+    }
+    return at - tree->leaves;
+}

@@ -1,0 +1,29 @@
+/* A tournament tree: the least of n keys, and a uniform one of those that share it. Changing a key and drawing are O(log n).
+ *
+ * Each inner node holds the least key below it and how many leaves have it, so that ties can be drawn fairly on the way down. */
+#ifndef BASE_TOURNAMENT_H
+#define BASE_TOURNAMENT_H
+
+#include "ballast/error.h"
+#include "ballast/random.h"
+
+#include <stdint.h>
+
+struct bal_node {
+    double least;
+    uint32_t ties;
+};
+
+struct bal_tournament {
+    uint32_t leaves; /* a power of two >= n */
+    struct bal_node *node; /* node[1] is the root, node[leaves + i] is leaf i */
+};
+
+/* n keys, all equal to `key`. */
+enum bal_code bal_tournament_init(struct bal_tournament *tree, uint32_t n, double key);
+void bal_tournament_fini(struct bal_tournament *tree);
+void bal_tournament_set(struct bal_tournament *tree, uint32_t i, double key);
+/* A uniform one of the leaves with the least key. */
+uint32_t bal_tournament_draw(const struct bal_tournament *tree, struct bal_rng *rng);
+
+#endif

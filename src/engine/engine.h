@@ -1,0 +1,15 @@
+/* The engines: who advances time. Each runs one trial of a model that fits it. */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include "ballast/simulate.h"
+
+/* Exponential sizes. */
+enum bal_code engine_markov(const struct bal_model *model, const struct bal_policy_spec *policy,
+                            const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
+
+/* Any sizes. */
+enum bal_code engine_event(const struct bal_model *model, const struct bal_policy_spec *policy,
+                           const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
+
+#endif

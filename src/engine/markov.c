@@ -1,0 +1,150 @@
+/* The markov engine: Poisson arrivals and exponential sizes, so that the system is a Markov chain on queue lengths.
+ *
+ * The chain is uniformised: arrivals at rate lambda and *possible* completions at the full rate of every server, busy or not, form one
+ * Poisson process that does not depend on the policy; a possible completion at an idle server is nothing. One uniform number tells which
+ * of them an event is and at which server. So every policy sees the same arrivals and the same possible completions: the
+ * strongest coupling there is for comparing them. Jobs keep their arrival times, so response times are exact. */
+#include "engine/engine.h"
+#include "engine/system.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct rates {
+    double arrivals; /* an event below this is an arrival */
+    double total;
+    /* servers of group g are possible at [start[g], start[g+1]) above it, width[g] each */
+    unsigned groups;
+    double start[BAL_GROUPS_MAX + 1];
+    double per_width[BAL_GROUPS_MAX];
+    uint32_t first[BAL_GROUPS_MAX + 1];
+};
+
+static struct rates rates_of(const struct bal_model *model) {
+    const struct bal_servers *servers = &model->servers;
+    struct rates rates = {.arrivals = bal_model_arrival_rate(model), .groups = servers->groups};
+    for (unsigned g = 0; g < servers->groups; g++) {
+        const double width = servers->group[g].speed / model->size.mean;
+        rates.per_width[g] = 1 / width;
+        rates.start[g + 1] = rates.start[g] + width * servers->group[g].count;
+        rates.first[g + 1] = rates.first[g] + servers->group[g].count;
+    }
+    rates.total = rates.arrivals + rates.start[rates.groups];
+    return rates;
+}
+
+/* The server at which a possible completion happens, x being uniform on [0, start[groups]). */
+static inline uint32_t server_at(const struct rates *rates, double x, unsigned features) {
+    unsigned g = 0;
+    if (features & MIXED)
+        while (g + 1 < rates->groups && x >= rates->start[g + 1])
+            g++;
+    const uint32_t server = rates->first[g] + (uint32_t)((x - rates->start[g]) * rates->per_width[g]);
+    const uint32_t last = rates->first[g + 1] - 1;
+    return server < last ? server : last; /* rounding may reach the end */
+}
+
+/* Events that lie ahead, drawn in one go, so that the draws overlap. Where the next completions are possible is known early
+ * enough to fetch those queues into the cache, which pays on fleets that do not fit there. */
+enum { AHEAD = 256, FETCH_QUEUE = 16, FETCH_JOB = 8, LARGE_FLEET = 20000 };
+
+struct ahead {
+    double gap[AHEAD];
+    uint32_t server[AHEAD + FETCH_QUEUE]; /* meaningless for an arrival, but there is such a server */
+    bool arrival[AHEAD];
+};
+
+static void look_ahead(struct ahead *ahead, const struct rates *rates, struct bal_rng *rng, unsigned features) {
+    struct bal_rng local = *rng;
+    const double mean_gap = 1 / rates->total;
+    for (unsigned i = 0; i < AHEAD; i++) {
+        ahead->gap[i] = bal_rng_exp(&local) * mean_gap;
+        const double which = bal_rng_uniform(&local) * rates->total - rates->arrivals;
+        ahead->arrival[i] = which < 0;
+        ahead->server[i] = server_at(rates, fmax(which, 0), features);
+    }
+    *rng = local;
+}
+
+static inline void fetch(const struct system *system, const uint32_t *server) {
+    const struct bal_queues *queues = &system->queues;
+    __builtin_prefetch(&queues->length[server[FETCH_QUEUE]]);
+    __builtin_prefetch(&queues->ring[server[FETCH_QUEUE]]);
+    __builtin_prefetch(bal_queues_at(queues, server[FETCH_JOB], 1, 0));
+}
+
+static inline enum bal_code arrive(struct system *system, double now, unsigned features) {
+    uint32_t server;
+    union bal_word *arrival = system_arrive(system, now, 1, features, &server);
+    if (!arrival)
+        return BAL_E_MEMORY;
+    arrival->real = now;
+    tally_join(&system->tally, system->queues.length[server]);
+    return BAL_OK;
+}
+
+static inline void complete(struct system *system, double now, uint32_t server, unsigned features) {
+    const struct bal_queues *queues = &system->queues;
+    tally_complete(&system->tally, now - bal_queues_at(queues, server, 1, 0)->real);
+    const uint32_t left = system_depart(system, now, server, features);
+    tally_start(&system->tally, now - bal_queues_at(queues, server, 1, 0)->real, left > 0);
+}
+
+static inline __attribute__((always_inline)) enum bal_code loop(struct system *system, const struct rates *rates,
+                                                                struct bal_rng *rng, const unsigned features) {
+    struct tally *tally = &system->tally;
+    struct ahead ahead = {0};
+    const bool large = system->servers >= LARGE_FLEET;
+    for (double now = 0;;) {
+        look_ahead(&ahead, rates, rng, features);
+        for (unsigned i = 0; i < AHEAD; i++) {
+            now += ahead.gap[i];
+            if (__builtin_expect(now >= tally->slice_end, 0)) {
+                const enum bal_code code = system_advance(system, now);
+                if (code)
+                    return code;
+            }
+            if (large)
+                fetch(system, &ahead.server[i]);
+            const uint32_t server = ahead.server[i];
+            if (ahead.arrival[i]) {
+                const enum bal_code code = arrive(system, now, features);
+                if (__builtin_expect(code, 0))
+                    return code;
+            } else if (system->queues.length[server] > 0) {
+                complete(system, now, server, features);
+            }
+        }
+    }
+}
+
+static enum bal_code run_loop(struct system *system, const struct rates *rates, struct bal_rng *rng) {
+    switch (system->features) {
+    case 0:
+        return loop(system, rates, rng, 0);
+    case REPORTING:
+        return loop(system, rates, rng, REPORTING);
+    case INDEXED:
+        return loop(system, rates, rng, INDEXED);
+    default:
+        return loop(system, rates, rng, system->features);
+    }
+}
+
+enum bal_code engine_markov(const struct bal_model *model, const struct bal_policy_spec *policy,
+                            const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
+    struct system *system = malloc(sizeof *system);
+    if (!system)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trial");
+    enum bal_code code = system_init(system, model, policy, run, 1, err);
+    if (code)
+        goto out;
+    struct bal_rng rng;
+    bal_rng_init(&rng, run->seed, run->replication, BAL_STREAM_ARRIVALS);
+    const struct rates rates = rates_of(model);
+    code = system_end(system, run_loop(system, &rates, &rng), trial, err);
+    system_fini(system);
+out:
+    free(system);
+    return code;
+}

@@ -1,0 +1,71 @@
+/* Chooses the engine from the model and runs one trial. */
+#include "ballast/simulate.h"
+
+#include "engine/engine.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+const struct bal_metric_info bal_metric_table[BAL_METRIC_COUNT] = {
+#define X(name, text, unit, meaning) {text, unit, meaning},
+    BAL_METRICS(X)
+#undef X
+};
+
+enum bal_metric bal_metric_find(const char *name) {
+    int metric = 0;
+    while (metric < BAL_METRIC_COUNT && strcmp(bal_metric_table[metric].name, name) != 0)
+        metric++;
+    return (enum bal_metric)metric;
+}
+
+const char *bal_engine_text(enum bal_engine engine) {
+    static const char *const names[] = {"auto", "markov", "event"};
+    return names[engine];
+}
+
+enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                 enum bal_engine engine, enum bal_engine *chosen, struct bal_error *err) {
+    enum bal_code code = bal_model_check(model, err);
+    if (code)
+        return code;
+    const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
+    code = bal_policy_check(policy, &setting, err);
+    if (code)
+        return code;
+    const bool exponential = bal_law_is_exponential(&model->size);
+    const bool needs_work = policy->policy->flags & BAL_NEEDS_WORK;
+    if (engine == BAL_ENGINE_MARKOV && !exponential)
+        return bal_fail(err, BAL_E_MODEL, "engine 'markov' needs exponential sizes; use event or auto");
+    if (engine == BAL_ENGINE_MARKOV && needs_work)
+        return bal_fail(err, BAL_E_MODEL, "engine 'markov' does not know the work that policy '%s' asks for; use event or auto",
+                        policy->policy->name);
+    *chosen = engine != BAL_ENGINE_AUTO          ? engine
+              : exponential && !needs_work ? BAL_ENGINE_MARKOV
+                                                 : BAL_ENGINE_EVENT;
+    return BAL_OK;
+}
+
+static double wall_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+enum bal_code bal_simulate(const struct bal_model *model, const struct bal_policy_spec *policy,
+                           const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
+    enum bal_engine engine = run->engine;
+    enum bal_code code = bal_simulate_check(model, policy, run->engine, &engine, err);
+    if (code)
+        return code;
+    if (!(run->time > 0) || !isfinite(run->time))
+        return bal_fail(err, BAL_E_RANGE, "time %g is not a number above 0", run->time);
+    if (!isnan(run->warmup) && !(run->warmup >= 0 && run->warmup <= 0.5))
+        return bal_fail(err, BAL_E_RANGE, "warm-up %g is not a fraction from 0 to 0.5", run->warmup);
+    const double start = wall_clock();
+    code = (engine == BAL_ENGINE_MARKOV ? engine_markov : engine_event)(model, policy, run, trial, err);
+    trial->engine = engine;
+    trial->seconds = wall_clock() - start;
+    return code;
+}

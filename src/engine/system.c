@@ -1,0 +1,92 @@
+#include "engine/system.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
+    const struct system *system = fleet->host;
+    const struct bal_by_length *index = &system->by_length;
+    const uint32_t ties = bal_by_length_ties(index, fleet->length[index->order[0]]);
+    return index->order[ties > 1 ? bal_rng_below(rng, ties) : 0];
+}
+
+static enum bal_code set_up_policy(struct system *system, const struct bal_policy_spec *spec,
+                                   const struct bal_setting *setting) {
+    system->state = malloc(bal_policy_size(spec, setting) + 1);
+    if (!system->state)
+        return BAL_E_MEMORY;
+    bal_policy_init(spec, setting, system->state);
+    /* All servers start idle and the dispatcher knows it: those reports cost nothing. */
+    for (uint32_t server = 0; server < system->servers; server++)
+        bal_policy_report(spec, system->state, BAL_REPORT_IDLE, server);
+    return BAL_OK;
+}
+
+static unsigned features_of(const struct bal_model *model, const struct bal_policy *policy, bool plain) {
+    return (policy->flags & BAL_NEEDS_INDEX && !plain ? INDEXED : 0u) |
+           (policy->wants & BAL_WANTS_IDLE ? REPORTING : 0u) | (model->servers.groups > 1 ? MIXED : 0u);
+}
+
+enum bal_code system_init(struct system *system, const struct bal_model *model,
+                          const struct bal_policy_spec *policy, const struct bal_run *run, uint32_t words,
+                          struct bal_error *err) {
+    memset(system, 0, sizeof *system);
+    const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
+    system->servers = setting.servers;
+    system->policy = policy->policy;
+    system->run = run;
+    system->features = features_of(model, policy->policy, run->plain);
+    system->job = (struct bal_job){.count = 1};
+    bal_rng_init(&system->rng, run->seed, run->replication, BAL_STREAM_POLICY);
+    if (bal_queues_init(&system->queues, setting.servers, words) ||
+        (system->features & INDEXED && bal_by_length_init(&system->by_length, setting.servers)) ||
+        set_up_policy(system, policy, &setting) || tally_init(&system->tally, run, model->size.mean)) {
+        system_fini(system);
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for %u servers", setting.servers);
+    }
+    system->fleet = (struct bal_fleet){.servers = setting.servers,
+                                       .length = system->queues.length,
+                                       .shortest = system->features & INDEXED ? shortest : NULL,
+                                       .host = system};
+    return BAL_OK;
+}
+
+void system_fini(struct system *system) {
+    bal_queues_fini(&system->queues);
+    bal_by_length_fini(&system->by_length);
+    tally_fini(&system->tally);
+    free(system->state);
+    system->state = NULL;
+}
+
+enum bal_code system_advance(struct system *system, double now) {
+    struct tally *tally = &system->tally;
+    while (now >= tally->slice_end) {
+        if (!tally_close_slice(tally, system->fleet.probes))
+            return BAL_E_MEMORY;
+        if (tally_done(tally))
+            return BAL_E_STOPPED;
+    }
+    if (system->run->stop && *system->run->stop)
+        return BAL_E_STOPPED;
+    return BAL_OK;
+}
+
+enum bal_code system_end(struct system *system, enum bal_code code, struct bal_trial *trial,
+                         struct bal_error *err) {
+    if (code == BAL_E_MEMORY)
+        return bal_fail(err, code, "not enough memory: the queues of %u servers hold %lld jobs", system->servers,
+                        (long long)tally_queue(&system->tally));
+    if (!tally_done(&system->tally))
+        return bal_fail(err, BAL_E_STOPPED, "stopped before the end");
+    tally_finish(&system->tally, system->servers, trial);
+    return BAL_OK;
+}
+
+_Noreturn void system_broken(const struct system *system, const char *what) {
+    fprintf(stderr, "ballast: internal error: %s (policy %s, seed %llu, replication %llu, simulation time %.17g)\n",
+            what, system->policy->name, (unsigned long long)system->run->seed,
+            (unsigned long long)system->run->replication, system->now);
+    abort();
+}

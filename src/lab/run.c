@@ -1,0 +1,225 @@
+/* Replications of cases: in rounds when a precision is wanted, each round a list of trials for the pool. */
+#include "ballast/lab.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The trials of one case so far. */
+struct record {
+    struct bal_trial *trial;
+    bool *complete;
+    unsigned wanted;   /* replications in all after this round */
+    unsigned capacity;
+};
+
+struct task {
+    unsigned which_case;
+    unsigned replication;
+    double cost;
+};
+
+struct lab {
+    const struct bal_case *cases;
+    size_t count;
+    const struct bal_lab_options *options;
+    struct record *record;
+    struct task *task;
+    size_t tasks;
+    pthread_mutex_t lock; /* guards what follows */
+    double cost_done, cost_known;
+    struct bal_error first_error;
+};
+
+double bal_case_cost(const struct bal_case *c) {
+    const struct bal_law *size = &c->model.size;
+    const bool event = !bal_law_is_exponential(size) || c->policy.policy->flags & BAL_NEEDS_WORK;
+    const double jobs = c->run.time * bal_model_arrival_rate(&c->model);
+    return jobs * (event ? 4 : 1) + 1e3 + bal_servers_count(&c->model.servers);
+}
+
+static void run_task(void *context, size_t i) {
+    struct lab *lab = context;
+    const struct task *task = &lab->task[i];
+    const struct bal_case *c = &lab->cases[task->which_case];
+    struct record *record = &lab->record[task->which_case];
+    struct bal_run run = c->run;
+    run.replication = task->replication;
+    run.stop = lab->options->stop;
+    struct bal_error err = {0};
+    const enum bal_code code = bal_simulate(&c->model, &c->policy, &run, &record->trial[task->replication], &err);
+    record->complete[task->replication] = code == BAL_OK;
+    pthread_mutex_lock(&lab->lock);
+    if (code && code != BAL_E_STOPPED && !lab->first_error.code)
+        lab->first_error = err;
+    lab->cost_done += task->cost;
+    if (lab->options->progress)
+        lab->options->progress(lab->options->progress_context, lab->cost_done / lab->cost_known);
+    pthread_mutex_unlock(&lab->lock);
+}
+
+static bool reserve(struct record *record, unsigned capacity) {
+    if (capacity <= record->capacity)
+        return true;
+    struct bal_trial *trial = realloc(record->trial, capacity * sizeof *trial);
+    if (trial)
+        record->trial = trial;
+    bool *complete = realloc(record->complete, capacity * sizeof *complete);
+    if (complete)
+        record->complete = complete;
+    if (!trial || !complete)
+        return false;
+    memset(trial + record->capacity, 0, (capacity - record->capacity) * sizeof *trial);
+    memset(complete + record->capacity, 0, (capacity - record->capacity) * sizeof *complete);
+    record->capacity = capacity;
+    return true;
+}
+
+static int longest_first(const void *a, const void *b) {
+    const struct task *x = a, *y = b;
+    if (x->cost != y->cost)
+        return x->cost < y->cost ? 1 : -1;
+    if (x->replication != y->replication)
+        return x->replication < y->replication ? -1 : 1;
+    return x->which_case < y->which_case ? -1 : 1;
+}
+
+/* Lists the trials from before[i] up to what each record wants. */
+static enum bal_code list_tasks(struct lab *lab, const unsigned *before) {
+    size_t tasks = 0;
+    for (size_t i = 0; i < lab->count; i++)
+        tasks += lab->record[i].wanted - before[i];
+    struct task *task = realloc(lab->task, (tasks + 1) * sizeof *task);
+    if (!task)
+        return BAL_E_MEMORY;
+    lab->task = task;
+    lab->tasks = 0;
+    for (size_t i = 0; i < lab->count; i++) {
+        if (!reserve(&lab->record[i], lab->record[i].wanted))
+            return BAL_E_MEMORY;
+        const double cost = bal_case_cost(&lab->cases[i]);
+        for (unsigned r = before[i]; r < lab->record[i].wanted; r++) {
+            lab->task[lab->tasks++] = (struct task){(unsigned)i, r, cost};
+            lab->cost_known += cost;
+        }
+    }
+    qsort(lab->task, lab->tasks, sizeof *lab->task, longest_first);
+    return BAL_OK;
+}
+
+/* The estimate over the complete trials of one metric. */
+static struct bal_estimate estimate(const struct bal_trial *trial, size_t count, size_t offset, double *scratch) {
+    for (size_t r = 0; r < count; r++)
+        memcpy(&scratch[r], (const char *)&trial[r] + offset, sizeof *scratch);
+    return bal_estimate_mean(scratch, count);
+}
+
+void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size_t count,
+                   struct bal_result *result) {
+    const struct bal_setting setting = {bal_servers_count(&c->model.servers), c->model.load};
+    *result = (struct bal_result){.replications = (unsigned)count,
+                                  .memory_bits = bal_policy_memory_bits(&c->policy, &setting),
+                                  .precise = true};
+    double *scratch = malloc((count + 1) * sizeof *scratch);
+    double(*quarters)[4] = malloc((count + 1) * sizeof *quarters);
+    if (count == 0 || !scratch || !quarters) {
+        for (int m = 0; m < BAL_METRIC_COUNT; m++)
+            result->metric[m] = (struct bal_estimate){NAN, NAN};
+        goto out;
+    }
+    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+        result->metric[m] = estimate(trial, count, offsetof(struct bal_trial, metric) + (size_t)m * sizeof(double), scratch);
+    for (size_t r = 0; r < count; r++) {
+        memcpy(quarters[r], trial[r].quarter, sizeof quarters[r]);
+        for (int i = 0; i < BAL_TAIL_LEVELS; i++)
+            result->tail[i] += trial[r].tail[i] / (double)count;
+        result->warmup += trial[r].warmup / c->run.time / (double)count;
+        result->jobs += trial[r].jobs;
+        result->events += trial[r].events;
+        result->seconds += trial[r].seconds;
+    }
+    result->verdict = bal_verdict_of_drift((const double(*)[4])quarters, count);
+    result->engine = trial[0].engine;
+    if (c->precision > 0) {
+        const struct bal_estimate response = result->metric[BAL_RESPONSE_MEAN];
+        result->precise = response.half <= c->precision * response.mean;
+    }
+out:
+    free(scratch);
+    free(quarters);
+}
+
+/* Moves the complete trials to the front, in order, and returns how many there are. */
+static unsigned keep_complete(struct record *record) {
+    unsigned kept = 0;
+    for (unsigned r = 0; r < record->capacity; r++)
+        if (record->complete[r])
+            record->trial[kept++] = record->trial[r];
+    return kept;
+}
+
+/* How many replications the case needs after what its trials say; the half-width falls like 1/sqrt(n). A queue that grows without bound has no
+ * mean to be precise about. */
+static unsigned replications_needed(const struct bal_case *c, const struct bal_result *result, unsigned most) {
+    const struct bal_estimate response = result->metric[BAL_RESPONSE_MEAN];
+    const unsigned now = result->replications;
+    if (result->precise || result->verdict == BAL_UNSTABLE || now >= most)
+        return now;
+    const double ratio = response.half / (c->precision * response.mean);
+    const double needed = isfinite(ratio) ? ceil(1.1 * now * ratio * ratio) : 2.0 * now;
+    const double limited = fmin(fmin(fmax(needed, now + 1.0), 4.0 * now + 1), most);
+    return (unsigned)limited;
+}
+
+/* One round; returns through *more whether another is needed. */
+static enum bal_code run_round(struct lab *lab, unsigned *before, struct bal_result *result, bool *more) {
+    enum bal_code code = list_tasks(lab, before);
+    if (!code)
+        code = bal_pool_run(lab->options->threads, lab->tasks, run_task, lab, lab->options->stop);
+    *more = false;
+    if (code)
+        return code;
+    const bool stopped = lab->options->stop && *lab->options->stop;
+    const unsigned most = lab->options->most ? lab->options->most : 1000;
+    for (size_t i = 0; i < lab->count; i++) {
+        struct record *record = &lab->record[i];
+        const unsigned complete = stopped ? keep_complete(record) : record->wanted;
+        bal_result_of(&lab->cases[i], record->trial, complete, &result[i]);
+        before[i] = record->wanted;
+        if (stopped || lab->first_error.code)
+            continue;
+        record->wanted = replications_needed(&lab->cases[i], &result[i], most);
+        *more = *more || record->wanted > before[i];
+    }
+    return lab->first_error.code ? lab->first_error.code : stopped ? BAL_E_STOPPED : BAL_OK;
+}
+
+enum bal_code bal_lab_run(const struct bal_case *cases, size_t count, const struct bal_lab_options *options,
+                          struct bal_result *result, struct bal_error *err) {
+    struct lab lab = {.cases = cases, .count = count, .options = options};
+    lab.record = calloc(count + 1, sizeof *lab.record);
+    unsigned *before = calloc(count + 1, sizeof *before);
+    pthread_mutex_init(&lab.lock, NULL);
+    enum bal_code code = lab.record && before ? BAL_OK : BAL_E_MEMORY;
+    if (!code)
+        for (size_t i = 0; i < count; i++)
+            lab.record[i].wanted = cases[i].replications;
+    for (bool more = true; !code && more;)
+        code = run_round(&lab, before, result, &more);
+    if (code == BAL_E_STOPPED)
+        bal_fail(err, code, "stopped before the end");
+    else if (lab.first_error.code && err)
+        *err = lab.first_error;
+    else if (code)
+        bal_fail(err, code, "not enough memory for %zu cases", count);
+    for (size_t i = 0; lab.record && i < count; i++) {
+        free(lab.record[i].trial);
+        free(lab.record[i].complete);
+    }
+    free(lab.record);
+    free(lab.task);
+    free(before);
+    pthread_mutex_destroy(&lab.lock);
+    return code;
+}

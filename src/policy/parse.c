@@ -1,0 +1,149 @@
+/* The text form of a policy: name[:key=value,...]. */
+#include "ballast/number.h"
+#include "ballast/policy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Appends to a text of limited size and keeps the length that would have been needed. */
+struct writer {
+    char *text;
+    size_t size;
+    size_t length;
+};
+
+static void put(struct writer *w, const char *piece) {
+    const size_t piece_length = strlen(piece);
+    if (w->length < w->size) {
+        const size_t room = w->size - w->length - 1;
+        const size_t taken = piece_length < room ? piece_length : room;
+        memcpy(w->text + w->length, piece, taken);
+        w->text[w->length + taken] = 0;
+    }
+    w->length += piece_length;
+}
+
+static void put_number(struct writer *w, double value) {
+    char number[BAL_NUMBER_TEXT];
+    bal_number_print(value, number);
+    put(w, number);
+}
+
+static enum bal_code unknown_policy(const char *name, int length, struct bal_error *err) {
+    char list[400] = "";
+    struct writer w = {list, sizeof list, 0};
+    for (size_t i = 0; i < bal_policy_count; i++) {
+        put(&w, i ? ", " : "");
+        put(&w, bal_policy_table[i]->name);
+    }
+    return bal_fail(err, BAL_E_UNKNOWN, "unknown policy '%.*s': the policies are %s", length > 60 ? 60 : length, name, list);
+}
+
+static enum bal_code unknown_param(const struct bal_policy *policy, const char *key, int length,
+                                   struct bal_error *err) {
+    if (policy->param_count == 0)
+        return bal_fail(err, BAL_E_UNKNOWN, "policy '%s' takes no parameters, but '%.*s' was given", policy->name,
+                        length > 60 ? 60 : length, key);
+    char list[300] = "";
+    struct writer w = {list, sizeof list, 0};
+    for (unsigned i = 0; i < policy->param_count; i++) {
+        put(&w, i ? ", " : "");
+        put(&w, policy->params[i].name);
+    }
+    return bal_fail(err, BAL_E_UNKNOWN, "policy '%s' has no parameter '%.*s': it takes %s", policy->name,
+                    length > 60 ? 60 : length, key, list);
+}
+
+static enum bal_code bad_value(const struct bal_policy *policy, const struct bal_param *param, const char *value,
+                               int length, struct bal_error *err) {
+    char low[BAL_NUMBER_TEXT], high[BAL_NUMBER_TEXT];
+    bal_number_print(param->low, low);
+    bal_number_print(param->high, high);
+    return bal_fail(err, BAL_E_RANGE, "policy '%s': %s=%.*s is not a%s number from %s to %s (%s)", policy->name,
+                    param->name, length > 60 ? 60 : length, value, param->whole ? " whole" : "", low, high, param->help);
+}
+
+static const struct bal_param *find_param(const struct bal_policy *policy, const char *key, size_t length) {
+    for (unsigned i = 0; i < policy->param_count; i++)
+        if (strlen(policy->params[i].name) == length && strncmp(policy->params[i].name, key, length) == 0)
+            return &policy->params[i];
+    return NULL;
+}
+
+static const struct bal_policy *find_policy(const char *name, size_t length) {
+    for (size_t i = 0; i < bal_policy_count; i++)
+        if (strlen(bal_policy_table[i]->name) == length && strncmp(bal_policy_table[i]->name, name, length) == 0)
+            return bal_policy_table[i];
+    return NULL;
+}
+
+/* Reads one key=value of the given length into the spec; seen has a bit for each parameter given already. */
+static enum bal_code parse_pair(const char *pair, size_t length, struct bal_policy_spec *spec, unsigned *seen,
+                                struct bal_error *err) {
+    const struct bal_policy *policy = spec->policy;
+    const char *equals = memchr(pair, '=', length);
+    const size_t key_length = equals ? (size_t)(equals - pair) : length;
+    const struct bal_param *param = find_param(policy, pair, key_length);
+    if (!param)
+        return unknown_param(policy, pair, (int)key_length, err);
+    const char *text = equals ? equals + 1 : pair + length;
+    const size_t text_length = (size_t)(pair + length - text);
+    double value;
+    if (!bal_number_parse(text, text_length, &value) || !(value >= param->low && value <= param->high) ||
+        (param->whole && value != floor(value)))
+        return bad_value(policy, param, text, (int)text_length, err);
+    const unsigned bit = 1u << (param - policy->params);
+    if (*seen & bit)
+        return bal_fail(err, BAL_E_SYNTAX, "policy '%s': parameter %s is given twice; give it once", policy->name,
+                        param->name);
+    *seen |= bit;
+    spec->value[param - policy->params] = value;
+    return BAL_OK;
+}
+
+enum bal_code bal_policy_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err) {
+    const size_t name_length = strcspn(text, ":");
+    struct bal_policy_spec result = {.policy = find_policy(text, name_length)};
+    if (!result.policy)
+        return unknown_policy(text, name_length > 1000 ? 1000 : (int)name_length, err);
+    for (unsigned i = 0; i < result.policy->param_count; i++)
+        result.value[i] = result.policy->params[i].fallback;
+    unsigned seen = 0;
+    const char *rest = text + name_length;
+    while (*rest) {
+        rest++; /* the ':' or ',' before the next pair */
+        const size_t length = strcspn(rest, ",");
+        if (length > 1000)
+            return bal_fail(err, BAL_E_SYNTAX, "policy '%s': a parameter of %zu characters is too long", result.policy->name,
+                            length);
+        const enum bal_code code = parse_pair(rest, length, &result, &seen, err);
+        if (code)
+            return code;
+        rest += length;
+    }
+    *spec = result;
+    return BAL_OK;
+}
+
+size_t bal_policy_print(const struct bal_policy_spec *spec, char *text, size_t size) {
+    const struct bal_policy *policy = spec->policy;
+    if (size)
+        text[0] = 0;
+    struct writer w = {text, size, 0};
+    put(&w, policy->name);
+    const char *separator = ":";
+    for (unsigned i = 0; i < policy->param_count; i++) {
+        const struct bal_param *param = &policy->params[i];
+        const double value = spec->value[i];
+        const bool is_default = value == param->fallback || (isnan(value) && isnan(param->fallback));
+        if (isnan(value) || (is_default && !param->always_shown))
+            continue;
+        put(&w, separator);
+        put(&w, param->name);
+        put(&w, "=");
+        put_number(&w, value);
+        separator = ",";
+    }
+    return w.length;
+}

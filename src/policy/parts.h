@@ -1,0 +1,29 @@
+/* Parts that several policies share: splitting batches, names in bits. */
+#ifndef POLICY_PARTS_H
+#define POLICY_PARTS_H
+
+#include "ballast/policy.h"
+#include "ballast/set.h"
+
+#include <math.h>
+
+/* Bits to name one of n servers. */
+static inline double bits_of_name(uint32_t servers) {
+    return servers > 1 ? ceil(log2((double)servers)) : 0;
+}
+
+/* Sends each job of the batch to a uniform server: shares are merged per server. O(count), O(servers) at most. */
+struct bal_decision bal_scatter(struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng);
+
+/* Divides the batch over the members of a set that is not empty as evenly as possible, the remainder to a uniform subset,
+ * and removes those that got something. O(min(count, members)). */
+struct bal_decision bal_divide_among(struct bal_set *set, struct bal_fleet *fleet, uint32_t count,
+                                 struct bal_rng *rng);
+
+/* Water-filling: shares[0..candidates) hold the candidates (all different) with their queue lengths in count.
+ * Raises the lowest level first, the remainder to a uniform subset of the level. On return shares[0..parts)
+ * hold what goes where. */
+struct bal_decision bal_water_fill(struct bal_fleet *fleet, uint32_t candidates, uint32_t count,
+                               struct bal_rng *rng);
+
+#endif

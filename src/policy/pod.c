@@ -1,0 +1,120 @@
+/* pod: the power of d choices. Probe d uniform servers, join the shortest. The papers' JSQ(d) and Pod.
+ *
+ * Cost: d probes a job. Memory: none.
+ * Proved: for equal servers and exponential sizes the fraction of servers with at least i jobs tends to
+ * lambda^((d^i - 1)/(d - 1)) as N grows (Vvedenskaya, Dobrushin and Karpelevich 1996; Mitzenmacher 1996). With unequal servers it can be
+ * unstable below full load.
+ *
+ * The probes are drawn with replacement unless replace=0. Ties need no draw of their own: the samples are exchangeable, so the
+ * first of the shortest is a uniform one. With pertask=1 a job of m tasks probes d*m different servers for all its
+ * tasks together and water-fills them (batch sampling; Ousterhout et al. 2013). */
+#include "policy/parts.h"
+#include "policy/table.h"
+
+enum { D, REPLACE, PERTASK };
+
+static const struct bal_param params[] = {
+    [D] = {"d", 1, 1e6, 2, true, true, "servers probed for a job"},
+    [REPLACE] = {"replace", 0, 1, 1, true, false, "1: sample with replacement; 0: d different servers"},
+    [PERTASK] = {"pertask", 0, 1, 0, true, false, "1: a job of m tasks probes d*m servers for all of them"},
+};
+
+struct state {
+    uint32_t d;
+    bool distinct;
+    bool per_task;
+    uint32_t order[]; /* a permutation of the servers, present when the samples must differ */
+};
+
+static bool wants_distinct(const double *value) {
+    return value[REPLACE] == 0 || value[PERTASK] == 1;
+}
+
+static size_t size(const double *value, const struct bal_setting *setting) {
+    return sizeof(struct state) + (wants_distinct(value) ? setting->servers * sizeof(uint32_t) : 0);
+}
+
+static void init(void *block, const double *value, const struct bal_setting *setting) {
+    struct state *state = block;
+    state->d = (uint32_t)value[D];
+    state->distinct = wants_distinct(value);
+    state->per_task = value[PERTASK] == 1;
+    if (state->distinct)
+        for (uint32_t server = 0; server < setting->servers; server++)
+            state->order[server] = server;
+}
+
+/* The i-th of several different samples: one step of a Fisher-Yates shuffle, right from whatever order is there. */
+static uint32_t draw_distinct(struct state *state, uint32_t i, uint32_t servers, struct bal_rng *rng) {
+    uint32_t *order = state->order;
+    const uint32_t j = i + bal_rng_below(rng, servers - i);
+    const uint32_t server = order[j];
+    order[j] = order[i];
+    order[i] = server;
+    return server;
+}
+
+static inline uint32_t draw(struct state *state, uint32_t i, uint32_t servers, struct bal_rng *rng) {
+    return state->distinct ? draw_distinct(state, i, servers, rng) : bal_rng_below(rng, servers);
+}
+
+static bool among(const struct bal_share *share, uint32_t count, uint32_t server) {
+    for (uint32_t i = 0; i < count; i++)
+        if (share[i].server == server)
+            return true;
+    return false;
+}
+
+static struct bal_decision route_split(struct state *state, struct bal_fleet *fleet, uint32_t count,
+                                       struct bal_rng *rng) {
+    const uint64_t wanted = state->per_task ? (uint64_t)state->d * count : state->d;
+    const uint32_t samples =
+        state->distinct && wanted > fleet->servers ? fleet->servers : (uint32_t)wanted;
+    uint32_t candidates = 0;
+    for (uint32_t i = 0; i < samples; i++) {
+        const uint32_t server = draw(state, i, fleet->servers, rng);
+        const uint32_t length = bal_probe(fleet, server);
+        if (state->distinct || !among(fleet->shares, candidates, server))
+            fleet->shares[candidates++] = (struct bal_share){server, length};
+    }
+    return bal_water_fill(fleet, candidates, count, rng);
+}
+
+static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
+                                 struct bal_rng *rng) {
+    struct state *state = block;
+    if (job->split && job->count > 1)
+        return route_split(state, fleet, job->count, rng);
+    uint32_t best = draw(state, 0, fleet->servers, rng);
+    uint32_t shortest = bal_probe(fleet, best);
+    for (uint32_t i = 1; i < state->d; i++) {
+        const uint32_t server = draw(state, i, fleet->servers, rng);
+        const uint32_t length = bal_probe(fleet, server);
+        const bool better = length < shortest;
+        best = better ? server : best;
+        shortest = better ? length : shortest;
+    }
+    return bal_to(best);
+}
+
+static enum bal_code check(const double *value, const struct bal_setting *setting, struct bal_error *err) {
+    if (value[REPLACE] == 0 && value[D] > setting->servers)
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy 'pod': d=%.0f different servers cannot be had from %u; use d up to %u or replace=1",
+                        value[D], setting->servers, setting->servers);
+    return BAL_OK;
+}
+
+const struct bal_policy bal_policy_pod = {
+    .name = "pod",
+    .summary = "the shortest queue of d uniform servers (power of d choices)",
+    .paper = "Mitzenmacher 1996; Vvedenskaya et al. 1996",
+    .cost = "d probes",
+    .flags = BAL_SYMMETRIC,
+    .params = params,
+    .param_count = sizeof params / sizeof *params,
+    .route = route,
+    .size = size,
+    .init = init,
+    .check = check,
+};

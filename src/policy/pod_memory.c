@@ -1,0 +1,127 @@
+/* pod-memory: the power of memory. As pod, but the b best servers known after the last dispatch compete too; afterwards the b
+ * least loaded of all candidates are remembered. The papers' JSQ(d,b).
+ *
+ * Cost: d + b probes a job (a remembered server is asked again). Memory: b names, b ceil(log2 N) bits.
+ * Proved: d = b = 1 beats pod:d=2 for equal servers (Mitzenmacher, Prabhakar and Shah 2002), and unlike it keeps unequal servers stable
+ * (Shah and Prabhakar 2002). */
+#include "policy/parts.h"
+#include "policy/table.h"
+
+enum { D, B };
+
+static const struct bal_param params[] = {
+    [D] = {"d", 1, 1e6, 1, true, true, "servers probed for a job"},
+    [B] = {"b", 1, 1024, 1, true, true, "servers remembered from the last dispatch"},
+};
+
+struct state {
+    uint32_t d;
+    uint32_t b;
+    uint32_t known;               /* how many of the candidates are remembered */
+    struct bal_share candidate[]; /* d + b of them, with their lengths; the remembered ones first */
+};
+
+static size_t size(const double *value, const struct bal_setting *setting) {
+    (void)setting;
+    return sizeof(struct state) + (size_t)(value[D] + value[B]) * sizeof(struct bal_share);
+}
+
+static void init(void *block, const double *value, const struct bal_setting *setting) {
+    (void)setting;
+    struct state *state = block;
+    state->d = (uint32_t)value[D];
+    state->b = (uint32_t)value[B];
+    state->known = 0;
+}
+
+/* Moves candidate[i] to the left until those before it are not longer. */
+static void settle(struct bal_share *candidate, uint32_t i) {
+    const struct bal_share moved = candidate[i];
+    for (; i > 0 && candidate[i - 1].count > moved.count; i--)
+        candidate[i] = candidate[i - 1];
+    candidate[i] = moved;
+}
+
+/* Sorts by length, ties in random order: shuffle, then a stable sort. */
+static void rank(struct bal_share *candidate, uint32_t count, struct bal_rng *rng) {
+    for (uint32_t i = 1; i < count; i++) {
+        const uint32_t j = bal_rng_below(rng, i + 1);
+        const struct bal_share other = candidate[j];
+        candidate[j] = candidate[i];
+        candidate[i] = other;
+    }
+    for (uint32_t i = 1; i < count; i++)
+        settle(candidate, i);
+}
+
+static bool among(const struct bal_share *candidate, uint32_t count, uint32_t server) {
+    for (uint32_t i = 0; i < count; i++)
+        if (candidate[i].server == server)
+            return true;
+    return false;
+}
+
+/* Asks the remembered servers and d new ones; returns how many different ones there are. */
+static uint32_t gather(struct state *state, struct bal_fleet *fleet, struct bal_rng *rng) {
+    struct bal_share *candidate = state->candidate;
+    uint32_t count = state->known;
+    for (uint32_t i = 0; i < count; i++)
+        candidate[i].count = bal_probe(fleet, candidate[i].server);
+    for (uint32_t i = 0; i < state->d; i++) {
+        const uint32_t server = bal_rng_below(rng, fleet->servers);
+        const uint32_t length = bal_probe(fleet, server);
+        if (!among(candidate, count, server))
+            candidate[count++] = (struct bal_share){server, length};
+    }
+    return count;
+}
+
+static struct bal_decision route_split(struct state *state, struct bal_fleet *fleet, uint32_t candidates,
+                                       uint32_t count, struct bal_rng *rng) {
+    for (uint32_t i = 0; i < candidates; i++)
+        fleet->shares[i] = state->candidate[i];
+    const struct bal_decision decision = bal_water_fill(fleet, candidates, count, rng);
+    for (uint32_t part = 0; part < decision.parts; part++)
+        for (uint32_t i = 0; i < candidates; i++)
+            if (state->candidate[i].server == fleet->shares[part].server)
+                state->candidate[i].count += fleet->shares[part].count;
+    return decision;
+}
+
+static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
+                                 struct bal_rng *rng) {
+    struct state *state = block;
+    struct bal_share *candidate = state->candidate;
+    const uint32_t candidates = gather(state, fleet, rng);
+    state->known = candidates < state->b ? candidates : state->b;
+    if (job->split && job->count > 1) {
+        const struct bal_decision decision = route_split(state, fleet, candidates, job->count, rng);
+        rank(candidate, candidates, rng);
+        return decision;
+    }
+    rank(candidate, candidates, rng);
+    const struct bal_share best = candidate[0];
+    for (uint32_t i = 1; i < candidates; i++)
+        candidate[i - 1] = candidate[i];
+    candidate[candidates - 1] = (struct bal_share){best.server, best.count + job->count};
+    settle(candidate, candidates - 1);
+    return bal_to(best.server);
+}
+
+static double memory_bits(const double *value, const struct bal_setting *setting) {
+    return value[B] * bits_of_name(setting->servers);
+}
+
+const struct bal_policy bal_policy_pod_memory = {
+    .name = "pod-memory",
+    .summary = "as pod, the b best servers of the last dispatch compete too",
+    .paper = "Mitzenmacher, Prabhakar and Shah 2002",
+    .cost = "d + b probes",
+    .flags = BAL_SYMMETRIC,
+    .params = params,
+    .param_count = sizeof params / sizeof *params,
+    .route = route,
+    .size = size,
+    .init = init,
+    .memory_bits = memory_bits,
+};

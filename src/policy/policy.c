@@ -1,0 +1,76 @@
+/* What can be done with any policy: find, check, set up; and the probes that ask all servers. */
+#include "ballast/policy.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct bal_policy *bal_policy_find(const char *name) {
+    for (size_t i = 0; i < bal_policy_count; i++)
+        if (strcmp(bal_policy_table[i]->name, name) == 0)
+            return bal_policy_table[i];
+    return NULL;
+}
+
+enum bal_code bal_policy_check(const struct bal_policy_spec *spec, const struct bal_setting *setting,
+                               struct bal_error *err) {
+    const struct bal_policy *policy = spec->policy;
+    return policy->check ? policy->check(spec->value, setting, err) : BAL_OK;
+}
+
+size_t bal_policy_size(const struct bal_policy_spec *spec, const struct bal_setting *setting) {
+    const struct bal_policy *policy = spec->policy;
+    return policy->size ? policy->size(spec->value, setting) : 0;
+}
+
+void bal_policy_init(const struct bal_policy_spec *spec, const struct bal_setting *setting, void *state) {
+    const struct bal_policy *policy = spec->policy;
+    if (policy->init)
+        policy->init(state, spec->value, setting);
+}
+
+double bal_policy_memory_bits(const struct bal_policy_spec *spec, const struct bal_setting *setting) {
+    const struct bal_policy *policy = spec->policy;
+    return policy->memory_bits ? policy->memory_bits(spec->value, setting) : 0;
+}
+
+double bal_policy_report_rate(const struct bal_policy_spec *spec, const struct bal_setting *setting) {
+    const struct bal_policy *policy = spec->policy;
+    return policy->report_rate ? policy->report_rate(spec->value, setting) : 0;
+}
+
+/* The plain way: one pass that keeps a uniform one of the best seen so far (reservoir sampling). */
+uint32_t bal_probe_shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
+    if (fleet->shortest) {
+        fleet->probes += fleet->servers;
+        return fleet->shortest(fleet, rng);
+    }
+    uint32_t best = 0, ties = 0, shortest = UINT32_MAX;
+    for (uint32_t server = 0; server < fleet->servers; server++) {
+        const uint32_t length = bal_probe(fleet, server);
+        if (length > shortest)
+            continue;
+        ties = length < shortest ? 1 : ties + 1;
+        shortest = length;
+        if (ties == 1 || bal_rng_below(rng, ties) == 0)
+            best = server;
+    }
+    return best;
+}
+
+uint32_t bal_probe_least_work(struct bal_fleet *fleet, struct bal_rng *rng) {
+    fleet->probes += fleet->servers;
+    if (fleet->least_work)
+        return fleet->least_work(fleet, rng);
+    uint32_t best = 0, ties = 0;
+    double least = INFINITY;
+    for (uint32_t server = 0; server < fleet->servers; server++) {
+        const double work = fleet->work(fleet, server);
+        if (work > least)
+            continue;
+        ties = work < least ? 1 : ties + 1;
+        least = work;
+        if (ties == 1 || bal_rng_below(rng, ties) == 0)
+            best = server;
+    }
+    return best;
+}

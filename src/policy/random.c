@@ -1,0 +1,24 @@
+/* random: every job goes to a uniform server.
+ *
+ * Cost: nothing is asked, nothing is reported. Memory: none.
+ * Proved: with equal servers each one is an M/G/1 queue of its own; unstable as soon as the slowest server is
+ * overloaded, however idle the others are. */
+#include "policy/parts.h"
+#include "policy/table.h"
+
+static struct bal_decision route(void *state, struct bal_fleet *fleet, const struct bal_job *job,
+                                 struct bal_rng *rng) {
+    (void)state;
+    if (job->split && job->count > 1)
+        return bal_scatter(fleet, job->count, rng);
+    return bal_to(bal_rng_below(rng, fleet->servers));
+}
+
+const struct bal_policy bal_policy_random = {
+    .name = "random",
+    .summary = "a uniform server",
+    .paper = "classic",
+    .cost = "nothing",
+    .flags = BAL_SYMMETRIC,
+    .route = route,
+};

@@ -1,0 +1,16 @@
+/* One declaration per policy file. */
+#ifndef POLICY_TABLE_H
+#define POLICY_TABLE_H
+
+#include "ballast/policy.h"
+
+extern const struct bal_policy bal_policy_random;
+extern const struct bal_policy bal_policy_round_robin;
+extern const struct bal_policy bal_policy_jsq;
+extern const struct bal_policy bal_policy_pod;
+extern const struct bal_policy bal_policy_pod_memory;
+extern const struct bal_policy bal_policy_least_work;
+extern const struct bal_policy bal_policy_jiq;
+extern const struct bal_policy bal_policy_pi;
+
+#endif

@@ -1,0 +1,204 @@
+/* JSON and csv of a comparison, and the order of its rows; the text table is in comparison_text.c. */
+#include "report/comparison.h"
+
+#include "ballast/known.h"
+#include "ballast/number.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+bool comparison_has_means(const struct bal_result *result) {
+    return result->replications > 0 && result->verdict != BAL_UNSTABLE;
+}
+
+static bool better(const struct bal_result *a, const struct bal_result *b) {
+    if (comparison_has_means(a) != comparison_has_means(b))
+        return comparison_has_means(a);
+    return comparison_has_means(a) && a->metric[BAL_RESPONSE_MEAN].mean < b->metric[BAL_RESPONSE_MEAN].mean;
+}
+
+void comparison_order(const struct bal_result *results, size_t count, size_t *order) {
+    for (size_t i = 0; i < count; i++) {
+        size_t at = i;
+        for (; at > 0 && better(&results[i], &results[order[at - 1]]); at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+}
+
+static void json_estimate(struct json *json, const char *key, struct bal_estimate estimate, bool known) {
+    json_number(json, key, known ? estimate.mean : NAN);
+}
+
+/* mean, ci and percentiles; first is the metric of the mean, the percentiles follow it. */
+static void json_times(struct json *json, const char *key, const struct bal_result *result, int first) {
+    static const char *const names[] = {"p50", "p90", "p99", "p999"};
+    const bool known = comparison_has_means(result);
+    json_open_line(json, key, '{');
+    json_estimate(json, "mean", result->metric[first], known);
+    json_number(json, "ci", known ? result->metric[first].half : NAN);
+    for (int i = 0; i < 4; i++) {
+        char ci[16];
+        snprintf(ci, sizeof ci, "%s_ci", names[i]);
+        json_estimate(json, names[i], result->metric[first + 1 + i], known);
+        json_number(json, ci, known ? result->metric[first + 1 + i].half : NAN);
+    }
+    if (first == BAL_WAITING_MEAN)
+        json_estimate(json, "probability", result->metric[BAL_WAITING_PROBABILITY], known);
+    json_close(json, '}');
+}
+
+static void json_queue(struct json *json, const struct bal_result *result) {
+    const bool known = comparison_has_means(result);
+    json_open_line(json, "queue", '{');
+    json_estimate(json, "mean", result->metric[BAL_QUEUE_MEAN], known);
+    json_number(json, "ci", known ? result->metric[BAL_QUEUE_MEAN].half : NAN);
+    json_estimate(json, "total", result->metric[BAL_QUEUE_TOTAL], known);
+    json_open_line(json, "tail", '[');
+    for (int i = 0; known && i < BAL_TAIL_LEVELS && result->tail[i] > 1e-9; i++)
+        json_number(json, NULL, result->tail[i]);
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+static void json_messages(struct json *json, const struct bal_result *result) {
+    json_open_line(json, "messages", '{');
+    json_number(json, "probes_per_job", result->metric[BAL_PROBES_PER_JOB].mean);
+    json_number(json, "reports_per_job", result->metric[BAL_REPORTS_PER_JOB].mean);
+    json_number(json, "per_job", result->metric[BAL_MESSAGES_PER_JOB].mean);
+    json_number(json, "per_time", result->metric[BAL_MESSAGES_PER_TIME].mean);
+    json_close(json, '}');
+}
+
+static void json_theory(struct json *json, const struct bal_case *c) {
+    const struct bal_known known = bal_known_of(&c->model, &c->policy);
+    if (known.kind == BAL_KNOWN_NOTHING) {
+        json_null(json, "theory");
+        return;
+    }
+    static const char *const names[] = {"response_p50", "response_p90", "response_p99", "response_p999"};
+    json_open_line(json, "theory", '{');
+    json_number(json, "response_mean", known.response_mean);
+    json_number(json, "waiting_mean", known.waiting_mean);
+    for (int i = 0; i < 4; i++)
+        json_number(json, names[i], known.response_quantile[i]);
+    json_text(json, "kind", known.kind == BAL_KNOWN_EXACT ? "exact" : "limit");
+    json_text(json, "source", known.source);
+    json_open_line(json, "tail", '[');
+    for (unsigned i = 0; i < known.levels && known.tail[i] > 1e-9; i++)
+        json_number(json, NULL, known.tail[i]);
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+void comparison_json_result(struct json *json, const struct bal_case *c, const struct bal_result *result) {
+    char policy[200];
+    bal_policy_print(&c->policy, policy, sizeof policy);
+    json_open(json, NULL, '{');
+    json_text(json, "policy", policy);
+    json_times(json, "response", result, BAL_RESPONSE_MEAN);
+    json_times(json, "waiting", result, BAL_WAITING_MEAN);
+    json_queue(json, result);
+    json_messages(json, result);
+    json_number(json, "memory_bits", result->memory_bits);
+    json_text(json, "verdict", bal_verdict_text(result->verdict));
+    json_theory(json, c);
+    json_text(json, "engine", bal_engine_text(result->engine));
+    json_count(json, "replications", result->replications);
+    json_bool(json, "precise", result->precise);
+    json_number(json, "warmup", result->warmup);
+    json_count(json, "jobs", result->jobs);
+    json_count(json, "events", result->events);
+    json_number(json, "seconds", result->seconds);
+    json_close(json, '}');
+}
+
+static void json_spec(struct json *json, const struct comparison *comparison) {
+    const struct bal_case *c = &comparison->cases[0];
+    char text[1000];
+    json_open(json, "spec", '{');
+    bal_servers_print(&c->model.servers, text, sizeof text);
+    json_text(json, "servers", text);
+    json_number(json, "load", c->model.load);
+    bal_law_print(&c->model.size, text, sizeof text);
+    json_text(json, "service", text);
+    json_number(json, "time", c->run.time);
+    json_number(json, "jobs", comparison->jobs);
+    if (isnan(c->run.warmup))
+        json_text(json, "warmup", "auto");
+    else
+        json_number(json, "warmup", c->run.warmup);
+    json_count(json, "replications", c->replications);
+    json_number(json, "precision", comparison->precision > 0 ? comparison->precision : NAN);
+    json_count(json, "seed", c->run.seed);
+    json_number(json, "floor_response_mean", bal_known_floor(&c->model));
+    json_bool(json, "cut_short", comparison->cut_short);
+    json_close(json, '}');
+}
+
+void comparison_json(const struct comparison *comparison, FILE *out) {
+    size_t *order = malloc((comparison->count + 1) * sizeof *order);
+    if (!order)
+        return;
+    comparison_order(comparison->results, comparison->count, order);
+    struct json json;
+    json_init(&json, out);
+    json_open(&json, NULL, '{');
+    json_text(&json, "version", BALLAST_VERSION);
+    json_spec(&json, comparison);
+    json_open(&json, "results", '[');
+    for (size_t i = 0; i < comparison->count; i++)
+        comparison_json_result(&json, &comparison->cases[order[i]], &comparison->results[order[i]]);
+    json_close(&json, ']');
+    json_close(&json, '}');
+    free(order);
+}
+
+void comparison_csv_head(FILE *out) {
+    fputs("policy,verdict", out);
+    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+        fprintf(out, ",%s,%s.ci", bal_metric_table[m].name, bal_metric_table[m].name);
+    fputs(",theory.response_mean,memory_bits,engine,replications,jobs,events", out);
+}
+
+static void csv_number(double value, FILE *out) {
+    char text[BAL_NUMBER_TEXT] = "";
+    if (isfinite(value))
+        bal_number_print(value, text);
+    fprintf(out, ",%s", text);
+}
+
+/* Message counts exist even when means of times do not. */
+static bool is_message(int metric) {
+    return metric >= BAL_PROBES_PER_JOB && metric <= BAL_MESSAGES_PER_TIME;
+}
+
+void comparison_csv_row(const struct bal_case *c, const struct bal_result *result, FILE *out) {
+    char policy[200];
+    bal_policy_print(&c->policy, policy, sizeof policy);
+    fprintf(out, "\"%s\",%s", policy, bal_verdict_text(result->verdict));
+    for (int m = 0; m < BAL_METRIC_COUNT; m++) {
+        const bool known = result->replications > 0 && (comparison_has_means(result) || is_message(m));
+        csv_number(known ? result->metric[m].mean : NAN, out);
+        csv_number(known ? result->metric[m].half : NAN, out);
+    }
+    csv_number(bal_known_of(&c->model, &c->policy).response_mean, out);
+    csv_number(result->memory_bits, out);
+    fprintf(out, ",%s,%u,%" PRIu64 ",%" PRIu64, bal_engine_text(result->engine), result->replications, result->jobs,
+            result->events);
+}
+
+void comparison_csv(const struct comparison *comparison, FILE *out) {
+    size_t *order = malloc((comparison->count + 1) * sizeof *order);
+    if (!order)
+        return;
+    comparison_order(comparison->results, comparison->count, order);
+    comparison_csv_head(out);
+    fputc('\n', out);
+    for (size_t i = 0; i < comparison->count; i++) {
+        comparison_csv_row(&comparison->cases[order[i]], &comparison->results[order[i]], out);
+        fputc('\n', out);
+    }
+    free(order);
+}

@@ -1,0 +1,34 @@
+/* The outcome of several policies on one model, as text, csv and JSON. */
+#ifndef REPORT_COMPARISON_H
+#define REPORT_COMPARISON_H
+
+#include "ballast/lab.h"
+#include "report/json.h"
+
+struct comparison {
+    const struct bal_case *cases; /* all of the same model */
+    const struct bal_result *results;
+    size_t count;
+    double jobs;      /* expected per replication */
+    double precision; /* wanted, 0: none */
+    bool cut_short;
+};
+
+void comparison_text(const struct comparison *comparison, FILE *out);
+void comparison_csv(const struct comparison *comparison, FILE *out);
+void comparison_json(const struct comparison *comparison, FILE *out);
+
+/* One object of the "results" list: what is known of one case. */
+void comparison_json_result(struct json *json, const struct bal_case *c, const struct bal_result *result);
+
+/* The fields of a csv row, and the row, without line end; an unstable mean is an empty field. */
+void comparison_csv_head(FILE *out);
+void comparison_csv_row(const struct bal_case *c, const struct bal_result *result, FILE *out);
+
+/* Are there means to speak of? That of a queue which grows without bound is not a number. */
+bool comparison_has_means(const struct bal_result *result);
+
+/* Indices of the results, best mean response time first, unstable and unknown ones last. */
+void comparison_order(const struct bal_result *results, size_t count, size_t *order);
+
+#endif

@@ -1,0 +1,27 @@
+/* Aligned text tables. */
+#ifndef REPORT_TABLE_H
+#define REPORT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct table {
+    unsigned columns;
+    size_t cells, capacity;
+    char **cell;
+    bool failed; /* out of memory: nothing is printed */
+};
+
+/* Cells are added row by row, the head first. Width is counted in characters of UTF-8. */
+void table_init(struct table *table, unsigned columns);
+void table_fini(struct table *table);
+void table_add(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Prints all rows; align has one letter per column, 'l' or 'r'. A rule stands under the head when rule is set. */
+void table_print(const struct table *table, const char *align, bool rule, FILE *out);
+
+/* Number of characters of a UTF-8 text. */
+size_t table_text_width(const char *text);
+
+#endif

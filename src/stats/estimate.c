@@ -1,0 +1,41 @@
+/* Confidence intervals over independent replications. */
+#include "ballast/stats.h"
+
+#include <math.h>
+
+#include "stats/moments.h"
+
+struct bal_estimate bal_estimate_mean(const double *values, size_t n) {
+    struct bal_moments m = {0};
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(values[i]))
+            bal_moments_add(&m, values[i]);
+    return bal_moments_estimate(&m);
+}
+
+/* With r = sum a / sum b the residuals a_i - r b_i have mean 0, and to first order r errs by their mean over
+ * the mean of b (Cochran, Sampling Techniques, section 6.3). */
+struct bal_estimate bal_estimate_ratio(const double *a, const double *b, size_t n) {
+    struct bal_moments top = {0};
+    struct bal_moments bottom = {0};
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(a[i]) || isnan(b[i]))
+            continue;
+        bal_moments_add(&top, a[i]);
+        bal_moments_add(&bottom, b[i]);
+    }
+    if (bottom.n == 0 || bottom.mean == 0)
+        return (struct bal_estimate){.mean = NAN, .half = NAN};
+    const double ratio = top.mean / bottom.mean;
+    double squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(a[i]) || isnan(b[i]))
+            continue;
+        const double residual = a[i] - ratio * b[i];
+        squares += residual * residual;
+    }
+    return (struct bal_estimate){
+        .mean = ratio,
+        .half = bal_moments_half(squares, bottom.n, 0.95) / fabs(bottom.mean),
+    };
+}

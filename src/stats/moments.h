@@ -1,0 +1,41 @@
+/* Running mean and sum of squared deviations (Welford 1962). The update never subtracts two large sums, so a
+ * constant series has a deviation of exactly 0, however large the constant. Start from all zeros. */
+#ifndef BALLAST_STATS_MOMENTS_H
+#define BALLAST_STATS_MOMENTS_H
+
+#include <math.h>
+#include <stddef.h>
+
+#include "ballast/stats.h"
+
+struct bal_moments {
+    size_t n;
+    double mean;
+    double squares; /* sum of (x - mean)^2 over the n values */
+};
+
+static inline void bal_moments_add(struct bal_moments *m, double x) {
+    const double before = x - m->mean;
+    m->n++;
+    m->mean += before / (double)m->n;
+    m->squares += before * (x - m->mean);
+}
+
+/* Half-width of the Student interval of the mean of n observations whose squared deviations sum to squares,
+ * with the given confidence; NaN when n < 2. */
+static inline double bal_moments_half(double squares, size_t n, double confidence) {
+    if (n < 2)
+        return NAN;
+    const double dof = (double)(n - 1);
+    return bal_student_quantile((1 + confidence) / 2, dof) * sqrt(squares / dof / (double)n);
+}
+
+/* The mean and its 95 % interval; both NaN when nothing was added. */
+static inline struct bal_estimate bal_moments_estimate(const struct bal_moments *m) {
+    return (struct bal_estimate){
+        .mean = m->n ? m->mean : (double)NAN,
+        .half = bal_moments_half(m->squares, m->n, 0.95),
+    };
+}
+
+#endif

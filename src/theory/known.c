@@ -1,0 +1,117 @@
+#include "ballast/known.h"
+
+#include "ballast/theory.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double quantiles[] = {0.5, 0.9, 0.99, 0.999};
+
+static const struct bal_known nothing = {
+    .kind = BAL_KNOWN_NOTHING,
+    .response_mean = NAN,
+    .waiting_mean = NAN,
+    .response_quantile = {NAN, NAN, NAN, NAN},
+};
+
+/* A model with equal servers in the units of theory.h: mean size 1, unit speed. */
+struct uniform {
+    double lambda;
+    uint32_t servers;
+    double unit; /* mean service time */
+    bool exponential;
+};
+
+static bool is_uniform(const struct bal_model *model, struct uniform *uniform) {
+    const struct bal_servers *servers = &model->servers;
+    for (unsigned g = 1; g < servers->groups; g++)
+        if (servers->group[g].speed != servers->group[0].speed)
+            return false;
+    *uniform = (struct uniform){
+        .lambda = model->load,
+        .servers = bal_servers_count(servers),
+        .unit = model->size.mean / servers->group[0].speed,
+        .exponential = bal_law_is_exponential(&model->size),
+    };
+    return true;
+}
+
+static struct bal_known from_wait(struct bal_wait wait, double unit, enum bal_known_kind kind, const char *source) {
+    struct bal_known known = {.kind = kind, .source = source};
+    known.waiting_mean = bal_wait_mean(&wait) * unit;
+    known.response_mean = bal_wait_response_mean(&wait) * unit;
+    for (int i = 0; i < 4; i++)
+        known.response_quantile[i] = bal_wait_response_quantile(&wait, quantiles[i]) * unit;
+    return known;
+}
+
+/* Every server is an M/G/1 queue. */
+static struct bal_known known_random(const struct bal_model *model, const struct uniform *u) {
+    if (u->exponential) {
+        struct bal_known known = from_wait(bal_wait_mm1(u->lambda), u->unit, BAL_KNOWN_EXACT, "M/M/1");
+        if (u->lambda < 1)
+            for (known.levels = 0; known.levels < BAL_KNOWN_LEVELS; known.levels++)
+                known.tail[known.levels] = pow(u->lambda, known.levels);
+        return known;
+    }
+    struct bal_known known = nothing;
+    known.kind = BAL_KNOWN_EXACT;
+    known.source = "M/G/1";
+    const double speed = model->size.mean / u->unit;
+    known.waiting_mean = bal_mg1_waiting(u->lambda / u->unit, u->unit, bal_law_moment(&model->size, 2) / (speed * speed));
+    known.response_mean = known.waiting_mean + u->unit;
+    return known;
+}
+
+static struct bal_known known_pod(const struct bal_policy_spec *policy, const struct uniform *u) {
+    const struct bal_pod pod = bal_pod_plain(u->lambda, (unsigned)policy->value[0]);
+    struct bal_known known = nothing;
+    known.kind = BAL_KNOWN_LIMIT;
+    known.source = "mean field";
+    known.response_mean = bal_pod_response(&pod, pod.d1) * u->unit;
+    known.waiting_mean = bal_pod_waiting(&pod, pod.d1) * u->unit;
+    if (u->lambda < 1)
+        for (int i = 0; i < 4; i++)
+            known.response_quantile[i] = bal_pod_response_quantile(&pod, pod.d1, quantiles[i]) * u->unit;
+    const size_t levels = bal_pod_tail(&pod, known.tail, BAL_KNOWN_LEVELS);
+    known.levels = (unsigned)(levels < BAL_KNOWN_LEVELS ? levels : BAL_KNOWN_LEVELS);
+    return known;
+}
+
+/* In the limit of many servers nobody waits. */
+static struct bal_known known_no_wait(const struct uniform *u) {
+    struct bal_known known = nothing;
+    known.kind = BAL_KNOWN_LIMIT;
+    known.source = "N to infinity";
+    known.waiting_mean = u->lambda < 1 ? 0 : INFINITY;
+    known.response_mean = known.waiting_mean + u->unit;
+    return known;
+}
+
+struct bal_known bal_known_of(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    struct uniform u;
+    if (!is_uniform(model, &u))
+        return nothing;
+    const char *name = policy->policy->name;
+    if (strcmp(name, "random") == 0)
+        return known_random(model, &u);
+    if (!u.exponential)
+        return nothing;
+    if (strcmp(name, "pod") == 0)
+        return known_pod(policy, &u);
+    if (strcmp(name, "least-work") == 0)
+        return from_wait(bal_wait_mmn(u.lambda, u.servers), u.unit, BAL_KNOWN_EXACT, "M/M/N");
+    if (strcmp(name, "round-robin") == 0)
+        return from_wait(bal_wait_round_robin(u.lambda, u.servers), u.unit, BAL_KNOWN_EXACT, "E_N/M/1");
+    if (strcmp(name, "jsq") == 0 || strcmp(name, "jiq") == 0)
+        return known_no_wait(&u);
+    return nothing;
+}
+
+double bal_known_floor(const struct bal_model *model) {
+    struct uniform u;
+    if (!is_uniform(model, &u) || !u.exponential)
+        return NAN;
+    const struct bal_wait wait = bal_wait_mmn(u.lambda, u.servers);
+    return bal_wait_response_mean(&wait) * u.unit;
+}
