@@ -2,6 +2,7 @@
 #ifndef BALLAST_BALLAST_H
 #define BALLAST_BALLAST_H
 
+#include "ballast/batch.h"
 #include "ballast/error.h"
 #include "ballast/known.h"
 #include "ballast/lab.h"

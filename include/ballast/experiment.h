@@ -33,8 +33,8 @@ enum {
     BAL_PLOT_METRICS_MAX = 8,   /* metrics of a figure */
     BAL_EXPERIMENT_POLICIES = 64,
 };
-#define BAL_CELLS_MAX 100000u              /* points x policies */
-#define BAL_EXPERIMENT_BYTES (1u << 20)    /* of a file */
+#define BAL_CELLS_MAX 100000u             /* points x policies */
+#define BAL_EXPERIMENT_BYTES (128u << 10) /* of a file */
 
 /* A file may say how to run it quickly and how to run it in full; these are laid over what it says otherwise. */
 enum bal_mode { BAL_MODE_PLAIN, BAL_MODE_QUICK, BAL_MODE_FULL };

@@ -10,8 +10,8 @@
  * Units as in ballast/theory.h: mean service time 1, lambda arrivals per server and unit of time. lambda >=
  * 1 is allowed: then the queues grow.
  *
- * Integration is by CVODE (variable order and step, relative tolerance 1e-10, absolute 1e-13); errors along
- * a path are some ten times the tolerance. Functions may be called from several threads at once. */
+ * Integration is by CVODE (variable order and step, relative tolerance 1e-12, absolute 1e-14); along a path
+ * errors add up to some 1e-11. Functions may be called from several threads at once. */
 #ifndef BALLAST_FLUID_H
 #define BALLAST_FLUID_H
 
@@ -32,6 +32,8 @@ struct bal_fluid_model {
     size_t hubs;  /* so many numbers, the first, may occur in all equations; a later one only in those of its
                      own level and of the levels next to it */
     size_t roots; /* functions that end a mode; 0 for a model without modes */
+    double stride; /* longest step of the integrator, 0 for any: short enough that no root function changes its
+                      sign twice in one, which matters where it depends on time more than on the state */
     const void *param;
 
     /* Are the parameters and the state y (n numbers, the rest 0) possible? */

@@ -33,6 +33,11 @@ struct bal_known bal_known_of(const struct bal_model *model, const struct bal_po
  * (M/M/N). NaN unless sizes are exponential and speeds equal. */
 double bal_known_floor(const struct bal_model *model);
 
+/* The load below which the policy keeps these servers stable and above which it does not; at most 1, and smaller where it
+ * sends the slow ones more than they can do. NaN where it is not known. For sizes of finite mean, batches of finite
+ * variance, whole or split. O(groups). */
+double bal_known_critical_load(const struct bal_model *model, const struct bal_policy_spec *policy);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,9 +2,11 @@
 #ifndef BALLAST_MODEL_H
 #define BALLAST_MODEL_H
 
+#include "ballast/batch.h"
 #include "ballast/error.h"
 #include "ballast/law.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,10 +17,13 @@ extern "C" {
 enum { BAL_GROUPS_MAX = 32 };
 #define BAL_SERVERS_MAX 100000000u
 
-/* Servers of equal speed. A job of size x takes x / speed units of time. */
+/* Servers of equal speed. In continuous time a job of size x takes x / speed units of time. In slotted time a server
+ * can finish so many jobs in each slot as its capacity law says, drawn anew for each server and slot; its mean is the
+ * speed. Without a law (BAL_BATCH_NONE) the capacity is always the speed, which must then be a whole number. */
 struct bal_group {
     uint32_t count;
     double speed;
+    struct bal_batch capacity;
 };
 
 struct bal_servers {
@@ -26,24 +31,56 @@ struct bal_servers {
     struct bal_group group[BAL_GROUPS_MAX];
 };
 
-/* Reads "100", "10k" or "50x1,50x10" (COUNTxSPEED). On failure *servers is untouched. */
+/* Reads "100", "10k" or "50x1,50x10" (COUNTxSPEED), and for slotted time also "50x1,50xuniform(1,19)" (COUNTxLAW, the
+ * laws being those of batch.h that are bounded and at least 1). On failure *servers is untouched. */
 enum bal_code bal_servers_parse(const char *text, struct bal_servers *servers, struct bal_error *err);
 /* The canonical text; always terminated; returns the length needed. */
 size_t bal_servers_print(const struct bal_servers *servers, char *text, size_t size);
 uint32_t bal_servers_count(const struct bal_servers *servers);
 double bal_servers_capacity(const struct bal_servers *servers); /* work per unit of time */
 
-/* Jobs arrive in a Poisson process of rate load * capacity / mean size and are served first come, first served. */
+enum bal_clock { BAL_CLOCK_CONTINUOUS, BAL_CLOCK_SLOTTED };
+const char *bal_clock_text(enum bal_clock clock); /* "continuous", "slotted" */
+
+/* In what order a server works (continuous time). Within a class always first come, first served. */
+enum bal_discipline {
+    BAL_DISCIPLINE_AUTO,  /* as the policy asks: fifo for most */
+    BAL_DISCIPLINE_FIFO,  /* blind to classes */
+    BAL_DISCIPLINE_PREEMPTIVE, /* a high job interrupts a low one, which goes on later where it stopped */
+    BAL_DISCIPLINE_NONPREEMPTIVE, /* a high job is next, but waits for the one in service */
+};
+const char *bal_discipline_text(enum bal_discipline discipline); /* "auto", "fifo", "preemptive", "nonpreemptive" */
+
+/* Continuous time: jobs arrive in a Poisson process of rate load * capacity / mean size and are served first come, first
+ * served. Slotted time: a batch of independent size arrives in each slot, on average load * capacity jobs; every job is
+ * one unit of a server's capacity (docs/slotted.md). */
 struct bal_model {
     struct bal_servers servers;
-    struct bal_law size;
+    struct bal_law size; /* continuous time only */
     double load;
+    enum bal_clock clock;
+    struct bal_batch batch; /* slotted time only: jobs that arrive in a slot */
+    bool split;             /* slotted time only: may a batch be divided among servers? */
+    /* continuous time only: */
+    uint32_t tasks; /* tasks of a job, routed together and divided among servers, each of a size of its own; 0 means 1.
+                     * Times are then those of tasks. */
+    bool classes;   /* are there a high and a low class? */
+    double high;    /* share of the high class, 0 to 1 */
+    enum bal_discipline discipline;
 };
 
+/* Jobs (tasks, where jobs have several) per unit of time or per slot. */
 double bal_model_arrival_rate(const struct bal_model *model);
 
-/* Does it make sense? The load must be positive, the mean size finite and positive. */
+/* Does it make sense? The load must be positive, the mean size finite and positive. In slotted time capacities must be
+ * bounded whole numbers from 1 and the mean of the batch must be open or fit the load. */
 enum bal_code bal_model_check(const struct bal_model *model, struct bal_error *err);
+
+/* Slotted time: the batch law, with its mean set from the load where it was open. */
+enum bal_code bal_model_batch(const struct bal_model *model, struct bal_batch *batch, struct bal_error *err);
+
+/* Slotted time, where the batch has a mean of its own: sets the load that this means. Otherwise does nothing. */
+void bal_model_set_load(struct bal_model *model);
 
 #ifdef __cplusplus
 }

@@ -142,6 +142,8 @@ enum {
     BAL_NEEDS_INDEX = 4, /* asks for the shortest of all: a host does well to keep an index */
     BAL_MAY_REFUSE = 8,  /* may answer BAL_NONE */
     BAL_TAKES_RANKS = 16, /* looks at the class of a job */
+    BAL_SERVES_RANKS = 32, /* its servers let urgent jobs interrupt others, unless the model says otherwise */
+    BAL_MOVES_JOBS = 64,  /* may answer with move_to */
 };
 
 struct bal_policy_spec;

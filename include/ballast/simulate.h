@@ -20,23 +20,32 @@ extern "C" {
 /* Everything that a trial measures, by name. Times are in the unit of the model (that in which sizes are given).
  *      enumerator,        name in files,       unit,   meaning */
 #define BAL_METRICS(X)                                                                                       \
-    X(RESPONSE_MEAN, "response.mean", "time", "mean response time: from arrival to completion")              \
-    X(RESPONSE_P50, "response.p50", "time", "median response time")                                          \
-    X(RESPONSE_P90, "response.p90", "time", "90th percentile of the response time")                          \
-    X(RESPONSE_P99, "response.p99", "time", "99th percentile of the response time")                          \
-    X(RESPONSE_P999, "response.p999", "time", "99.9th percentile of the response time")                      \
-    X(WAITING_MEAN, "waiting.mean", "time", "mean waiting time: from arrival to start of service")           \
-    X(WAITING_P50, "waiting.p50", "time", "median waiting time")                                             \
-    X(WAITING_P90, "waiting.p90", "time", "90th percentile of the waiting time")                             \
-    X(WAITING_P99, "waiting.p99", "time", "99th percentile of the waiting time")                             \
-    X(WAITING_P999, "waiting.p999", "time", "99.9th percentile of the waiting time")                         \
-    X(WAITING_PROBABILITY, "waiting.probability", "", "fraction of jobs that wait at all")                   \
+    BAL_TIME_METRICS(X, , "", "")                                                                            \
     X(QUEUE_MEAN, "queue.mean", "jobs", "mean jobs at a server, the one in service included")                \
     X(QUEUE_TOTAL, "queue.total", "jobs", "mean jobs at all servers together")                               \
     X(PROBES_PER_JOB, "messages.probes_per_job", "per job", "servers asked per job")                         \
-    X(REPORTS_PER_JOB, "messages.reports_per_job", "per job", "messages sent by servers on their own, per job") \
+    X(REPORTS_PER_JOB, "messages.reports_per_job", "per job", "messages that servers send by themselves, per job") \
     X(MESSAGES_PER_JOB, "messages.per_job", "per job", "messages per job, a probe counted as two")           \
-    X(MESSAGES_PER_TIME, "messages.per_time", "per time", "messages per unit of time, a probe counted as one")
+    X(MESSAGES_PER_TIME, "messages.per_time", "per time", "messages per unit of time, a probe counted as one") \
+    BAL_TIME_METRICS(X, HIGH_, "high.", "high class: ")                                                      \
+    BAL_TIME_METRICS(X, LOW_, "low.", "low class: ")                                                         \
+    X(HIGH_PROBES_PER_JOB, "high.probes_per_job", "per job", "high class: servers asked per job")            \
+    X(LOW_PROBES_PER_JOB, "low.probes_per_job", "per job", "low class: servers asked per job")               \
+    X(MOVES_PER_HIGH_JOB, "moves_per_high_job", "per job", "low jobs moved to another server, per high job")
+
+/* The times of all jobs, or of those of one class. */
+#define BAL_TIME_METRICS(X, P, p, who)                                                                       \
+    X(P##RESPONSE_MEAN, p "response.mean", "time", who "mean response time: from arrival to completion")     \
+    X(P##RESPONSE_P50, p "response.p50", "time", who "median response time")                                 \
+    X(P##RESPONSE_P90, p "response.p90", "time", who "90th percentile of the response time")                 \
+    X(P##RESPONSE_P99, p "response.p99", "time", who "99th percentile of the response time")                 \
+    X(P##RESPONSE_P999, p "response.p999", "time", who "99.9th percentile of the response time")             \
+    X(P##WAITING_MEAN, p "waiting.mean", "time", who "mean waiting time: from arrival to first service")     \
+    X(P##WAITING_P50, p "waiting.p50", "time", who "median waiting time")                                    \
+    X(P##WAITING_P90, p "waiting.p90", "time", who "90th percentile of the waiting time")                    \
+    X(P##WAITING_P99, p "waiting.p99", "time", who "99th percentile of the waiting time")                    \
+    X(P##WAITING_P999, p "waiting.p999", "time", who "99.9th percentile of the waiting time")                \
+    X(P##WAITING_PROBABILITY, p "waiting.probability", "", who "fraction of jobs that wait at all")
 
 enum bal_metric {
 #define X(name, text, unit, meaning) BAL_##name,
@@ -54,7 +63,7 @@ extern const struct bal_metric_info bal_metric_table[BAL_METRIC_COUNT];
 /* The metric of that name, or BAL_METRIC_COUNT. */
 enum bal_metric bal_metric_find(const char *name);
 
-enum bal_engine { BAL_ENGINE_AUTO, BAL_ENGINE_MARKOV, BAL_ENGINE_EVENT };
+enum bal_engine { BAL_ENGINE_AUTO, BAL_ENGINE_MARKOV, BAL_ENGINE_EVENT, BAL_ENGINE_SLOTTED };
 const char *bal_engine_text(enum bal_engine engine);
 
 enum { BAL_TAIL_LEVELS = 128 };
@@ -62,7 +71,7 @@ enum { BAL_TAIL_LEVELS = 128 };
 struct bal_run {
     uint64_t seed;
     uint64_t replication;
-    double time;                 /* length of the run in model time, > 0 */
+    double time;                 /* length of the run in model time, > 0; in slotted time rounded up to whole slots */
     double warmup;               /* fraction of it to cut, 0 to 0.5; NaN: found by MSER-5 */
     enum bal_engine engine;
     bool plain;                  /* no index and no specialised loop: the slow twin that tests compare with */

@@ -42,6 +42,11 @@ static inline void bal_histogram_add(struct bal_histogram *h, double value) {
     h->count[bal_histogram_bin(value)]++;
 }
 
+/* The same value `count` times. */
+static inline void bal_histogram_add_many(struct bal_histogram *h, double value, uint64_t count) {
+    h->count[bal_histogram_bin(value)] += count;
+}
+
 /* Smallest value of a bin (0 for bin 0). */
 double bal_histogram_edge(unsigned bin);
 /* The total and the quantile walk over all bins, some microseconds. */
@@ -80,14 +85,14 @@ size_t bal_warmup_mser5(const double *values, size_t n);
 /* Is the system stable? Judged from how the total queue grows over a run that starts with empty queues. Its
  * mean over the second half of the run divided by that over the first is 1 when it is stationary, 3 when it
  * grows in proportion to time, and 1.83 on the border between stable and unstable, at critical load, where it
- * grows with the square root of time. With q1 ... q4 for the means over the quarters, its growth slows down when
- * q4 - q3 < 0.32 (q3 - q1), which is an equality at critical load.
+ * grows with the square root of time. With q1 ... q4 for the means over the quarters, its growth slows down
+ * when q4 - q3 < 0.32 (q3 - q1), which is an equality at critical load.
  * - unstable: q3 + q4 > 1.83 (q1 + q2), and the growth does not slow down;
  * - stable: q3 + q4 < 1.83 (q1 + q2), and the growth slows down or there is none, not q4 > q3;
  * - undecided: all else, and whatever the replications do not establish. Longer runs or more of them decide.
- * The three comparisons of sums and levels must hold by the Student interval, over replications, of the
- * difference of their sides (95 %; for q4 > q3 99 %); slowing down is asked of the means. No quotient is formed,
- * and scale does not matter. At the very border a claim is wrong with probability 2.5 % at most each way, less
+ * The comparison with 1.83 must hold by the 95 % Student interval, over replications, of the difference of
+ * its sides, q4 > q3 by the 99 % interval; slowing down is asked of the means. No quotient is formed, and
+ * scale does not matter. At the very border a claim is wrong with probability 2.5 % at most each way, less
  * away from it. Queues that are 0 throughout are stable. */
 enum bal_verdict { BAL_UNDECIDED, BAL_STABLE, BAL_UNSTABLE };
 const char *bal_verdict_text(enum bal_verdict verdict); /* "stable", "unstable", "undecided" */

@@ -69,6 +69,16 @@ static inline void bal_heap_delay_first(struct bal_heap *heap, double time) {
     bal_heap_sift_down(heap, 0, (struct bal_pending){time, heap->slot[0].id});
 }
 
+/* An id that has a time gets another one, earlier or later. */
+static inline void bal_heap_change(struct bal_heap *heap, uint32_t id, double time) {
+    const uint32_t slot = heap->place[id];
+    const struct bal_pending entry = {time, id};
+    if (time < heap->slot[slot].time)
+        bal_heap_sift_up(heap, slot, entry);
+    else
+        bal_heap_sift_down(heap, slot, entry);
+}
+
 /* Removes the entry of an id that has one. */
 static inline void bal_heap_remove(struct bal_heap *heap, uint32_t id) {
     const uint32_t slot = heap->place[id];

@@ -56,8 +56,11 @@ const char *bal_number_read(const char *text, double *value) {
     if (length == 0)
         return NULL;
     const struct locale_swap swap = enter_c_locale();
-    *value = strtod(text, NULL);
+    char *end;
+    *value = strtod(text, &end);
     leave_c_locale(swap);
+    if (end != text + length) /* a hexadecimal number: the decimal one at its start is the 0 before the x */
+        *value = 0;
     return text + length;
 }
 

@@ -12,4 +12,8 @@ enum bal_code engine_markov(const struct bal_model *model, const struct bal_poli
 enum bal_code engine_event(const struct bal_model *model, const struct bal_policy_spec *policy,
                            const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
 
+/* Slotted time: batches and random capacities. */
+enum bal_code engine_slotted(const struct bal_model *model, const struct bal_policy_spec *policy,
+                             const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
+
 #endif

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ARRIVAL, SIZE, WORDS }; /* the words of a queued job */
+enum { ARRIVAL, LEFT, WORDS }; /* the words of a queued job; LEFT is the work that is left of it */
 
 struct event {
     struct system system; /* first: the policy's view of the fleet points to it */
@@ -19,6 +19,7 @@ struct event {
     const struct bal_law *law;
     double mean_gap;
     double *per_speed; /* 1 / speed of each server; NULL when all are 1 */
+    double *since;     /* when the service of the current job began or went on (LANED) */
     /* for policies that ask for work */
     double *free_at; /* when each server will have finished what it has */
     struct bal_tournament least; /* by free_at; idle servers share the key IDLE */
@@ -77,48 +78,114 @@ static void add_work(struct event *event, uint32_t server, double now, double si
     bal_tournament_set(&event->least, server, event->free_at[server]);
 }
 
-static inline enum bal_code arrive(struct event *event, double now, unsigned features) {
+/* The job at the front of the queue in service is worked on from now on. */
+static inline void work_on(struct event *event, double now, uint32_t server, const union bal_word *item,
+                           unsigned features) {
+    const double end = now + duration(event, server, item[LEFT].real);
+    if (features & LANED)
+        event->since[server] = now;
+    if (event->completions.place[server] == BAL_HEAP_ABSENT)
+        bal_heap_insert(&event->completions, server, end);
+    else
+        bal_heap_change(&event->completions, server, end);
+}
+
+/* A low job is interrupted: it keeps what is left of its work. */
+static void interrupt(struct event *event, double now, uint32_t server, uint32_t words) {
+    union bal_word *item = bal_queues_at(&event->system.queues, 2 * server + 1, words, 0);
+    const double spent = now - event->since[server];
+    const double done = event->per_speed ? spent / event->per_speed[server] : spent;
+    item[LEFT].real = item[LEFT].real > done ? item[LEFT].real - done : 0;
+}
+
+/* A job, or a task of one, joins a server; if it is first there its service begins. */
+static inline enum bal_code join(struct event *event, double now, uint32_t server, unsigned features) {
     struct system *system = &event->system;
+    const uint32_t words = item_words(WORDS, features);
+    const uint32_t rank = system->job.rank;
     const double size = bal_law_sample(event->law, &event->sizes);
-    event->now = now;
-    uint32_t server;
-    union bal_word *job = system_arrive(system, now, WORDS, features, &server);
-    if (!job)
+    const uint32_t before = system->length[server];
+    const bool interrupts = (features & (LANED | HOLDING)) == LANED && rank == 0 && before > 0 &&
+                            system->queues.length[2 * server] == 0;
+    if (interrupts)
+        interrupt(event, now, server, words);
+    union bal_word *item = system_push(system, now, server, rank, words, features);
+    if (!item)
         return BAL_E_MEMORY;
-    job[ARRIVAL].real = now;
-    job[SIZE].real = size;
+    item[ARRIVAL].real = now;
+    item[LEFT].real = size;
     if (knows_work(event))
         add_work(event, server, now, size);
-    tally_join(&system->tally, system->queues.length[server]);
-    if (system->queues.length[server] == 1)
-        bal_heap_insert(&event->completions, server, now + duration(event, server, size));
+    if (!(features & RANKED))
+        tally_join(&system->tally, before + 1);
+    if (before > 0 && !interrupts)
+        return BAL_OK;
+    if (features & HOLDING)
+        system->serving[server] = (uint8_t)rank;
+    if (features & RANKED)
+        system_serve(system, now, item, words);
+    work_on(event, now, server, item, features);
     return BAL_OK;
+}
+
+static inline enum bal_code move(struct event *event, double now, uint32_t from, uint32_t to, unsigned features) {
+    struct system *system = &event->system;
+    const uint32_t words = item_words(WORDS, features);
+    union bal_word *item;
+    if (!system_move(system, now, from, to, words, features, &item))
+        return BAL_E_MEMORY;
+    if (!item || system->length[to] > 1)
+        return BAL_OK;
+    if (features & HOLDING)
+        system->serving[to] = 1;
+    system_serve(system, now, item, words);
+    work_on(event, now, to, item, features);
+    return BAL_OK;
+}
+
+static inline enum bal_code arrive(struct event *event, double now, unsigned features) {
+    struct system *system = &event->system;
+    event->now = now;
+    const struct bal_decision decision = system_route(system, now, features);
+    enum bal_code code = BAL_OK;
+    if (features & TASKS && decision.parts) {
+        for (uint32_t part = 0; part < decision.parts; part++)
+            for (uint32_t i = 0; i < system->fleet.shares[part].count && !code; i++)
+                code = join(event, now, system->fleet.shares[part].server, features);
+        return code;
+    }
+    for (uint32_t i = 0; i < (features & TASKS ? system->job.count : 1) && !code; i++)
+        code = join(event, now, decision.server, features);
+    if (features & LANED && decision.move_to != BAL_NONE && !code)
+        code = move(event, now, decision.server, decision.move_to, features);
+    return code;
 }
 
 static inline void complete(struct event *event, double now, unsigned features) {
     struct system *system = &event->system;
+    const uint32_t words = item_words(WORDS, features);
     const uint32_t server = event->completions.slot[0].id;
-    tally_complete(&system->tally, now - bal_queues_at(&system->queues, server, WORDS, 0)[ARRIVAL].real);
-    if (system_depart(system, now, server, features) > 0) {
-        const union bal_word *next = bal_queues_at(&system->queues, server, WORDS, 0);
-        tally_start(&system->tally, now - next[ARRIVAL].real, true);
-        bal_heap_delay_first(&event->completions, now + duration(event, server, next[SIZE].real));
-    } else {
-        bal_heap_remove(&event->completions, server);
-        if (knows_work(event)) {
-            event->free_at[server] = IDLE;
-            bal_tournament_set(&event->least, server, IDLE);
-        }
+    if (system_complete(system, now, server, words, features) > 0) {
+        work_on(event, now, server, system_next(system, now, server, words, features), features);
+        return;
+    }
+    bal_heap_remove(&event->completions, server);
+    if (knows_work(event)) {
+        event->free_at[server] = IDLE;
+        bal_tournament_set(&event->least, server, IDLE);
     }
 }
 
 static inline __attribute__((always_inline)) enum bal_code loop(struct event *event, const unsigned features) {
     struct system *system = &event->system;
     double next_arrival = bal_rng_exp(&event->arrivals) * event->mean_gap;
-    for (;;) {
+    for (double before = 0;;) {
         const double next_completion = event->completions.count ? event->completions.slot[0].time : INFINITY;
         const bool arrival = next_arrival < next_completion;
         const double now = arrival ? next_arrival : next_completion;
+        if (features & RATED)
+            system_report(system, before, now);
+        before = now;
         if (__builtin_expect(now >= system->tally.slice_end, 0)) {
             const enum bal_code code = system_advance(system, now);
             if (code)
@@ -136,7 +203,7 @@ static inline __attribute__((always_inline)) enum bal_code loop(struct event *ev
 }
 
 static enum bal_code run_loop(struct event *event) {
-    switch (event->system.features & (INDEXED | REPORTING)) {
+    switch (event->system.features & ~(unsigned)MIXED) {
     case 0:
         return loop(event, 0);
     case REPORTING:
@@ -155,11 +222,12 @@ enum bal_code engine_event(const struct bal_model *model, const struct bal_polic
     if (code)
         goto out;
     event->law = &model->size;
-    event->mean_gap = 1 / bal_model_arrival_rate(model);
+    event->mean_gap = (model->tasks > 1 ? model->tasks : 1) / bal_model_arrival_rate(model);
     bal_rng_init(&event->arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
     bal_rng_init(&event->sizes, run->seed, run->replication, BAL_STREAM_SIZES);
+    event->since = event->system.features & LANED ? calloc(event->system.servers, sizeof *event->since) : NULL;
     if (bal_heap_init(&event->completions, event->system.servers) || set_up_work(event, run->plain) ||
-        set_up_speeds(event, &model->servers))
+        set_up_speeds(event, &model->servers) || (event->system.features & LANED && !event->since))
         code = BAL_E_MEMORY;
     code = system_end(&event->system, code ? code : run_loop(event), trial, err);
     system_fini(&event->system);
@@ -168,6 +236,7 @@ out:
     bal_tournament_fini(&event->least);
     free(event->free_at);
     free(event->per_speed);
+    free(event->since);
     free(event);
     return code;
 }

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { WORDS = 1 }; /* a queued job is its arrival time */
+
 struct rates {
     double arrivals; /* an event below this is an arrival */
     double total;
@@ -22,7 +24,8 @@ struct rates {
 
 static struct rates rates_of(const struct bal_model *model) {
     const struct bal_servers *servers = &model->servers;
-    struct rates rates = {.arrivals = bal_model_arrival_rate(model), .groups = servers->groups};
+    struct rates rates = {.arrivals = bal_model_arrival_rate(model) / (model->tasks > 1 ? model->tasks : 1),
+                          .groups = servers->groups};
     for (unsigned g = 0; g < servers->groups; g++) {
         const double width = servers->group[g].speed / model->size.mean;
         rates.per_width[g] = 1 / width;
@@ -70,35 +73,80 @@ static inline void fetch(const struct system *system, const uint32_t *server) {
     const struct bal_queues *queues = &system->queues;
     __builtin_prefetch(&queues->length[server[FETCH_QUEUE]]);
     __builtin_prefetch(&queues->ring[server[FETCH_QUEUE]]);
-    __builtin_prefetch(bal_queues_at(queues, server[FETCH_JOB], 1, 0));
+    __builtin_prefetch(bal_queues_at(queues, server[FETCH_JOB], WORDS, 0));
 }
 
-static inline enum bal_code arrive(struct system *system, double now, unsigned features) {
-    uint32_t server;
-    union bal_word *arrival = system_arrive(system, now, 1, features, &server);
-    if (!arrival)
+/* A job, or a task of one, joins a server; if it is first there its service begins. */
+static inline enum bal_code join(struct system *system, double now, uint32_t server, unsigned features) {
+    const uint32_t words = item_words(WORDS, features);
+    const uint32_t rank = system->job.rank;
+    union bal_word *item = system_push(system, now, server, rank, words, features);
+    if (__builtin_expect(!item, 0))
         return BAL_E_MEMORY;
-    arrival->real = now;
-    tally_join(&system->tally, system->queues.length[server]);
+    item[0].real = now;
+    if (!(features & RANKED)) {
+        tally_join(&system->tally, system->length[server]);
+        return BAL_OK;
+    }
+    if (features & HOLDING && system->length[server] == 1)
+        system->serving[server] = (uint8_t)rank;
+    const uint32_t lane = lane_of(server, rank, features);
+    if (lane == lane_in_service(system, server, features) && system->queues.length[lane] == 1)
+        system_serve(system, now, item, words);
     return BAL_OK;
 }
 
+static inline enum bal_code move(struct system *system, double now, uint32_t from, uint32_t to, unsigned features) {
+    const uint32_t words = item_words(WORDS, features);
+    union bal_word *item;
+    if (!system_move(system, now, from, to, words, features, &item))
+        return BAL_E_MEMORY;
+    if (item && system->length[to] == 1) {
+        if (features & HOLDING)
+            system->serving[to] = 1;
+        system_serve(system, now, item, words);
+    }
+    return BAL_OK;
+}
+
+static inline enum bal_code arrive(struct system *system, double now, unsigned features) {
+    const struct bal_decision decision = system_route(system, now, features);
+    enum bal_code code = BAL_OK;
+    if (features & TASKS && decision.parts) {
+        for (uint32_t part = 0; part < decision.parts; part++)
+            for (uint32_t i = 0; i < system->fleet.shares[part].count && !code; i++)
+                code = join(system, now, system->fleet.shares[part].server, features);
+        return code;
+    }
+    for (uint32_t i = 0; i < (features & TASKS ? system->job.count : 1) && !code; i++)
+        code = join(system, now, decision.server, features);
+    if (features & LANED && decision.move_to != BAL_NONE && !code)
+        code = move(system, now, decision.server, decision.move_to, features);
+    return code;
+}
+
 static inline void complete(struct system *system, double now, uint32_t server, unsigned features) {
-    const struct bal_queues *queues = &system->queues;
-    tally_complete(&system->tally, now - bal_queues_at(queues, server, 1, 0)->real);
-    const uint32_t left = system_depart(system, now, server, features);
-    tally_start(&system->tally, now - bal_queues_at(queues, server, 1, 0)->real, left > 0);
+    const uint32_t words = item_words(WORDS, features);
+    const uint32_t left = system_complete(system, now, server, words, features);
+    if (!(features & RANKED)) /* without a branch: see tally_start */
+        tally_start(&system->tally, &system->tally.all,
+                    now - bal_queues_at(&system->queues, server, words, 0)->real, left > 0);
+    else if (left > 0)
+        system_next(system, now, server, words, features);
 }
 
 static inline __attribute__((always_inline)) enum bal_code loop(struct system *system, const struct rates *rates,
                                                                 struct bal_rng *rng, const unsigned features) {
     struct tally *tally = &system->tally;
     struct ahead ahead = {0};
-    const bool large = system->servers >= LARGE_FLEET;
+    const bool large = system->servers >= LARGE_FLEET && !(features & RANKED);
     for (double now = 0;;) {
         look_ahead(&ahead, rates, rng, features);
         for (unsigned i = 0; i < AHEAD; i++) {
+            const double before = now;
             now += ahead.gap[i];
+            if (features & RATED)
+                system_report(system, before, now);
             if (__builtin_expect(now >= tally->slice_end, 0)) {
                 const enum bal_code code = system_advance(system, now);
                 if (code)
@@ -111,7 +159,7 @@ static inline __attribute__((always_inline)) enum bal_code loop(struct system *s
                 const enum bal_code code = arrive(system, now, features);
                 if (__builtin_expect(code, 0))
                     return code;
-            } else if (system->queues.length[server] > 0) {
+            } else if (system->length[server] > 0) {
                 complete(system, now, server, features);
             }
         }
@@ -126,6 +174,8 @@ static enum bal_code run_loop(struct system *system, const struct rates *rates, 
         return loop(system, rates, rng, REPORTING);
     case INDEXED:
         return loop(system, rates, rng, INDEXED);
+    case RANKED | LANED:
+        return loop(system, rates, rng, RANKED | LANED);
     default:
         return loop(system, rates, rng, system->features);
     }
@@ -136,7 +186,7 @@ enum bal_code engine_markov(const struct bal_model *model, const struct bal_poli
     struct system *system = malloc(sizeof *system);
     if (!system)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trial");
-    enum bal_code code = system_init(system, model, policy, run, 1, err);
+    enum bal_code code = system_init(system, model, policy, run, WORDS, err);
     if (code)
         goto out;
     struct bal_rng rng;

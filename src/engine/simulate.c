@@ -21,8 +21,33 @@ enum bal_metric bal_metric_find(const char *name) {
 }
 
 const char *bal_engine_text(enum bal_engine engine) {
-    static const char *const names[] = {"auto", "markov", "event"};
+    static const char *const names[] = {"auto", "markov", "event", "slotted"};
     return names[engine];
+}
+
+/* Slotted time knows one class of jobs, servers that are always on, and reports at the end of slots. */
+static enum bal_code check_slotted(const struct bal_policy *policy, enum bal_engine engine, struct bal_error *err) {
+    if (engine != BAL_ENGINE_AUTO && engine != BAL_ENGINE_SLOTTED)
+        return bal_fail(err, BAL_E_MODEL, "engine '%s' needs continuous time; use slotted or auto",
+                        bal_engine_text(engine));
+    if (policy->wants & ~(unsigned)BAL_WANTS_IDLE || policy->flags & (BAL_MAY_REFUSE | BAL_TAKES_RANKS))
+        return bal_fail(err, BAL_E_MODEL, "policy '%s' needs continuous time; it cannot run in slots", policy->name);
+    return BAL_OK;
+}
+
+static enum bal_code check_classes(const struct bal_model *model, const struct bal_policy *policy,
+                                   struct bal_error *err) {
+    if (policy->flags & BAL_TAKES_RANKS && !model->classes)
+        return bal_fail(err, BAL_E_MODEL, "policy '%s' needs two classes of jobs; say which share of them is high",
+                        policy->name);
+    if (policy->flags & BAL_MOVES_JOBS && model->discipline == BAL_DISCIPLINE_FIFO)
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy '%s' needs servers that tell classes apart; use discipline auto, preemptive or nonpreemptive",
+                        policy->name);
+    if (policy->flags & BAL_TAKES_RANKS && model->tasks > 1)
+        return bal_fail(err, BAL_E_MODEL, "policy '%s' cannot divide jobs of %u tasks; use tasks 1", policy->name,
+                        model->tasks);
+    return BAL_OK;
 }
 
 enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal_policy_spec *policy,
@@ -32,6 +57,15 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
         return code;
     const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
     code = bal_policy_check(policy, &setting, err);
+    if (code)
+        return code;
+    if (model->clock == BAL_CLOCK_SLOTTED) {
+        *chosen = BAL_ENGINE_SLOTTED;
+        return check_slotted(policy->policy, engine, err);
+    }
+    if (engine == BAL_ENGINE_SLOTTED)
+        return bal_fail(err, BAL_E_MODEL, "engine 'slotted' needs slotted time; use another or auto");
+    code = check_classes(model, policy->policy, err);
     if (code)
         return code;
     const bool exponential = bal_law_is_exponential(&model->size);
@@ -47,6 +81,8 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
     return BAL_OK;
 }
 
+#define SLOTS_MAX 1e12 /* so that slots times slices is exact in a double */
+
 static double wall_clock(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -61,10 +97,14 @@ enum bal_code bal_simulate(const struct bal_model *model, const struct bal_polic
         return code;
     if (!(run->time > 0) || !isfinite(run->time))
         return bal_fail(err, BAL_E_RANGE, "time %g is not a number above 0", run->time);
+    if (engine == BAL_ENGINE_SLOTTED && run->time > SLOTS_MAX)
+        return bal_fail(err, BAL_E_RANGE, "%g slots are too many; at most %g", run->time, SLOTS_MAX);
     if (!isnan(run->warmup) && !(run->warmup >= 0 && run->warmup <= 0.5))
         return bal_fail(err, BAL_E_RANGE, "warm-up %g is not a fraction from 0 to 0.5", run->warmup);
     const double start = wall_clock();
-    code = (engine == BAL_ENGINE_MARKOV ? engine_markov : engine_event)(model, policy, run, trial, err);
+    code = (engine == BAL_ENGINE_SLOTTED  ? engine_slotted
+            : engine == BAL_ENGINE_MARKOV ? engine_markov
+                                          : engine_event)(model, policy, run, trial, err);
     trial->engine = engine;
     trial->seconds = wall_clock() - start;
     return code;

@@ -23,9 +23,71 @@ static enum bal_code set_up_policy(struct system *system, const struct bal_polic
     return BAL_OK;
 }
 
+static enum bal_discipline discipline_of(const struct bal_model *model, const struct bal_policy *policy) {
+    if (model->discipline != BAL_DISCIPLINE_AUTO)
+        return model->discipline;
+    return policy->flags & BAL_SERVES_RANKS ? BAL_DISCIPLINE_PREEMPTIVE : BAL_DISCIPLINE_FIFO;
+}
+
 static unsigned features_of(const struct bal_model *model, const struct bal_policy *policy, bool plain) {
-    return (policy->flags & BAL_NEEDS_INDEX && !plain ? INDEXED : 0u) |
-           (policy->wants & BAL_WANTS_IDLE ? REPORTING : 0u) | (model->servers.groups > 1 ? MIXED : 0u);
+    unsigned features = 0;
+    if (policy->flags & BAL_NEEDS_INDEX && !plain)
+        features |= INDEXED;
+    if (policy->wants & BAL_WANTS_IDLE)
+        features |= REPORTING;
+    if (policy->wants & BAL_WANTS_STILL_IDLE)
+        features |= RATED;
+    if (model->servers.groups > 1)
+        features |= MIXED;
+    if (model->tasks > 1)
+        features |= TASKS;
+    if (!model->classes)
+        return features;
+    features |= RANKED;
+    const enum bal_discipline discipline = discipline_of(model, policy);
+    if (discipline != BAL_DISCIPLINE_FIFO)
+        features |= LANED;
+    if (discipline == BAL_DISCIPLINE_NONPREEMPTIVE)
+        features |= HOLDING;
+    return features;
+}
+
+static enum bal_code set_up_queues(struct system *system, uint32_t words) {
+    const uint32_t servers = system->servers;
+    const unsigned features = system->features;
+    enum bal_code code =
+        bal_queues_init(&system->queues, features & LANED ? 2 * servers : servers, item_words(words, features));
+    if (!code && features & INDEXED)
+        code = bal_by_length_init(&system->by_length, servers);
+    if (code)
+        return code;
+    system->length = features & LANED ? calloc(servers, sizeof *system->length) : system->queues.length;
+    system->urgent = features & RANKED ? calloc(servers, sizeof *system->urgent) : NULL;
+    system->serving = features & HOLDING ? calloc(servers, sizeof *system->serving) : NULL;
+    system->idle = features & RATED ? malloc(bal_set_size(servers)) : NULL;
+    if (!system->length || (features & RANKED && !system->urgent) || (features & HOLDING && !system->serving) ||
+        (features & RATED && !system->idle))
+        return BAL_E_MEMORY;
+    if (features & RATED) {
+        bal_set_init(system->idle, servers);
+        for (uint32_t server = 0; server < servers; server++)
+            bal_set_insert(system->idle, server);
+    }
+    return BAL_OK;
+}
+
+static enum bal_code set_up_fleet(struct system *system) {
+    system->fleet = (struct bal_fleet){.servers = system->servers,
+                                       .length = system->length,
+                                       .urgent = system->urgent,
+                                       .shortest = system->features & INDEXED ? shortest : NULL,
+                                       .host = system};
+    if (system->features & TASKS) {
+        system->fleet.shares = malloc(system->servers * sizeof *system->fleet.shares);
+        if (!system->fleet.shares)
+            return BAL_E_MEMORY;
+    }
+    return BAL_OK;
 }
 
 enum bal_code system_init(struct system *system, const struct bal_model *model,
@@ -37,25 +99,35 @@ enum bal_code system_init(struct system *system, const struct bal_model *model,
     system->policy = policy->policy;
     system->run = run;
     system->features = features_of(model, policy->policy, run->plain);
-    system->job = (struct bal_job){.count = 1};
+    system->job = (struct bal_job){.count = model->tasks > 1 ? model->tasks : 1, .split = model->tasks > 1};
+    system->high = model->high;
+    system->report_rate = bal_policy_report_rate(policy, &setting) / model->size.mean;
     bal_rng_init(&system->rng, run->seed, run->replication, BAL_STREAM_POLICY);
-    if (bal_queues_init(&system->queues, setting.servers, words) ||
-        (system->features & INDEXED && bal_by_length_init(&system->by_length, setting.servers)) ||
-        set_up_policy(system, policy, &setting) || tally_init(&system->tally, run, model->size.mean)) {
-        system_fini(system);
-        return bal_fail(err, BAL_E_MEMORY, "not enough memory for %u servers", setting.servers);
-    }
-    system->fleet = (struct bal_fleet){.servers = setting.servers,
-                                       .length = system->queues.length,
-                                       .shortest = system->features & INDEXED ? shortest : NULL,
-                                       .host = system};
-    return BAL_OK;
+    bal_rng_init(&system->report_rng, run->seed, run->replication, BAL_STREAM_REPORTS);
+    bal_rng_init(&system->class_rng, run->seed, run->replication, BAL_STREAM_CLASSES);
+    enum bal_code code = set_up_queues(system, words);
+    if (!code)
+        code = set_up_fleet(system);
+    if (!code)
+        code = set_up_policy(system, policy, &setting);
+    if (!code)
+        code = tally_init(&system->tally, run, model->size.mean, model->classes);
+    if (!code)
+        return BAL_OK;
+    system_fini(system);
+    return bal_fail(err, BAL_E_MEMORY, "not enough memory for %u servers", setting.servers);
 }
 
 void system_fini(struct system *system) {
+    if (system->length != system->queues.length)
+        free(system->length);
     bal_queues_fini(&system->queues);
     bal_by_length_fini(&system->by_length);
     tally_fini(&system->tally);
+    free(system->urgent);
+    free(system->serving);
+    free(system->idle);
+    free(system->fleet.shares);
     free(system->state);
     system->state = NULL;
 }

@@ -1,21 +1,30 @@
 /* The servers, their queues and the dispatcher, as the continuous-time engines share them.
  *
  * An engine decides when something happens; what then happens is here. The functions are inline and take `features` as a constant where
- * the loop is specialised, so that what a model does not need costs nothing. */
+ * the loop is specialised, so that what a model does not need costs nothing.
+ *
+ * A queued item is `words` words: first its arrival time, then what the engine adds, and last, where there are classes, its tag. */
 #ifndef ENGINE_SYSTEM_H
 #define ENGINE_SYSTEM_H
 
+#include "ballast/set.h"
 #include "base/by_length.h"
 #include "base/queues.h"
 #include "engine/tally.h"
 
-#include <assert.h>
-
 enum {
-    INDEXED = 1,   /* servers are kept sorted by length */
-    REPORTING = 2, /* servers report when they become idle */
-    MIXED = 4,     /* servers of different speeds */
+    INDEXED = 1,    /* servers are kept sorted by length */
+    REPORTING = 2,  /* servers report when they become idle */
+    RATED = 4,      /* idle servers report at a rate */
+    MIXED = 8,      /* servers of different speeds */
+    TASKS = 16,     /* jobs of several tasks */
+    RANKED = 32,    /* there are classes */
+    LANED = 64,     /* servers keep a queue for each class and prefer the high one */
+    HOLDING = 128,  /* ... but never interrupt a job */
 };
+
+/* The tag of an item: its rank, and whether its service has begun. */
+enum { TAG_RANK = 1, TAG_STARTED = 2 };
 
 struct system {
     uint32_t servers;
@@ -25,14 +34,21 @@ struct system {
     struct bal_rng rng; /* the policy's */
     struct bal_job job;
     struct bal_fleet fleet;
-    struct bal_queues queues;
+    struct bal_queues queues; /* one for each server; two where LANED: the high jobs of server s are in 2 s */
+    uint32_t *length;         /* jobs at each server */
+    uint32_t *urgent;         /* of these, high ones (RANKED) */
+    uint8_t *serving;         /* rank in service (HOLDING) */
     struct bal_by_length by_length;
+    struct bal_set *idle; /* RATED */
+    double report_rate;   /* of each idle server */
+    struct bal_rng report_rng, class_rng;
+    double high; /* share of the high class */
     struct tally tally;
     const struct bal_run *run;
     double now;
 };
 
-/* words: size of a queued item. The system must stay where it is: the policy's view of it points inside. */
+/* words: size of a queued item without the tag. The system must stay where it is: the policy's view of it points inside. */
 enum bal_code system_init(struct system *system, const struct bal_model *model,
                           const struct bal_policy_spec *policy, const struct bal_run *run, uint32_t words,
                           struct bal_error *err);
@@ -49,40 +65,177 @@ enum bal_code system_end(struct system *system, enum bal_code code, struct bal_t
 /* Stops with a message that names the trial: what follows would be our own mistake. */
 _Noreturn void system_broken(const struct system *system, const char *what);
 
-/* Routes one job and makes room for it at the back of a server's queue. Returns the room, or NULL when there is no memory; *to is
- * the server. */
-static inline union bal_word *system_arrive(struct system *system, double now, uint32_t words, unsigned features,
-                                            uint32_t *to) {
-    const struct bal_decision decision =
-        system->policy->route(system->state, &system->fleet, &system->job, &system->rng);
-    const uint32_t server = decision.server;
+static inline uint32_t item_words(uint32_t words, unsigned features) {
+    return words + (features & RANKED ? 1 : 0);
+}
+
+static inline uint64_t *item_tag(union bal_word *item, uint32_t words) {
+    return &item[words - 1].bits;
+}
+
+/* ---- queues ---- */
+
+static inline uint32_t lane_of(uint32_t server, uint32_t rank, unsigned features) {
+    return features & LANED ? 2 * server + rank : server;
+}
+
+/* The queue whose front is in service at a server that has jobs. */
+static inline uint32_t lane_in_service(const struct system *system, uint32_t server, unsigned features) {
+    if (!(features & LANED))
+        return server;
+    if (features & HOLDING)
+        return 2 * server + system->serving[server];
+    return 2 * server + (system->queues.length[2 * server] == 0);
+}
+
+/* A server has one job more / less. */
+static inline bool system_count_up(struct system *system, double now, uint32_t server, uint32_t rank,
+                                   unsigned features) {
+    const uint32_t before = features & LANED ? system->length[server]++ : system->length[server] - 1;
+    if (features & RANKED)
+        system->urgent[server] += rank == 0;
+    if (features & INDEXED && !bal_by_length_up(&system->by_length, server, before))
+        return false;
+    if (features & RATED && before == 0)
+        bal_set_remove(system->idle, server);
+    tally_up(&system->tally, now, before + 1);
+    return true;
+}
+
+static inline uint32_t system_count_down(struct system *system, double now, uint32_t server, uint32_t rank,
+                                         unsigned features) {
+    const uint32_t left = features & LANED ? --system->length[server] : system->length[server];
+    if (features & RANKED)
+        system->urgent[server] -= rank == 0;
+    tally_down(&system->tally, now, left + 1);
+    if (features & INDEXED)
+        bal_by_length_down(&system->by_length, server, left + 1);
+    if (features & RATED && left == 0)
+        bal_set_insert(system->idle, server);
+    if (features & REPORTING && left == 0) {
+        system->tally.totals.reports++;
+        system->policy->report(system->state, BAL_REPORT_IDLE, server);
+    }
+    return left;
+}
+
+/* Room for a job at the back of a server's queue; NULL when there is no memory. */
+static inline union bal_word *system_push(struct system *system, double now, uint32_t server, uint32_t rank,
+                                          uint32_t words, unsigned features) {
+    union bal_word *item = bal_queues_push(&system->queues, lane_of(server, rank, features), words);
+    if (__builtin_expect(!item, 0) || !system_count_up(system, now, server, rank, features))
+        return NULL;
+    if (features & RANKED)
+        *item_tag(item, words) = rank;
+    return item;
+}
+
+/* The service of a job begins, or goes on. */
+static inline void system_serve(struct system *system, double now, union bal_word *item, uint32_t words) {
+    uint64_t *tag = item_tag(item, words);
+    if (*tag & TAG_STARTED)
+        return;
+    *tag |= TAG_STARTED;
+    struct channel *class_channel = &system->tally.by_class[*tag & TAG_RANK];
+    const double waiting = now - item[0].real;
+    if (waiting > 0) {
+        tally_start(&system->tally, &system->tally.all, waiting, true);
+        tally_start(&system->tally, class_channel, waiting, true);
+    } else {
+        system->tally.all.immediate++;
+        class_channel->immediate++;
+    }
+}
+
+/* ---- routing ---- */
+
+static inline void system_check_server(struct system *system, double now, uint32_t server) {
     if (__builtin_expect(server >= system->servers, 0)) {
         system->now = now;
         system_broken(system, "the policy chose a server that does not exist");
     }
-    const uint32_t length = system->queues.length[server];
-    union bal_word *item = bal_queues_push(&system->queues, server, words);
-    if (__builtin_expect(!item, 0))
-        return NULL;
-    if (features & INDEXED && !bal_by_length_up(&system->by_length, server, length))
-        return NULL;
-    tally_up(&system->tally, now, length + 1);
-    *to = server;
+}
+
+/* Draws the class of the next job and asks the policy where it goes. */
+static inline struct bal_decision system_route(struct system *system, double now, unsigned features) {
+    const uint64_t probes = system->fleet.probes;
+    if (features & RANKED)
+        system->job.rank = bal_rng_uniform(&system->class_rng) >= system->high;
+    const struct bal_decision decision =
+        system->policy->route(system->state, &system->fleet, &system->job, &system->rng);
+    system_check_server(system, now, decision.server);
+    if (features & RANKED)
+        system->tally.by_class[system->job.rank].probes += system->fleet.probes - probes;
+    return decision;
+}
+
+/* The job in service at a server is complete: measures it and drops it. Returns how many jobs are left. */
+static inline uint32_t system_complete(struct system *system, double now, uint32_t server, uint32_t words,
+                                       unsigned features) {
+    const uint32_t lane = lane_in_service(system, server, features);
+    union bal_word *item = bal_queues_at(&system->queues, lane, words, 0);
+    const double response = now - item[0].real;
+    const uint32_t rank = features & RANKED ? *item_tag(item, words) & TAG_RANK : 0;
+    tally_complete(&system->tally, &system->tally.all, response);
+    if (features & RANKED)
+        tally_complete(&system->tally, &system->tally.by_class[rank], response);
+    bal_queues_drop(&system->queues, lane);
+    return system_count_down(system, now, server, rank, features);
+}
+
+/* The job that is next in service at a server that has jobs, after a completion; its service begins. */
+static inline union bal_word *system_next(struct system *system, double now, uint32_t server, uint32_t words,
+                                          unsigned features) {
+    if (features & HOLDING)
+        system->serving[server] = system->queues.length[2 * server] == 0;
+    union bal_word *item =
+        bal_queues_at(&system->queues, lane_in_service(system, server, features), words, 0);
+    if (features & RANKED)
+        system_serve(system, now, item, words);
+    else
+        tally_start(&system->tally, &system->tally.all, now - item[0].real, true);
     return item;
 }
 
-/* The job at the front of a server's queue leaves. Returns how many are left. */
-static inline uint32_t system_depart(struct system *system, double now, uint32_t server, unsigned features) {
-    const uint32_t length = system->queues.length[server];
-    bal_queues_drop(&system->queues, server);
-    tally_down(&system->tally, now, length);
-    if (features & INDEXED)
-        bal_by_length_down(&system->by_length, server, length);
-    if (features & REPORTING && length == 1) {
-        system->tally.totals.reports++;
-        system->policy->report(system->state, BAL_REPORT_IDLE, server);
+/* Takes the last low job from one server to the back of another, which is now `*moved` there. Returns false when there is no memory. A
+ * job that may not be interrupted stays: *moved is then NULL. */
+static inline bool system_move(struct system *system, double now, uint32_t from, uint32_t to, uint32_t words,
+                               unsigned features, union bal_word **moved) {
+    *moved = NULL;
+    system_check_server(system, now, to);
+    const uint32_t lane = 2 * from + 1;
+    const uint32_t low = system->queues.length[lane];
+    if (low == 0) {
+        system->now = now;
+        system_broken(system, "the policy moves a low job from a server that has none");
     }
-    return length - 1;
+    if (features & HOLDING && low == 1 && system->serving[from] == 1)
+        return true;
+    union bal_word copy[4];
+    for (uint32_t i = 0; i < words; i++)
+        copy[i] = bal_queues_at(&system->queues, lane, words, low - 1)[i];
+    bal_queues_drop_back(&system->queues, lane);
+    system_count_down(system, now, from, 1, features);
+    union bal_word *item = system_push(system, now, to, 1, words, features);
+    if (!item)
+        return false;
+    for (uint32_t i = 0; i < words; i++)
+        item[i] = copy[i];
+    system->tally.totals.moves++;
+    *moved = item;
+    return true;
+}
+
+/* Idle servers report at their rate between two times: having no memory, the process may be drawn anew from any moment. */
+static inline void system_report(struct system *system, double from, double to) {
+    while (system->idle->count > 0) {
+        from += bal_rng_exp(&system->report_rng) / (system->report_rate * system->idle->count);
+        if (from >= to)
+            return;
+        system->tally.totals.reports++;
+        system->policy->report(system->state, BAL_REPORT_STILL_IDLE,
+                               bal_set_uniform(system->idle, &system->report_rng));
+    }
 }
 
 #endif

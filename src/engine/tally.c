@@ -18,11 +18,13 @@ static enum bal_code start(struct tally *tally, const struct bal_run *run) {
     return BAL_OK;
 }
 
-enum bal_code tally_init(struct tally *tally, const struct bal_run *run, double unit) {
+enum bal_code tally_init(struct tally *tally, const struct bal_run *run, double unit, bool classes) {
     memset(tally, 0, sizeof *tally);
     tally->time = run->time;
     tally->slices = SLICES;
     tally->per_unit = 1 / unit;
+    if (classes && !(tally->by_class = calloc(2, sizeof *tally->by_class)))
+        return BAL_E_MEMORY;
     return start(tally, run);
 }
 
@@ -36,10 +38,22 @@ enum bal_code tally_init_slotted(struct tally *tally, const struct bal_run *run)
 }
 
 void tally_fini(struct tally *tally) {
-    for (unsigned i = 0; i < tally->snapshots; i++) {
-        free(tally->snapshot[i].response.count);
-        free(tally->snapshot[i].waiting.count);
-    }
+    for (unsigned i = 0; i < tally->snapshots; i++)
+        for (unsigned which = 0; which < CHANNELS; which++) {
+            free(tally->snapshot[i].channel[which].response_histogram.count);
+            free(tally->snapshot[i].channel[which].waiting_histogram.count);
+        }
+    free(tally->by_class);
+    tally->by_class = NULL;
+    tally->snapshots = 0;
+}
+
+static unsigned channels(const struct tally *tally) {
+    return tally->by_class ? CHANNELS : 1;
+}
+
+static struct channel *channel_of(struct tally *tally, unsigned which) {
+    return which == ALL ? &tally->all : &tally->by_class[which - HIGH];
 }
 
 static bool pack(const struct bal_histogram *h, struct packed_histogram *packed) {
@@ -70,11 +84,34 @@ static bool may_end_warmup(const struct tally *tally) {
     return tally->slice % every == 0 && tally->slice <= tally->slices / 2;
 }
 
+static bool pack_channel(const struct channel *channel, struct packed_channel *packed) {
+    *packed = (struct packed_channel){.response = channel->response,
+                                      .waiting = channel->waiting,
+                                      .immediate = channel->immediate,
+                                      .completed = channel->completed,
+                                      .probes = channel->probes};
+    return pack(&channel->response_histogram, &packed->response_histogram) &&
+           pack(&channel->waiting_histogram, &packed->waiting_histogram);
+}
+
+static void subtract_channel(struct channel *channel, const struct packed_channel *before) {
+    channel->response -= before->response;
+    channel->waiting -= before->waiting;
+    channel->immediate -= before->immediate;
+    channel->completed -= before->completed;
+    channel->probes -= before->probes;
+    subtract_packed(&channel->response_histogram, &before->response_histogram);
+    subtract_packed(&channel->waiting_histogram, &before->waiting_histogram);
+}
+
 static bool take_snapshot(struct tally *tally) {
     struct snapshot *snapshot = &tally->snapshot[tally->snapshots++];
     snapshot->slice = tally->slice;
     snapshot->totals = tally->totals;
-    return pack(&tally->response, &snapshot->response) && pack(&tally->waiting, &snapshot->waiting);
+    bool packed = true;
+    for (unsigned which = 0; which < channels(tally); which++)
+        packed = pack_channel(channel_of(tally, which), &snapshot->channel[which]) && packed;
+    return packed;
 }
 
 int64_t tally_queue(const struct tally *tally) {
@@ -97,7 +134,7 @@ bool tally_close_slice(struct tally *tally, uint64_t probes) {
     }
     totals->queue += queue;
     totals->probes = probes;
-    totals->arrivals = totals->completed + (uint64_t)tally_queue(tally);
+    totals->arrivals = tally->all.completed + (uint64_t)tally_queue(tally);
     tally->slice_queue[tally->slice++] = queue / width;
     tally->slice_start = tally->slice_end;
     tally->slice_end = boundary(tally, tally->slice + 1);
@@ -117,16 +154,19 @@ static const struct snapshot *choose_snapshot(const struct tally *tally) {
 }
 
 static void subtract_totals(struct totals *totals, const struct totals *before) {
-    totals->response -= before->response;
-    totals->waiting -= before->waiting;
     totals->arrivals -= before->arrivals;
-    totals->immediate -= before->immediate;
-    totals->completed -= before->completed;
     totals->probes -= before->probes;
     totals->reports -= before->reports;
+    totals->moves -= before->moves;
     totals->queue -= before->queue;
     for (unsigned i = 0; i < LEVELS; i++)
         totals->tail[i] -= before->tail[i];
+}
+
+static void cut_warmup(struct tally *tally, const struct snapshot *cut) {
+    subtract_totals(&tally->totals, &cut->totals);
+    for (unsigned which = 0; which < channels(tally); which++)
+        subtract_channel(channel_of(tally, which), &cut->channel[which]);
 }
 
 /* NaN when there is no slice. */
@@ -151,41 +191,63 @@ static void percentiles(const struct tally *tally, const struct bal_histogram *h
     }
 }
 
-void tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *trial) {
-    trial->events = tally->totals.arrivals + tally->totals.completed;
-    for (unsigned q = 0; q < 4; q++)
-        trial->quarter[q] = mean_queue(tally, tally->slices * q / 4, tally->slices * (q + 1) / 4);
-    const struct snapshot *cut = choose_snapshot(tally);
-    trial->warmup = cut ? boundary(tally, cut->slice) : 0;
-    if (cut) {
-        subtract_totals(&tally->totals, &cut->totals);
-        subtract_packed(&tally->response, &cut->response);
-        subtract_packed(&tally->waiting, &cut->waiting);
-    }
+/* The eleven metrics of BAL_TIME_METRICS, in its order. Returns how many services began. */
+static double times_of(const struct tally *tally, struct channel *channel, double *metric) {
+    channel->waiting_histogram.count[0] += channel->immediate;
+    const double started = (double)bal_histogram_total(&channel->waiting_histogram);
+    metric[0] = channel->response / (double)channel->completed;
+    percentiles(tally, &channel->response_histogram, metric + 1);
+    metric[5] = channel->waiting / started;
+    percentiles(tally, &channel->waiting_histogram, metric + 6);
+    metric[10] = 1 - (double)channel->immediate / started;
+    return started;
+}
+
+static void class_metrics(struct tally *tally, double *metric) {
+    const double high = times_of(tally, channel_of(tally, HIGH), &metric[BAL_HIGH_RESPONSE_MEAN]);
+    const double low = times_of(tally, channel_of(tally, LOW), &metric[BAL_LOW_RESPONSE_MEAN]);
+    metric[BAL_HIGH_PROBES_PER_JOB] = (double)channel_of(tally, HIGH)->probes / high;
+    metric[BAL_LOW_PROBES_PER_JOB] = (double)channel_of(tally, LOW)->probes / low;
+    metric[BAL_MOVES_PER_HIGH_JOB] = (double)tally->totals.moves / high;
+}
+
+static void queue_metrics(const struct tally *tally, uint32_t servers, double time, struct bal_trial *trial) {
     const struct totals *totals = &tally->totals;
-    tally->waiting.count[0] += totals->immediate;
-    const double time = tally->time - trial->warmup;
-    const double completed = (double)totals->completed, started = (double)bal_histogram_total(&tally->waiting);
+    trial->metric[BAL_QUEUE_MEAN] = totals->queue / time / servers;
+    trial->metric[BAL_QUEUE_TOTAL] = totals->queue / time;
+    trial->tail[0] = 1;
+    for (unsigned i = 1; i < BAL_TAIL_LEVELS; i++)
+        trial->tail[i] = totals->tail[i] > 0 ? totals->tail[i] / time / servers : 0;
+}
+
+static void message_metrics(const struct totals *totals, double time, double *metric) {
     const double arrivals = (double)totals->arrivals;
     const double probes = (double)totals->probes, reports = (double)totals->reports;
-    double *metric = trial->metric;
-    metric[BAL_RESPONSE_MEAN] = totals->response / completed;
-    percentiles(tally, &tally->response, &metric[BAL_RESPONSE_P50]);
-    metric[BAL_WAITING_MEAN] = totals->waiting / started;
-    percentiles(tally, &tally->waiting, &metric[BAL_WAITING_P50]);
-    metric[BAL_WAITING_PROBABILITY] = 1 - (double)totals->immediate / started;
-    metric[BAL_QUEUE_MEAN] = totals->queue / time / servers;
-    metric[BAL_QUEUE_TOTAL] = totals->queue / time;
     metric[BAL_PROBES_PER_JOB] = probes / arrivals;
     metric[BAL_REPORTS_PER_JOB] = reports / arrivals;
     metric[BAL_MESSAGES_PER_JOB] = (2 * probes + reports) / arrivals;
     metric[BAL_MESSAGES_PER_TIME] = (probes + reports) / time;
-    trial->tail[0] = 1;
-    for (unsigned i = 1; i < BAL_TAIL_LEVELS; i++)
-        trial->tail[i] = totals->tail[i] > 0 ? totals->tail[i] / time / servers : 0;
-    trial->jobs = totals->completed;
+}
+
+void tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *trial) {
+    trial->events = tally->totals.arrivals + tally->all.completed;
+    for (unsigned q = 0; q < 4; q++)
+        trial->quarter[q] = mean_queue(tally, tally->slices * q / 4, tally->slices * (q + 1) / 4);
+    const struct snapshot *cut = choose_snapshot(tally);
+    trial->warmup = cut ? boundary(tally, cut->slice) : 0;
+    if (cut)
+        cut_warmup(tally, cut);
+    const double time = tally->time - trial->warmup;
+    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+        trial->metric[m] = NAN;
+    times_of(tally, &tally->all, &trial->metric[BAL_RESPONSE_MEAN]);
+    if (tally->by_class)
+        class_metrics(tally, trial->metric);
+    queue_metrics(tally, servers, time, trial);
+    message_metrics(&tally->totals, time, trial->metric);
+    trial->jobs = tally->all.completed;
     if (trial->response)
-        *trial->response = tally->response;
+        *trial->response = tally->all.response_histogram;
     if (trial->waiting)
-        *trial->waiting = tally->waiting;
+        *trial->waiting = tally->all.waiting_histogram;
 }

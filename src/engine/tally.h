@@ -22,18 +22,17 @@ struct level {
     int64_t count;
 };
 
-/* Totals since the start; the difference of two of them is what happened in between. */
-struct totals {
-    double response;
-    double waiting;
-    uint64_t arrivals;
-    uint64_t immediate; /* services begun without waiting; the others are in the histogram of waiting times */
+/* Times of the jobs of one kind. */
+struct channel {
+    double response, waiting; /* sums */
+    uint64_t immediate;       /* services begun without waiting; the others are in the histogram of waiting times */
     uint64_t completed;
-    uint64_t probes;
-    uint64_t reports;
-    double queue;        /* integral of the total queue over time */
-    double tail[LEVELS]; /* integral of the number of servers with at least i jobs */
+    uint64_t probes; /* spent on routing them; of a class only */
+    struct bal_histogram response_histogram, waiting_histogram;
 };
+
+/* All jobs; and, where there are classes, those of the high and of the low one. */
+enum { ALL, HIGH, LOW, CHANNELS };
 
 /* The bins of a histogram between the first and the last that are not empty. */
 struct packed_histogram {
@@ -41,10 +40,26 @@ struct packed_histogram {
     uint64_t *count;
 };
 
+struct packed_channel {
+    double response, waiting;
+    uint64_t immediate, completed, probes;
+    struct packed_histogram response_histogram, waiting_histogram;
+};
+
+/* Totals since the start; the difference of two of them is what happened in between. */
+struct totals {
+    uint64_t arrivals;
+    uint64_t probes;
+    uint64_t reports;
+    uint64_t moves;      /* jobs moved from one server to another */
+    double queue;        /* integral of the total queue over time */
+    double tail[LEVELS]; /* integral of the number of servers with at least i jobs */
+};
+
 struct snapshot {
     unsigned slice;
     struct totals totals;
-    struct packed_histogram response, waiting;
+    struct packed_channel channel[CHANNELS];
 };
 
 struct tally {
@@ -56,7 +71,8 @@ struct tally {
     double per_unit;    /* 1 / mean size: histograms hold times in units of it */
     struct level level[LEVELS];
     struct totals totals;
-    struct bal_histogram response, waiting;
+    struct channel all;
+    struct channel *by_class; /* high and low; NULL without classes */
     double slice_queue[SLICES];
     unsigned snapshots;
     struct snapshot snapshot[SNAPSHOTS];
@@ -64,7 +80,8 @@ struct tally {
     unsigned warmup_slice; /* when it is fixed */
 };
 
-enum bal_code tally_init(struct tally *tally, const struct bal_run *run, double unit);
+/* unit: the mean size of a job; classes: are there two? */
+enum bal_code tally_init(struct tally *tally, const struct bal_run *run, double unit, bool classes);
 /* For slotted time, in units of slots; the last slot need not be complete in run->time, but is simulated. */
 enum bal_code tally_init_slotted(struct tally *tally, const struct bal_run *run);
 void tally_fini(struct tally *tally);
@@ -98,20 +115,20 @@ static inline void tally_down(struct tally *tally, double now, uint32_t length) 
 
 /* A job has joined a server that now has `length` jobs; if it is alone it starts at once. */
 static inline void tally_join(struct tally *tally, uint32_t length) {
-    tally->totals.immediate += length == 1;
+    tally->all.immediate += length == 1;
 }
 
 /* A job starts service after waiting. When `real` is false nothing happens, but without a branch: whether a queue is empty cannot be
  * predicted. */
-static inline void tally_start(struct tally *tally, double waiting, bool real) {
-    tally->totals.waiting += real ? waiting : 0;
-    tally->waiting.count[bal_histogram_bin(waiting * tally->per_unit)] += real;
+static inline void tally_start(const struct tally *tally, struct channel *channel, double waiting, bool real) {
+    channel->waiting += real ? waiting : 0;
+    channel->waiting_histogram.count[bal_histogram_bin(waiting * tally->per_unit)] += real;
 }
 
-static inline void tally_complete(struct tally *tally, double response) {
-    tally->totals.completed++;
-    tally->totals.response += response;
-    bal_histogram_add(&tally->response, response * tally->per_unit);
+static inline void tally_complete(const struct tally *tally, struct channel *channel, double response) {
+    channel->completed++;
+    channel->response += response;
+    bal_histogram_add(&channel->response_histogram, response * tally->per_unit);
 }
 
 #endif

@@ -32,7 +32,16 @@ struct lab {
     struct bal_error first_error;
 };
 
+/* Time spent in a slot goes to its servers; jobs are handled by the batch, but where they are scattered or water-filled. */
+static double slotted_cost(const struct bal_case *c) {
+    const double servers = bal_servers_count(&c->model.servers);
+    const double per_slot = servers * (c->model.split ? 0.3 : 0.1) + 3;
+    return c->run.time * per_slot + 1e3 + servers;
+}
+
 double bal_case_cost(const struct bal_case *c) {
+    if (c->model.clock == BAL_CLOCK_SLOTTED)
+        return slotted_cost(c);
     const struct bal_law *size = &c->model.size;
     const bool event = !bal_law_is_exponential(size) || c->policy.policy->flags & BAL_NEEDS_WORK;
     const double jobs = c->run.time * bal_model_arrival_rate(&c->model);

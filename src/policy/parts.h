@@ -12,6 +12,21 @@ static inline double bits_of_name(uint32_t servers) {
     return servers > 1 ? ceil(log2((double)servers)) : 0;
 }
 
+/* Probes d servers, drawn with replacement, and returns the shortest. Ties need no draw of their own: the samples are exchangeable, so the
+ * first of the shortest is a uniform one. */
+static inline uint32_t bal_probe_some(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {
+    uint32_t best = bal_rng_below(rng, fleet->servers);
+    uint32_t shortest = bal_probe(fleet, best);
+    for (uint32_t i = 1; i < d; i++) {
+        const uint32_t server = bal_rng_below(rng, fleet->servers);
+        const uint32_t length = bal_probe(fleet, server);
+        const bool better = length < shortest;
+        best = better ? server : best;
+        shortest = better ? length : shortest;
+    }
+    return best;
+}
+
 /* Sends each job of the batch to a uniform server: shares are merged per server. O(count), O(servers) at most. */
 struct bal_decision bal_scatter(struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng);
 

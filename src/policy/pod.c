@@ -5,8 +5,7 @@
  * lambda^((d^i - 1)/(d - 1)) as N grows (Vvedenskaya, Dobrushin and Karpelevich 1996; Mitzenmacher 1996). With unequal servers it can be
  * unstable below full load.
  *
- * The probes are drawn with replacement unless replace=0. Ties need no draw of their own: the samples are exchangeable, so the
- * first of the shortest is a uniform one. With pertask=1 a job of m tasks probes d*m different servers for all its
+ * The probes are drawn with replacement unless replace=0. With pertask=1 a job of m tasks probes d*m different servers for all its
  * tasks together and water-fills them (batch sampling; Ousterhout et al. 2013). */
 #include "policy/parts.h"
 #include "policy/table.h"
@@ -36,8 +35,9 @@ static size_t size(const double *value, const struct bal_setting *setting) {
 
 static void init(void *block, const double *value, const struct bal_setting *setting) {
     struct state *state = block;
-    state->d = (uint32_t)value[D];
+    const uint32_t d = (uint32_t)value[D];
     state->distinct = wants_distinct(value);
+    state->d = state->distinct && d > setting->servers ? setting->servers : d; /* no more than there are */
     state->per_task = value[PERTASK] == 1;
     if (state->distinct)
         for (uint32_t server = 0; server < setting->servers; server++)
@@ -54,10 +54,6 @@ static uint32_t draw_distinct(struct state *state, uint32_t i, uint32_t servers,
     return server;
 }
 
-static inline uint32_t draw(struct state *state, uint32_t i, uint32_t servers, struct bal_rng *rng) {
-    return state->distinct ? draw_distinct(state, i, servers, rng) : bal_rng_below(rng, servers);
-}
-
 static bool among(const struct bal_share *share, uint32_t count, uint32_t server) {
     for (uint32_t i = 0; i < count; i++)
         if (share[i].server == server)
@@ -72,7 +68,8 @@ static struct bal_decision route_split(struct state *state, struct bal_fleet *fl
         state->distinct && wanted > fleet->servers ? fleet->servers : (uint32_t)wanted;
     uint32_t candidates = 0;
     for (uint32_t i = 0; i < samples; i++) {
-        const uint32_t server = draw(state, i, fleet->servers, rng);
+        const uint32_t server = state->distinct ? draw_distinct(state, i, fleet->servers, rng)
+                                                : bal_rng_below(rng, fleet->servers);
         const uint32_t length = bal_probe(fleet, server);
         if (state->distinct || !among(fleet->shares, candidates, server))
             fleet->shares[candidates++] = (struct bal_share){server, length};
@@ -80,21 +77,25 @@ static struct bal_decision route_split(struct state *state, struct bal_fleet *fl
     return bal_water_fill(fleet, candidates, count, rng);
 }
 
+static uint32_t shortest_distinct(struct state *state, struct bal_fleet *fleet, struct bal_rng *rng) {
+    uint32_t best = 0, shortest = UINT32_MAX;
+    for (uint32_t i = 0; i < state->d; i++) {
+        const uint32_t server = draw_distinct(state, i, fleet->servers, rng);
+        const uint32_t length = bal_probe(fleet, server);
+        if (length < shortest) {
+            best = server;
+            shortest = length;
+        }
+    }
+    return best;
+}
+
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     struct state *state = block;
     if (job->split && job->count > 1)
         return route_split(state, fleet, job->count, rng);
-    uint32_t best = draw(state, 0, fleet->servers, rng);
-    uint32_t shortest = bal_probe(fleet, best);
-    for (uint32_t i = 1; i < state->d; i++) {
-        const uint32_t server = draw(state, i, fleet->servers, rng);
-        const uint32_t length = bal_probe(fleet, server);
-        const bool better = length < shortest;
-        best = better ? server : best;
-        shortest = better ? length : shortest;
-    }
-    return bal_to(best);
+    return bal_to(state->distinct ? shortest_distinct(state, fleet, rng) : bal_probe_some(fleet, state->d, rng));
 }
 
 static enum bal_code check(const double *value, const struct bal_setting *setting, struct bal_error *err) {

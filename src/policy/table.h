@@ -12,5 +12,9 @@ extern const struct bal_policy bal_policy_pod_memory;
 extern const struct bal_policy bal_policy_least_work;
 extern const struct bal_policy bal_policy_jiq;
 extern const struct bal_policy bal_policy_pi;
+extern const struct bal_policy bal_policy_rcpb;
+extern const struct bal_policy bal_policy_pod_scp;
+extern const struct bal_policy bal_policy_pod_sep;
+extern const struct bal_policy bal_policy_pod_ssp;
 
 #endif

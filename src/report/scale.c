@@ -3,10 +3,12 @@
 #include "report/scale.h"
 
 #include "ballast/number.h"
+#include "report/text.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const double air = 0.04; /* between the data and the frame, as a share of the axis */
 
@@ -73,35 +75,61 @@ static void plain_text(struct tick *tick, double value) {
     snprintf(tick->text, sizeof tick->text, "%s%.12s%s", value < 0 ? "−" : "", digits, suffix);
 }
 
-/* ---- linear ---- */
-
-/* The least of 1, 2, 5 times a power of ten that is at least wanted. */
-static double nice_step(double wanted, int *exponent, double *mantissa) {
-    *exponent = (int)floor(log10(wanted));
-    const double rest = wanted / pow(10, *exponent);
-    *mantissa = rest <= 1 + 1e-9 ? 1 : rest <= 2 + 1e-9 ? 2 : rest <= 5 + 1e-9 ? 5 : 10;
-    if (*mantissa == 10) {
-        *mantissa = 1;
-        ++*exponent;
-    }
-    return decimal(*mantissa, *exponent);
+double bal_tick_width(const struct tick *tick) {
+    const char *raised = strstr(tick->text, "^{");
+    if (!raised)
+        return bal_text_width(tick->text, strlen(tick->text));
+    const char *from = raised + 2, *to = strchr(from, '}');
+    return bal_text_width(tick->text, (size_t)(raised - tick->text)) +
+           0.8 * bal_text_width(from, (size_t)(to - from));
 }
 
-static void linear_ticks(struct scale *scale, double wanted) {
-    int exponent;
-    double mantissa;
-    const double step = nice_step((scale->high - scale->low) / wanted, &exponent, &mantissa);
+/* Do the texts keep their distance? */
+static bool have_room(const struct scale *scale, const struct scale_wish *wish) {
+    const struct tick *last = NULL;
+    for (size_t i = 0; i < scale->count; i++) {
+        const struct tick *tick = &scale->tick[i];
+        if (tick->minor)
+            continue;
+        if (last) {
+            const double distance =
+                wish->length * (bal_scale_share(scale, tick->at) - bal_scale_share(scale, last->at));
+            const double widths = SMALL_LETTERS * (bal_tick_width(last) + bal_tick_width(tick)) / 2;
+            if (distance < (wish->across ? widths + 9 : 2.6 * SMALL_LETTERS))
+                return false;
+        }
+        last = tick;
+    }
+    return true;
+}
+
+/* ---- linear ---- */
+
+/* Ticks at the multiples of mantissa 10^exponent; false when they are too many. */
+static bool fill_linear(struct scale *scale, double mantissa, int exponent) {
+    scale->count = 0;
     const double largest = fmax(fabs(scale->low), fabs(scale->high));
-    for (double k = ceil(scale->low / step - 1e-9); scale->count < TICKS_MAX; k++) {
+    for (double k = ceil(scale->low / decimal(mantissa, exponent) - 1e-9); k + 1 > k; k++) {
         const double at = decimal(k * mantissa, exponent);
-        if (!inside(scale, at) || k + 1 == k)
-            break;
+        if (!inside(scale, at))
+            return true;
+        if (scale->count == TICKS_MAX)
+            return false;
         struct tick *tick = add_tick(scale, at, false);
         if (at != 0 && (exponent < -4 || largest >= 1e12))
             power_text(tick, k * mantissa, exponent);
         else
             plain_text(tick, at);
     }
+    return false;
+}
+
+static void linear_ticks(struct scale *scale, const struct scale_wish *wish) {
+    static const double mantissa[] = {1, 2, 5};
+    const int first = (int)floor(log10(scale->high - scale->low)) - 2;
+    for (int i = 0; i < 12; i++)
+        if (fill_linear(scale, mantissa[i % 3], first + i / 3) && have_room(scale, wish))
+            return;
 }
 
 static void linear_ends(struct scale *scale, const struct scale_wish *wish, const struct span *span) {
@@ -121,59 +149,57 @@ static void linear_ends(struct scale *scale, const struct scale_wish *wish, cons
 
 /* ---- logarithmic ---- */
 
-/* Decades, and between them ticks without text; every second or third decade has a text where there are many. */
-static void decade_ticks(struct scale *scale, double wanted) {
-    const int first = (int)ceil(log10(scale->low) - 1e-9), last = (int)floor(log10(scale->high) + 1e-9);
-    const int decades = last - first + 1;
-    int stride = 1;
-    while (decades > wanted * stride || decades > (TICKS_MAX - 1) * stride)
-        stride++;
-    const bool plain = first >= -2 && last <= 3;
-    for (int e = first - 1; e <= last; e++) {
-        const double at = decimal(1, e);
-        if (e >= first) {
-            const bool minor = e % stride != 0;
-            struct tick *tick = add_tick(scale, at, minor);
-            if (!minor && plain)
-                plain_text(tick, at);
-            else if (!minor)
-                power_text(tick, 1, e);
-        }
-        for (int m = 2; m <= 9 && stride == 1; m++)
-            if (inside(scale, decimal(m, e)))
-                add_tick(scale, decimal(m, e), true);
-    }
+/* Which digits of a decade have a text, from many to few. */
+static const char *const labelled[] = {"123456789", "125", "13", "1"};
+
+/* Can all ticks be written without powers? */
+static bool is_plain(const struct scale *scale) {
+    return scale->low >= 0.999e-3 && scale->high < 10e3;
 }
 
-/* Within one or two decades: those of 1, 2, 5 times a power of ten, or of all digits, that find room. */
-static void digit_ticks(struct scale *scale, double wanted) {
-    const int first = (int)floor(log10(scale->low)), last = (int)floor(log10(scale->high) + 1e-9);
-    /* Digits stand closest at 9 and 10. */
-    const bool all = log(10. / 9.) / log(scale->high / scale->low) * wanted >= 0.8;
+/* Ticks at all digits of all decades, texts at those given, in every stride-th decade. */
+static void fill_log(struct scale *scale, const char *digits, int stride) {
+    scale->count = 0;
+    const int first = (int)floor(log10(scale->low) - 1e-9), last = (int)floor(log10(scale->high) + 1e-9);
+    const bool plain = is_plain(scale);
     for (int e = first; e <= last; e++)
-        for (int m = 1; m <= 9; m++) {
+        for (int m = 1; m <= (stride == 1 ? 9 : 1); m++) {
             const double at = decimal(m, e);
             if (!inside(scale, at))
                 continue;
-            struct tick *tick = add_tick(scale, at, !(all || m == 1 || m == 2 || m == 5));
-            if (tick->minor)
-                continue;
-            if (e < -3 || e > 5)
-                power_text(tick, m, e);
-            else
+            struct tick *tick = add_tick(scale, at, !strchr(digits, '0' + m) || e % stride != 0);
+            if (!tick->minor && plain)
                 plain_text(tick, at);
+            else if (!tick->minor)
+                power_text(tick, m, e);
         }
 }
 
-static void log_ticks(struct scale *scale, double wanted) {
+static size_t count_texts(const struct scale *scale) {
+    size_t count = 0;
+    for (size_t i = 0; i < scale->count; i++)
+        count += !scale->tick[i].minor;
+    return count;
+}
+
+static void log_ticks(struct scale *scale, const struct scale_wish *wish) {
     const double decades = log10(scale->high / scale->low);
-    const size_t labels = (size_t)fmax(0, floor(log10(scale->high) + 1e-9) - ceil(log10(scale->low) - 1e-9) + 1);
-    if (decades < 0.3) /* too short for round digits: ticks as on a linear axis */
-        linear_ticks(scale, wanted);
-    else if (labels < 3 && decades * wanted > 0 && 3 * decades < wanted)
-        digit_ticks(scale, wanted);
-    else
-        decade_ticks(scale, wanted);
+    /* Powers are long to read: where there are several, decades suffice. */
+    const size_t sparse = sizeof labelled / sizeof *labelled - 1;
+    for (size_t i = is_plain(scale) || decades < 2 ? 0 : sparse; i <= sparse && decades < TICKS_MAX - 1; i++) {
+        fill_log(scale, labelled[i], 1);
+        if (have_room(scale, wish) && count_texts(scale) >= 2)
+            return;
+    }
+    if (decades < 1) { /* a short piece that holds no two such digits: ticks as on a linear axis */
+        linear_ticks(scale, wish);
+        return;
+    }
+    for (int stride = 2; stride < 1000; stride++) {
+        fill_log(scale, "1", stride);
+        if (have_room(scale, wish))
+            return;
+    }
 }
 
 static void log_ends(struct scale *scale, const struct span *span) {
@@ -211,9 +237,8 @@ void bal_scale_init(struct scale *scale, const struct scale_wish *wish, const st
     if (given && isfinite(wish->high))
         scale->high = wish->high;
     assert(scale->low < scale->high);
-    const double wanted = fmax(2, floor(wish->length / wish->spacing));
     if (wish->log)
-        log_ticks(scale, wanted);
+        log_ticks(scale, wish);
     else
-        linear_ticks(scale, wanted);
+        linear_ticks(scale, wish);
 }

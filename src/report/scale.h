@@ -2,6 +2,10 @@
 #ifndef REPORT_SCALE_H
 #define REPORT_SCALE_H
 
+/* Letters, in points: of labels, and of the ticks. */
+#define LETTERS 8.0
+#define SMALL_LETTERS 7.0
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -36,9 +40,12 @@ struct scale_wish {
     bool log;
     double low, high; /* as in struct bal_axis */
     bool from_zero;   /* a linear axis of values >= 0 begins at 0 unless they are all far from it */
-    double length;    /* of the axis in points */
-    double spacing;   /* least distance of ticks in points */
+    double length;    /* of the axis, in points */
+    bool across;      /* it lies: the texts of its ticks stand side by side */
 };
+
+/* Width of the text, in units of the letter size. */
+double bal_tick_width(const struct tick *tick);
 
 /* The axis for values that span so much (possibly nothing). */
 void bal_scale_init(struct scale *scale, const struct scale_wish *wish, const struct span *span);

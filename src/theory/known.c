@@ -24,6 +24,8 @@ struct uniform {
 
 static bool is_uniform(const struct bal_model *model, struct uniform *uniform) {
     const struct bal_servers *servers = &model->servers;
+    if (model->clock != BAL_CLOCK_CONTINUOUS)
+        return false;
     for (unsigned g = 1; g < servers->groups; g++)
         if (servers->group[g].speed != servers->group[0].speed)
             return false;

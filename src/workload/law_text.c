@@ -14,7 +14,8 @@
 #define SCALE_MIN 1e-30
 #define SCALE_MAX 1e30
 #define C2_MAX 1e9
-#define STEPS_MAX 1e4 /* phases that a job passes through on average */
+#define STEPS_MAX 1e4  /* phases that a job passes through on average */
+#define SUM_SLACK 1e-6 /* by how much probabilities may miss a sum of 1 */
 
 enum {
     NUMBERS = 2 * BAL_LAW_PHASES, /* most numbers of a law written as a list */
@@ -159,7 +160,8 @@ static enum bal_code wrong_count(const struct reader *r) {
 static enum bal_code check(const struct reader *r, const char *name, double x, double low, double high) {
     if (x >= low && x <= high)
         return BAL_OK;
-    return fail(r, BAL_E_RANGE, "%s = %g is out of range; it must lie between %g and %g", name, x, low, high);
+    return fail(r, BAL_E_RANGE, "%s = %.9g is out of range; it must lie between %g and %g", name, x, low,
+                high);
 }
 
 static enum bal_code check_scale(const struct reader *r, const char *name, double x) {
@@ -183,8 +185,6 @@ static void round_to_one(double *p, unsigned n, double sum) {
         p[i] /= sum;
 }
 
-#define SUM_SLACK 1e-6
-
 static double sum_of(const double *p, unsigned n) {
     double sum = 0;
     for (unsigned i = 0; i < n; i++)
@@ -200,7 +200,7 @@ static enum bal_code check_start(const struct reader *r, struct bal_law *law) {
     }
     const double sum = sum_of(law->start, law->phases);
     if (fabs(sum - 1) > SUM_SLACK)
-        return fail(r, BAL_E_RANGE, "the probabilities sum to %g; they must sum to 1", sum);
+        return fail(r, BAL_E_RANGE, "the probabilities sum to %.9g; they must sum to 1", sum);
     round_to_one(law->start, law->phases, sum);
     return BAL_OK;
 }
@@ -219,7 +219,7 @@ static enum bal_code check_row(const struct reader *r, double *row, unsigned n, 
                         row[j]);
     const double sum = sum_of(row, n);
     if (sum > 1 + SUM_SLACK)
-        return fail(r, BAL_E_RANGE, "row %u of the jumps sums to %g; it must sum to at most 1", i + 1, sum);
+        return fail(r, BAL_E_RANGE, "row %u of the jumps sums to %.9g; it must sum to at most 1", i + 1, sum);
     if (sum > 1)
         round_to_one(row, n, sum);
     return BAL_OK;

@@ -6,30 +6,68 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *bal_clock_text(enum bal_clock clock) {
+    return clock == BAL_CLOCK_SLOTTED ? "slotted" : "continuous";
+}
+
 static enum bal_code bad_servers(const char *text, struct bal_error *err, const char *why) {
     return bal_fail(err, BAL_E_RANGE,
                     "servers '%.80s': %s; write a number such as 100 or groups COUNTxSPEED such as 50x1,50x10", text, why);
+}
+
+/* A law that can be a capacity: every value is at least 1, and there is a largest. */
+static enum bal_code parse_capacity(const char *text, const char *piece, size_t length, struct bal_group *group,
+                                    struct bal_error *err) {
+    char law[BAL_BATCH_TEXT];
+    if (length >= sizeof law)
+        return bad_servers(text, err, "a capacity law is too long");
+    memcpy(law, piece, length);
+    law[length] = 0;
+    struct bal_batch *capacity = &group->capacity;
+    struct bal_error inner = {0};
+    const enum bal_code code = bal_batch_parse(law, capacity, &inner);
+    if (code)
+        return bal_fail(err, code, "servers '%.80s': %s", text, inner.text);
+    if (capacity->low < 1 || capacity->high == UINT32_MAX)
+        return bad_servers(text, err, "a capacity law must be bounded and at least 1, such as uniform(1,19)");
+    group->speed = capacity->mean;
+    if (capacity->low == capacity->high)
+        *capacity = (struct bal_batch){0}; /* always the speed */
+    return BAL_OK;
 }
 
 static enum bal_code parse_group(const char *text, const char *piece, size_t length, struct bal_group *group,
                                  struct bal_error *err) {
     const char *x = memchr(piece, 'x', length);
     const size_t count_length = x ? (size_t)(x - piece) : length;
-    double count, speed = 1;
+    double count;
     if (!bal_number_parse(piece, count_length, &count) || count != floor(count) || count < 1 ||
         count > BAL_SERVERS_MAX)
         return bad_servers(text, err, "a count must be a whole number from 1 to 100M");
-    if (x && (!bal_number_parse(x + 1, length - count_length - 1, &speed) || !(speed > 0)))
+    *group = (struct bal_group){.count = (uint32_t)count, .speed = 1};
+    if (!x)
+        return BAL_OK;
+    const size_t rest = length - count_length - 1;
+    if (memchr(x, '(', rest + 1))
+        return parse_capacity(text, x + 1, rest, group, err);
+    if (!bal_number_parse(x + 1, rest, &group->speed) || !(group->speed > 0))
         return bad_servers(text, err, "a speed must be a number above 0");
-    *group = (struct bal_group){(uint32_t)count, speed};
     return BAL_OK;
+}
+
+/* Up to the next comma that is not inside parentheses. */
+static size_t group_length(const char *text) {
+    size_t length = 0;
+    for (int depth = 0; text[length] && (depth > 0 || text[length] != ','); length++)
+        depth += (text[length] == '(') - (text[length] == ')');
+    return length;
 }
 
 enum bal_code bal_servers_parse(const char *text, struct bal_servers *servers, struct bal_error *err) {
     struct bal_servers result = {0};
     uint64_t total = 0;
     for (const char *rest = text;;) {
-        const size_t length = strcspn(rest, ",");
+        const size_t length = group_length(rest);
         if (result.groups == BAL_GROUPS_MAX)
             return bad_servers(text, err, "there are more than 32 groups");
         const enum bal_code code = parse_group(text, rest, length, &result.group[result.groups], err);
@@ -52,8 +90,11 @@ size_t bal_servers_print(const struct bal_servers *servers, char *text, size_t s
         text[0] = 0;
     for (unsigned i = 0; i < servers->groups; i++) {
         const struct bal_group *group = &servers->group[i];
-        char speed[BAL_NUMBER_TEXT];
-        bal_number_print(group->speed, speed);
+        char speed[BAL_BATCH_TEXT];
+        if (group->capacity.kind == BAL_BATCH_NONE)
+            bal_number_print(group->speed, speed);
+        else
+            bal_batch_print(&group->capacity, speed, sizeof speed);
         const bool plain = servers->groups == 1 && group->speed == 1;
         const size_t room = length < size ? size - length : 0;
         length += (size_t)snprintf(room ? text + length : NULL, room, "%s%u%s%s", i ? "," : "", group->count,
@@ -77,7 +118,71 @@ double bal_servers_capacity(const struct bal_servers *servers) {
 }
 
 double bal_model_arrival_rate(const struct bal_model *model) {
-    return model->load * bal_servers_capacity(&model->servers) / model->size.mean;
+    const double capacity = model->load * bal_servers_capacity(&model->servers);
+    return model->clock == BAL_CLOCK_SLOTTED ? capacity : capacity / model->size.mean;
+}
+
+enum bal_code bal_model_batch(const struct bal_model *model, struct bal_batch *batch, struct bal_error *err) {
+    *batch = model->batch;
+    return batch->open ? bal_batch_set_mean(batch, bal_model_arrival_rate(model), err) : BAL_OK;
+}
+
+void bal_model_set_load(struct bal_model *model) {
+    if (model->clock == BAL_CLOCK_SLOTTED && model->batch.kind != BAL_BATCH_NONE && !model->batch.open)
+        model->load = model->batch.mean / bal_servers_capacity(&model->servers);
+}
+
+static enum bal_code check_capacities(const struct bal_servers *servers, struct bal_error *err) {
+    for (unsigned i = 0; i < servers->groups; i++) {
+        const double speed = servers->group[i].speed;
+        const bool fixed = servers->group[i].capacity.kind == BAL_BATCH_NONE;
+        if (fixed && !(speed >= 1 && speed <= BAL_BATCH_MOST && speed == floor(speed)))
+            return bal_fail(err, BAL_E_MODEL,
+                            "a server that finishes %g jobs in every slot: it must be a whole number from 1 to %d, or a "
+                            "law such as uniform(1,19)",
+                            speed, BAL_BATCH_MOST);
+    }
+    return BAL_OK;
+}
+
+static enum bal_code check_slotted(const struct bal_model *model, struct bal_error *err) {
+    const enum bal_code code = check_capacities(&model->servers, err);
+    if (code)
+        return code;
+    if (model->batch.kind == BAL_BATCH_NONE)
+        return bal_fail(err, BAL_E_MODEL, "slotted time needs a batch law, such as poisson");
+    if (model->classes || model->tasks > 1)
+        return bal_fail(err, BAL_E_MODEL, "classes and jobs of several tasks need continuous time");
+    struct bal_batch batch;
+    if (model->batch.open)
+        return bal_model_batch(model, &batch, err);
+    const double rate = bal_model_arrival_rate(model);
+    if (fabs(model->batch.mean - rate) > 1e-9 * rate) {
+        char law[BAL_BATCH_TEXT];
+        bal_batch_print(&model->batch, law, sizeof law);
+        return bal_fail(err, BAL_E_MODEL,
+                        "batch '%.80s' makes a load of %g, not %g; leave the load out or the mean open, as in poisson", law,
+                        model->batch.mean / bal_servers_capacity(&model->servers), model->load);
+    }
+    return BAL_OK;
+}
+
+static enum bal_code check_continuous(const struct bal_model *model, struct bal_error *err) {
+    for (unsigned i = 0; i < model->servers.groups; i++)
+        if (model->servers.group[i].capacity.kind != BAL_BATCH_NONE)
+            return bal_fail(err, BAL_E_MODEL, "random capacities need slotted time; give servers a speed");
+    if (!(model->size.mean > 0) || !isfinite(model->size.mean)) {
+        char law[200];
+        bal_law_print(&model->size, law, sizeof law);
+        return bal_fail(err, BAL_E_MODEL, "service '%s' has mean %g; a load needs a mean that is finite and above 0", law,
+                        model->size.mean);
+    }
+    if (model->classes && !(model->high >= 0 && model->high <= 1))
+        return bal_fail(err, BAL_E_RANGE, "the share of the high class is %g; it must be from 0 to 1", model->high);
+    if (!model->classes && model->discipline > BAL_DISCIPLINE_FIFO)
+        return bal_fail(err, BAL_E_MODEL, "discipline '%s' needs two classes of jobs; say which share of them is high",
+                        bal_discipline_text(model->discipline));
+    return BAL_OK;
 }
 
 enum bal_code bal_model_check(const struct bal_model *model, struct bal_error *err) {
@@ -85,11 +190,10 @@ enum bal_code bal_model_check(const struct bal_model *model, struct bal_error *e
         return bal_fail(err, BAL_E_MODEL, "no servers are given; there must be at least 1");
     if (!(model->load > 0) || !isfinite(model->load))
         return bal_fail(err, BAL_E_RANGE, "load %g is not a number above 0", model->load);
-    if (!(model->size.mean > 0) || !isfinite(model->size.mean)) {
-        char law[200];
-        bal_law_print(&model->size, law, sizeof law);
-        return bal_fail(err, BAL_E_MODEL, "service '%s' has mean %g; a load needs a mean that is finite and above 0", law,
-                        model->size.mean);
-    }
-    return BAL_OK;
+    return model->clock == BAL_CLOCK_SLOTTED ? check_slotted(model, err) : check_continuous(model, err);
+}
+
+const char *bal_discipline_text(enum bal_discipline discipline) {
+    static const char *const names[] = {"auto", "fifo", "preemptive", "nonpreemptive"};
+    return names[discipline];
 }

@@ -61,12 +61,13 @@ static void sums(void **state) {
                 assert_close(mean_wait(&rcpb), rho / (1 - rho), 20 * error);
                 assert_true(mean_wait(&rcpb) <= bal_rcpb_bound(&rcpb));
                 assert_close(bal_rcpb_report_rate(&rcpb), rates[j] * lambda, 1e-10);
+                if (rates[j] < 0.01)
+                    continue; /* millions of levels */
                 long double jobs = 0;
                 double s = 1;
                 for (uint64_t n = 1; s > 1e-18 * lambda; n++)
                     jobs += s = bal_rcpb_tail(&rcpb, n);
-                if (rates[j] > 0.01)
-                    assert_close(jobs / lambda, 1 + mean_wait(&rcpb), 1e-12);
+                assert_close(jobs / lambda, 1 + mean_wait(&rcpb), 1e-12);
             }
 }
 

@@ -169,8 +169,10 @@ static void below_is_uniform(uint32_t n, uint32_t intervals, uint32_t residues) 
         const uint64_t to = ((i + 1) * n + intervals - 1) / intervals;
         p[i] = (double)(to - from) / n;
     }
-    for (uint32_t i = 0; i < residues; i++)
-        q[i] = (double)(n / residues + (i < n % residues)) / n;
+    for (uint32_t i = 0; i < residues; i++) {
+        const uint32_t members = n / residues + (i < n % residues);
+        q[i] = (double)members / n;
+    }
     struct bal_rng rng = stream(n);
     for (int i = 0; i < DRAWS; i++) {
         const uint32_t x = bal_rng_below(&rng, n);
@@ -375,8 +377,8 @@ static void exponential_tail(void **state) {
         p[i] = exp(-i * cell_width) * (i + 1 < CELLS ? -expm1(-cell_width) : 1);
     struct bal_rng rng = stream(6);
     for (int i = 0; i < DRAWS; i++) {
-        const double x =
-            bal_rng_exp_edge(&rng, bal_exp_inside[0] << 11); /* a word that leads into the tail */
+        const double x = bal_rng_exp_edge(&rng, bal_exp_inside[0] << 11); /* a word that leads into the tail
+                                                                           */
         assert_true(x >= r);
         count[(size_t)fmin((x - r) / cell_width, CELLS - 1)]++;
     }
@@ -435,7 +437,7 @@ static void gamma_variates(void **state) {
 
 /* Poisson */
 
-enum { POISSON_DRAWS = 300000, POISSON_CELLS = 20001 };
+enum { POISSON_DRAWS = 300000, POISSON_SPAN = 10000, POISSON_CELLS = 2 * POISSON_SPAN + 1 };
 
 /* One cell for each k around the mean, by the recurrence P(k+1) = P(k) mean / (k+1) from the mode,
  * normalised by the sum, so that it owes nothing to the code under test. */
@@ -443,7 +445,7 @@ static void check_poisson(double mean) {
     static double p[POISSON_CELLS];
     static uint64_t count[POISSON_CELLS];
     memset(count, 0, sizeof count);
-    const double span = fmin((POISSON_CELLS - 1) / 2, 30 + 10 * sqrt(mean));
+    const double span = fmin(POISSON_SPAN, 30 + 10 * sqrt(mean));
     const double first = fmax(0, floor(mean - span));
     const size_t cells = (size_t)(floor(mean + span) - first) + 1;
     const size_t mode = (size_t)(floor(mean) - first);

@@ -1,0 +1,89 @@
+/* Laws of whole numbers for slotted time: how many jobs arrive together in a slot (the batch), and how many a
+ * server can finish in one (its capacity).
+ *
+ *   poisson          Poisson, its mean still open             poisson(M)        of mean M
+ *   geometric        P(k) = (1-q) q^k, its mean still open    geometric(M)      of mean M = q/(1-q)
+ *   bernoulli        one job or none, its mean still open     bernoulli(P)      one with probability P
+ *   constant(K)      always K; K alone says the same
+ *   uniform(A,B)     uniform on {A, ..., B}
+ *   table(V:P ...)   V with probability P; at most 32 different values, separated by spaces; the P sum to 1
+ *
+ * A law whose mean is open takes it from the load (bal_model_batch). Means and values are at most 10^7.
+ * Spaces are allowed around every number and sign. */
+#ifndef BALLAST_BATCH_H
+#define BALLAST_BATCH_H
+
+#include "ballast/error.h"
+#include "ballast/random.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    BAL_BATCH_VALUES = 32,     /* most values of a table */
+    BAL_BATCH_MOST = 10000000, /* largest mean and largest value */
+    BAL_BATCH_TEXT = 1400,     /* room for the text of any law */
+};
+
+enum bal_batch_kind {
+    BAL_BATCH_NONE, /* not given */
+    BAL_BATCH_POISSON,
+    BAL_BATCH_GEOMETRIC,
+    BAL_BATCH_BERNOULLI,
+    BAL_BATCH_CONSTANT,
+    BAL_BATCH_UNIFORM,
+    BAL_BATCH_TABLE,
+};
+
+/* Made by bal_batch_parse; read it freely. A plain value: copy it at will. */
+struct bal_batch {
+    enum bal_batch_kind kind;
+    bool open;          /* the mean is still open: then mean is NaN, and sampling is not allowed */
+    double mean;        /* >= 0 */
+    uint32_t low, high; /* smallest and largest value; high is UINT32_MAX where there is no largest */
+    uint32_t values;    /* of a table */
+    uint32_t value[BAL_BATCH_VALUES]; /* in ascending order */
+    double probability[BAL_BATCH_VALUES];
+};
+
+/* One row per kind, in the order of enum bal_batch_kind from POISSON on, for help texts and error messages.
+ */
+struct bal_batch_info {
+    const char *name;    /* "uniform" */
+    const char *usage;   /* "uniform(A,B)" */
+    const char *summary; /* one line */
+};
+extern const struct bal_batch_info bal_batch_table[];
+extern const size_t bal_batch_count;
+
+/* Reads a law. On failure *batch is untouched and err tells what is wrong and what would be right. */
+enum bal_code bal_batch_parse(const char *text, struct bal_batch *batch, struct bal_error *err);
+
+/* Writes the canonical text, which parses to the same law, bit for bit. Always terminated if size > 0;
+ * returns the length that a large enough buffer would hold, like snprintf. */
+size_t bal_batch_print(const struct bal_batch *batch, char *text, size_t size);
+
+/* Gives an open law its mean, 0 < mean <= 10^7 (at most 1 for bernoulli). On failure *batch is untouched. */
+enum bal_code bal_batch_set_mean(struct bal_batch *batch, double mean, struct bal_error *err);
+
+/* The variance; NaN while the mean is open. */
+double bal_batch_variance(const struct bal_batch *batch);
+
+/* One draw. A number above 2^32 - 1 becomes that; below a mean of 10^7 this has probability 10^-180 at most.
+ */
+uint32_t bal_batch_sample(const struct bal_batch *batch, struct bal_rng *rng);
+
+/* Many independent draws, much faster than one by one, and from other numbers of the stream: how many of them
+ * are used depends on the law and on count alone, but for rejections of probability below 1/256.
+ * Probabilities are exact but for the rounding of those of a table. */
+void bal_batch_sample_many(const struct bal_batch *batch, struct bal_rng *rng, uint32_t *out, size_t count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

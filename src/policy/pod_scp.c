@@ -1,0 +1,50 @@
+/* pod-scp: scheduling priority. A low job probes d1 servers, a high one d2; each joins the shortest queue it sees. Servers are first come,
+ * first served and blind to the class.
+ *
+ * Cost: d1 or d2 probes a job. Memory: none.
+ * Proved: the limit of many servers is a recursion for the fraction of servers with at least i jobs, in which the two classes share one law of
+ * queues and differ in what they see of it (the paper's Theorems 4 and 5). */
+#include "policy/parts.h"
+#include "policy/table.h"
+
+enum { D1, D2 };
+
+static const struct bal_param params[] = {
+    [D1] = {"d1", 1, 1e6, 1, true, true, "servers probed for a low job"},
+    [D2] = {"d2", 1, 1e6, 2, true, true, "servers probed for a high job"},
+};
+
+struct state {
+    uint32_t d[2]; /* by rank */
+};
+
+static size_t size(const double *value, const struct bal_setting *setting) {
+    (void)value, (void)setting;
+    return sizeof(struct state);
+}
+
+static void init(void *block, const double *value, const struct bal_setting *setting) {
+    (void)setting;
+    struct state *state = block;
+    state->d[0] = (uint32_t)value[D2];
+    state->d[1] = (uint32_t)value[D1];
+}
+
+static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
+                                 struct bal_rng *rng) {
+    const struct state *state = block;
+    return bal_to(bal_probe_some(fleet, state->d[job->rank], rng));
+}
+
+const struct bal_policy bal_policy_pod_scp = {
+    .name = "pod-scp",
+    .summary = "pod with d2 probes for a high job and d1 for a low one; servers blind to class",
+    .paper = "power of d choices with priorities, Pod-SCP",
+    .cost = "d1 or d2 probes",
+    .flags = BAL_SYMMETRIC | BAL_TAKES_RANKS,
+    .params = params,
+    .param_count = sizeof params / sizeof *params,
+    .route = route,
+    .size = size,
+    .init = init,
+};

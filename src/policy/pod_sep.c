@@ -1,0 +1,47 @@
+/* pod-sep: service priority. Jobs are routed as by pod, and servers let high jobs interrupt low ones (preemptive-resume), first come, first
+ * served within a class.
+ *
+ * Cost: d probes a job. Memory: none.
+ * Proved: the total queues are those of pod; the paper bounds the response time of low jobs (Theorem 7), and following a tagged low job gives it
+ * exactly in the limit of many servers. */
+#include "policy/parts.h"
+#include "policy/table.h"
+
+static const struct bal_param params[] = {
+    {"d", 1, 1e6, 2, true, true, "servers probed for a job"},
+};
+
+struct state {
+    uint32_t d;
+};
+
+static size_t size(const double *value, const struct bal_setting *setting) {
+    (void)value, (void)setting;
+    return sizeof(struct state);
+}
+
+static void init(void *block, const double *value, const struct bal_setting *setting) {
+    (void)setting;
+    struct state *state = block;
+    state->d = (uint32_t)value[0];
+}
+
+static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
+                                 struct bal_rng *rng) {
+    (void)job;
+    const struct state *state = block;
+    return bal_to(bal_probe_some(fleet, state->d, rng));
+}
+
+const struct bal_policy bal_policy_pod_sep = {
+    .name = "pod-sep",
+    .summary = "routed as pod; servers let high jobs interrupt low ones",
+    .paper = "power of d choices with priorities, Pod-SEP",
+    .cost = "d probes",
+    .flags = BAL_SYMMETRIC | BAL_TAKES_RANKS | BAL_SERVES_RANKS,
+    .params = params,
+    .param_count = sizeof params / sizeof *params,
+    .route = route,
+    .size = size,
+    .init = init,
+};

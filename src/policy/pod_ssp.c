@@ -1,0 +1,81 @@
+/* pod-ssp: scheduling and service priority. A low job joins the shortest of d1 queues. A high job joins the server with the fewest high jobs of
+ * d2 (server A); if A is not one of the sampled servers with the shortest queue, the last low job of A moves to one of these. Servers let
+ * high jobs interrupt low ones.
+ *
+ * Cost: d1 or d2 probes a job, and a move of a low job for some high ones. Memory: none.
+ * Proved: high jobs see a pod of their own at load p lambda, as if there were no low ones, and with d1 = d2 the total queues are those of pod (the
+ * paper's Lemmas 1 and 2).
+ *
+ * A always has a low job to move: it has more jobs than the shortest queue but no more high ones. */
+#include "policy/parts.h"
+#include "policy/table.h"
+
+enum { D1, D2 };
+
+static const struct bal_param params[] = {
+    [D1] = {"d1", 1, 1e6, 2, true, true, "servers probed for a low job"},
+    [D2] = {"d2", 1, 1e6, 2, true, true, "servers probed for a high job"},
+};
+
+struct state {
+    uint32_t d1, d2;
+};
+
+static size_t size(const double *value, const struct bal_setting *setting) {
+    (void)value, (void)setting;
+    return sizeof(struct state);
+}
+
+static void init(void *block, const double *value, const struct bal_setting *setting) {
+    (void)setting;
+    struct state *state = block;
+    *state = (struct state){(uint32_t)value[D1], (uint32_t)value[D2]};
+}
+
+/* The samples are exchangeable, so the first with the fewest high jobs is a uniform one of them. The shortest is then drawn on its own, because
+ * its place among the samples is no longer independent. */
+static struct bal_decision route_high(uint32_t d2, struct bal_fleet *fleet, struct bal_rng *rng) {
+    uint32_t to = 0, to_length = 0, fewest = UINT32_MAX;
+    uint32_t shortest = 0, shortest_length = UINT32_MAX, ties = 0;
+    for (uint32_t i = 0; i < d2; i++) {
+        const uint32_t server = bal_rng_below(rng, fleet->servers);
+        const struct bal_reply reply = bal_probe_ranks(fleet, server);
+        if (reply.urgent < fewest) {
+            fewest = reply.urgent;
+            to = server;
+            to_length = reply.length;
+        }
+        if (reply.length < shortest_length) {
+            shortest_length = reply.length;
+            shortest = server;
+            ties = 1;
+        } else if (reply.length == shortest_length && bal_rng_below(rng, ++ties) == 0) {
+            shortest = server;
+        }
+    }
+    struct bal_decision decision = bal_to(to);
+    if (to_length > shortest_length)
+        decision.move_to = shortest;
+    return decision;
+}
+
+static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
+                                 struct bal_rng *rng) {
+    const struct state *state = block;
+    if (job->rank == 0)
+        return route_high(state->d2, fleet, rng);
+    return bal_to(bal_probe_some(fleet, state->d1, rng));
+}
+
+const struct bal_policy bal_policy_pod_ssp = {
+    .name = "pod-ssp",
+    .summary = "high jobs to the fewest high of d2, a low job giving way; servers let them interrupt",
+    .paper = "power of d choices with priorities, Pod-SSP",
+    .cost = "d1 or d2 probes",
+    .flags = BAL_SYMMETRIC | BAL_TAKES_RANKS | BAL_SERVES_RANKS | BAL_MOVES_JOBS,
+    .params = params,
+    .param_count = sizeof params / sizeof *params,
+    .route = route,
+    .size = size,
+    .init = init,
+};

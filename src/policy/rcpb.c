@@ -1,0 +1,96 @@
+/* rcpb: the resource-constrained pull-based policy. Idle servers report at a rate; the dispatcher keeps at most c of their names and sends
+ * each job to one of them, or to a uniform server when it has none.
+ *
+ * Cost: reports only, (1 - lambda) mu N of them in a unit of time; mup is that in reports per job. A report is dropped when its name is
+ * stored already or the store is full, but it was sent and counts. Memory: c names, c ceil(log2 N) bits.
+ * Proved: with c or mu growing with N the waiting time vanishes; with both fixed it stays above 0 but is bounded as the load tends to 1, by
+ * 1 / (mup + ... + mup^c) (Gamarnik, Tsitsiklis and Zubeldia 2018). */
+#include "policy/parts.h"
+#include "policy/table.h"
+
+enum { C, MU, MUP };
+
+static const struct bal_param params[] = {
+    [C] = {"c", 1, 1e8, 1, true, true, "names of idle servers that the dispatcher keeps"},
+    [MU] = {"mu", 1e-9, 1e9, NAN, false, false, "reports of an idle server in a mean service time"},
+    [MUP] = {"mup", 1e-9, 1e9, NAN, false, false, "or mu in units of load/(1 - load): reports per job; default 1"},
+};
+
+struct state {
+    uint32_t most;
+    struct bal_set names; /* last: it has a flexible tail */
+};
+
+static size_t size(const double *value, const struct bal_setting *setting) {
+    (void)value;
+    return offsetof(struct state, names) + bal_set_size(setting->servers);
+}
+
+static void init(void *block, const double *value, const struct bal_setting *setting) {
+    struct state *state = block;
+    state->most = (uint32_t)value[C];
+    bal_set_init(&state->names, setting->servers);
+}
+
+static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
+                                 struct bal_rng *rng) {
+    struct state *state = block;
+    if (job->split && job->count > 1)
+        return state->names.count ? bal_divide_among(&state->names, fleet, job->count, rng)
+                                  : bal_scatter(fleet, job->count, rng);
+    if (state->names.count == 0)
+        return bal_to(bal_rng_below(rng, fleet->servers));
+    const uint32_t server = bal_set_uniform(&state->names, rng);
+    bal_set_remove(&state->names, server);
+    return bal_to(server);
+}
+
+static void report(void *block, enum bal_report what, uint32_t server) {
+    (void)what;
+    struct state *state = block;
+    if (state->names.count < state->most)
+        bal_set_insert(&state->names, server);
+}
+
+static double memory_bits(const double *value, const struct bal_setting *setting) {
+    return value[C] * bits_of_name(setting->servers);
+}
+
+static double report_rate(const double *value, const struct bal_setting *setting) {
+    if (!isnan(value[MU]))
+        return value[MU];
+    const double mup = isnan(value[MUP]) ? 1 : value[MUP];
+    return mup * setting->load / (1 - setting->load);
+}
+
+static enum bal_code check(const double *value, const struct bal_setting *setting, struct bal_error *err) {
+    if (value[C] >= setting->servers)
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy 'rcpb': c=%.0f names cannot be had of %u servers; c must be below their number", value[C],
+                        setting->servers);
+    if (!isnan(value[MU]) && !isnan(value[MUP]))
+        return bal_fail(err, BAL_E_MODEL, "policy 'rcpb': mu and mup both say how often servers report; give one of them");
+    if (isnan(value[MU]) && !(setting->load < 1))
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy 'rcpb': mup is in units of load/(1 - load) and the load is %g; below 1 it works, else give mu",
+                        setting->load);
+    return BAL_OK;
+}
+
+const struct bal_policy bal_policy_rcpb = {
+    .name = "rcpb",
+    .summary = "one of c stored names of idle servers, which report at a rate; else a uniform server",
+    .paper = "Gamarnik, Tsitsiklis and Zubeldia 2018",
+    .cost = "mup reports",
+    .flags = BAL_SYMMETRIC,
+    .wants = BAL_WANTS_STILL_IDLE,
+    .params = params,
+    .param_count = sizeof params / sizeof *params,
+    .route = route,
+    .size = size,
+    .init = init,
+    .report = report,
+    .memory_bits = memory_bits,
+    .report_rate = report_rate,
+    .check = check,
+};

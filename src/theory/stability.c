@@ -1,0 +1,78 @@
+/* The largest load that a policy keeps stable. */
+#include "ballast/known.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int slower_first(const void *a, const void *b) {
+    const struct bal_group *x = a, *y = b;
+    return (x->speed > y->speed) - (x->speed < y->speed);
+}
+
+static double value_of(const struct bal_policy_spec *policy, const char *name) {
+    for (unsigned i = 0; i < policy->policy->param_count; i++)
+        if (strcmp(policy->policy->params[i].name, name) == 0)
+            return policy->value[i];
+    return NAN;
+}
+
+/* Probability that d samples out of n servers all lie among k of them. */
+static double all_among(double k, double n, double d, bool replace) {
+    if (replace)
+        return pow(k / n, d);
+    double p = 1;
+    for (double i = 0; i < d; i++)
+        p *= fmax(k - i, 0) / (n - i);
+    return p;
+}
+
+/* Jobs whose samples all lie among the k slowest servers must be served by these: lambda P(all among k) <
+ * their capacity, for every k. That is necessary in every model, and sufficient (Foss and Chernova 1998;
+ * Bramson 2011). Within a group of equal servers capacity over probability first rises and then falls, so
+ * that the ends of the groups decide. */
+static double critical_pod(const struct bal_servers *servers, double d, bool replace) {
+    struct bal_servers sorted = *servers;
+    qsort(sorted.group, sorted.groups, sizeof *sorted.group, slower_first);
+    const double n = bal_servers_count(servers), total = bal_servers_capacity(servers);
+    double k = 0, capacity = 0, critical = 1;
+    for (unsigned g = 0; g < sorted.groups; g++) {
+        k += sorted.group[g].count;
+        capacity += sorted.group[g].count * sorted.group[g].speed;
+        critical = fmin(critical, capacity / total / all_among(k, n, d, replace));
+    }
+    return critical;
+}
+
+static bool are_equal(const struct bal_servers *servers) {
+    for (unsigned g = 1; g < servers->groups; g++)
+        if (servers->group[g].speed != servers->group[0].speed)
+            return false;
+    return true;
+}
+
+static bool is_one_of(const char *name, const char *const *names) {
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names;
+}
+
+double bal_known_critical_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    static const char *const always[] = {"jsq", "least-work", "pod-memory", NULL};
+    static const char *const blind[] = {"random", "round-robin", NULL}; /* every server gets the same rate */
+    const char *name = policy->policy->name;
+    const struct bal_servers *servers = &model->servers;
+    if (is_one_of(name, always))
+        return 1;
+    if (is_one_of(name, blind))
+        return critical_pod(servers, 1, true);
+    if (strcmp(name, "pod") == 0)
+        return value_of(policy, "pertask") == 1
+                   ? NAN
+                   : critical_pod(servers, value_of(policy, "d"), value_of(policy, "replace") == 1);
+    /* Theorems 3.2 and 3.4 of Atar et al. 2020 are about slotted time. */
+    if (strcmp(name, "pi") == 0 && model->clock == BAL_CLOCK_SLOTTED)
+        return 1;
+    /* A busy server gets no more than an equal share of the jobs. */
+    return strcmp(name, "jiq") == 0 && are_equal(servers) ? 1 : NAN;
+}

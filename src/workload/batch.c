@@ -1,0 +1,430 @@
+/* Laws of whole numbers: text, moments, draws. The reader is total: whatever the bytes, it ends with a law or
+ * with one line that says what would be right. */
+#include "ballast/batch.h"
+
+#include "ballast/number.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { QUOTED = 60 }; /* bytes of the user's text that an error shows */
+
+const struct bal_batch_info bal_batch_table[] = {
+    {"poisson", "poisson or poisson(M)", "Poisson of mean M"},
+    {"geometric", "geometric or geometric(M)", "geometric from 0 on, of mean M"},
+    {"bernoulli", "bernoulli or bernoulli(P)", "one with probability P, else none"},
+    {"constant", "constant(K) or K", "always K"},
+    {"uniform", "uniform(A,B)", "uniform on the whole numbers from A to B"},
+    {"table", "table(V:P ...)", "V with probability P, for each pair V:P"},
+};
+const size_t bal_batch_count = sizeof bal_batch_table / sizeof *bal_batch_table;
+
+static const struct bal_batch_info *info_of(enum bal_batch_kind kind) {
+    return &bal_batch_table[kind - 1];
+}
+
+/* Reading */
+
+struct reader {
+    const char *text; /* all of it */
+    const char *at;   /* what is still to be read */
+    enum bal_batch_kind kind;
+    bool bare; /* a constant without its name */
+    struct bal_error *err;
+};
+
+static enum bal_code fail(const struct reader *r, enum bal_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static enum bal_code fail(const struct reader *r, enum bal_code code, const char *format, ...) {
+    char message[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    const char *dots = strlen(r->text) > QUOTED ? "..." : "";
+    return bal_fail(r->err, code, "law '%.*s%s': %s", QUOTED, r->text, dots, message);
+}
+
+static void skip_spaces(struct reader *r) {
+    while (*r->at == ' ' || *r->at == '\t')
+        r->at++;
+}
+
+/* Takes the next sign if it is c. */
+static bool take(struct reader *r, char c) {
+    skip_spaces(r);
+    if (*r->at != c)
+        return false;
+    r->at++;
+    skip_spaces(r);
+    return true;
+}
+
+static enum bal_code expected(const struct reader *r, const char *what) {
+    const char *usage = info_of(r->kind)->usage;
+    if (*r->at == '\0')
+        return fail(r, BAL_E_SYNTAX, "%s expected at the end; write %s", what, usage);
+    return fail(r, BAL_E_SYNTAX, "%s expected at '%.20s'; write %s", what, r->at, usage);
+}
+
+static enum bal_code read_number(struct reader *r, double *value) {
+    skip_spaces(r);
+    const char *end = bal_number_read(r->at, value);
+    if (!end)
+        return expected(r, "a number");
+    *value += 0.0; /* -0 becomes 0 */
+    r->at = end;
+    skip_spaces(r);
+    return BAL_OK;
+}
+
+static enum bal_code read_whole(struct reader *r, const char *name, uint32_t *whole) {
+    double value;
+    const enum bal_code code = read_number(r, &value);
+    if (code)
+        return code;
+    if (!(value >= 0 && value <= BAL_BATCH_MOST && value == floor(value)))
+        return fail(r, BAL_E_RANGE, "%s = %g is not a whole number from 0 to %d", name, value,
+                    BAL_BATCH_MOST);
+    *whole = (uint32_t)value;
+    return BAL_OK;
+}
+
+static enum bal_code read_name(struct reader *r) {
+    skip_spaces(r);
+    const size_t length = strcspn(r->at, " \t(");
+    for (size_t i = 0; i < bal_batch_count; i++) {
+        const char *name = bal_batch_table[i].name;
+        if (strlen(name) == length && memcmp(r->at, name, length) == 0) {
+            r->kind = (enum bal_batch_kind)(i + 1);
+            r->at += length;
+            return BAL_OK;
+        }
+    }
+    double value;
+    if (bal_number_read(r->at, &value)) {
+        r->kind = BAL_BATCH_CONSTANT;
+        r->bare = true;
+        return BAL_OK;
+    }
+    char names[200] = "";
+    for (size_t i = 0; i < bal_batch_count; i++) {
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", bal_batch_table[i].name);
+    }
+    return fail(r, BAL_E_UNKNOWN, "no such law of whole numbers; there are %s", names);
+}
+
+/* poisson, geometric, bernoulli: nothing or (mean). */
+static enum bal_code read_mean(struct reader *r, struct bal_batch *batch) {
+    batch->low = 0;
+    batch->high = r->kind == BAL_BATCH_BERNOULLI ? 1 : UINT32_MAX;
+    batch->open = true;
+    batch->mean = NAN;
+    if (!take(r, '('))
+        return BAL_OK;
+    enum bal_code code = read_number(r, &batch->mean);
+    if (code)
+        return code;
+    batch->open = false;
+    const double most = r->kind == BAL_BATCH_BERNOULLI ? 1 : BAL_BATCH_MOST;
+    if (!(batch->mean > 0 && batch->mean <= most))
+        return fail(r, BAL_E_RANGE, "the mean %g must be above 0 and at most %.0f", batch->mean, most);
+    return take(r, ')') ? BAL_OK : expected(r, "')'");
+}
+
+static enum bal_code read_constant(struct reader *r, struct bal_batch *batch) {
+    if (!r->bare && !take(r, '('))
+        return expected(r, "'('");
+    const enum bal_code code = read_whole(r, "K", &batch->low);
+    if (code)
+        return code;
+    batch->high = batch->low;
+    batch->mean = batch->low;
+    return r->bare || take(r, ')') ? BAL_OK : expected(r, "')'");
+}
+
+static enum bal_code read_uniform(struct reader *r, struct bal_batch *batch) {
+    if (!take(r, '('))
+        return expected(r, "'('");
+    enum bal_code code = read_whole(r, "A", &batch->low);
+    if (code)
+        return code;
+    if (!take(r, ','))
+        return expected(r, "','");
+    code = read_whole(r, "B", &batch->high);
+    if (code)
+        return code;
+    if (batch->low >= batch->high)
+        return fail(r, BAL_E_RANGE, "A = %u must be below B = %u", batch->low, batch->high);
+    batch->mean = 0.5 * ((double)batch->low + batch->high);
+    return take(r, ')') ? BAL_OK : expected(r, "')'");
+}
+
+/* Adds a pair at its place in the ascending order. */
+static enum bal_code add_pair(const struct reader *r, struct bal_batch *batch, uint32_t value, double p) {
+    if (batch->values == BAL_BATCH_VALUES)
+        return fail(r, BAL_E_RANGE, "there are more than %d values", BAL_BATCH_VALUES);
+    uint32_t i = batch->values++;
+    for (; i > 0 && batch->value[i - 1] > value; i--) {
+        batch->value[i] = batch->value[i - 1];
+        batch->probability[i] = batch->probability[i - 1];
+    }
+    if (i > 0 && batch->value[i - 1] == value)
+        return fail(r, BAL_E_SYNTAX, "the value %u is given twice; give it once", value);
+    batch->value[i] = value;
+    batch->probability[i] = p;
+    return BAL_OK;
+}
+
+static enum bal_code read_pair(struct reader *r, struct bal_batch *batch) {
+    uint32_t value;
+    enum bal_code code = read_whole(r, "V", &value);
+    if (code)
+        return code;
+    if (!take(r, ':'))
+        return expected(r, "':'");
+    double p;
+    code = read_number(r, &p);
+    if (code)
+        return code;
+    if (!(p > 0 && p <= 1))
+        return fail(r, BAL_E_RANGE, "P = %g is not a probability above 0", p);
+    return add_pair(r, batch, value, p);
+}
+
+/* Probabilities may miss 1 by what a user rounds away; then they are scaled. A second pass finds nothing to
+ * do, so that a law that was printed is read back unchanged. */
+static enum bal_code settle_table(const struct reader *r, struct bal_batch *batch) {
+    double sum = 0;
+    for (uint32_t i = 0; i < batch->values; i++)
+        sum += batch->probability[i];
+    if (fabs(sum - 1) > 1e-6)
+        return fail(r, BAL_E_RANGE, "the probabilities sum to %g; they must sum to 1", sum);
+    if (fabs(sum - 1) > 2 * BAL_BATCH_VALUES * DBL_EPSILON)
+        for (uint32_t i = 0; i < batch->values; i++)
+            batch->probability[i] /= sum;
+    for (uint32_t i = 0; i < batch->values; i++)
+        batch->mean += batch->probability[i] * batch->value[i];
+    batch->low = batch->value[0];
+    batch->high = batch->value[batch->values - 1];
+    return BAL_OK;
+}
+
+static enum bal_code read_table(struct reader *r, struct bal_batch *batch) {
+    if (!take(r, '('))
+        return expected(r, "'('");
+    do {
+        const enum bal_code code = read_pair(r, batch);
+        if (code)
+            return code;
+    } while (*r->at != ')' && (r->at[-1] == ' ' || r->at[-1] == '\t'));
+    return take(r, ')') ? settle_table(r, batch) : expected(r, "a space or ')'");
+}
+
+enum bal_code bal_batch_parse(const char *text, struct bal_batch *batch, struct bal_error *err) {
+    struct reader r = {.text = text, .at = text, .err = err};
+    enum bal_code code = read_name(&r);
+    if (code)
+        return code;
+    struct bal_batch read = {.kind = r.kind};
+    code = r.kind == BAL_BATCH_CONSTANT  ? read_constant(&r, &read)
+           : r.kind == BAL_BATCH_UNIFORM ? read_uniform(&r, &read)
+           : r.kind == BAL_BATCH_TABLE   ? read_table(&r, &read)
+                                         : read_mean(&r, &read);
+    if (code)
+        return code;
+    skip_spaces(&r);
+    if (*r.at)
+        return expected(&r, "the end");
+    *batch = read;
+    return BAL_OK;
+}
+
+enum bal_code bal_batch_set_mean(struct bal_batch *batch, double mean, struct bal_error *err) {
+    assert(batch->open);
+    const double most = batch->kind == BAL_BATCH_BERNOULLI ? 1 : BAL_BATCH_MOST;
+    if (!(mean > 0 && mean <= most))
+        return bal_fail(err, BAL_E_RANGE, "batch '%s' cannot bring %g jobs a slot; its mean is at most %.0f",
+                        info_of(batch->kind)->name, mean, most);
+    batch->open = false;
+    batch->mean = mean;
+    return BAL_OK;
+}
+
+/* Writing */
+
+static size_t put(char *text, size_t size, size_t length, const char *piece) {
+    if (length < size)
+        snprintf(text + length, size - length, "%s", piece);
+    return length + strlen(piece);
+}
+
+static size_t put_number(char *text, size_t size, size_t length, const char *mark, double value) {
+    char number[BAL_NUMBER_TEXT];
+    bal_number_print(value, number);
+    return put(text, size, put(text, size, length, mark), number);
+}
+
+size_t bal_batch_print(const struct bal_batch *batch, char *text, size_t size) {
+    assert(batch->kind != BAL_BATCH_NONE);
+    size_t length = put(text, size, 0, info_of(batch->kind)->name);
+    if (batch->open)
+        return length;
+    switch (batch->kind) {
+    case BAL_BATCH_UNIFORM:
+        length = put_number(text, size, length, "(", batch->low);
+        length = put_number(text, size, length, ",", batch->high);
+        break;
+    case BAL_BATCH_TABLE:
+        for (uint32_t i = 0; i < batch->values; i++) {
+            length = put_number(text, size, length, i ? " " : "(", batch->value[i]);
+            length = put_number(text, size, length, ":", batch->probability[i]);
+        }
+        break;
+    default:
+        length = put_number(text, size, length, "(", batch->mean);
+    }
+    return put(text, size, length, ")");
+}
+
+/* Moments */
+
+static double table_variance(const struct bal_batch *batch) {
+    double sum = 0;
+    for (uint32_t i = 0; i < batch->values; i++)
+        sum += batch->probability[i] * (batch->value[i] - batch->mean) * (batch->value[i] - batch->mean);
+    return sum;
+}
+
+double bal_batch_variance(const struct bal_batch *batch) {
+    const double mean = batch->mean;
+    switch (batch->kind) {
+    case BAL_BATCH_POISSON:
+        return mean;
+    case BAL_BATCH_GEOMETRIC:
+        return mean * (1 + mean);
+    case BAL_BATCH_BERNOULLI:
+        return mean * (1 - mean);
+    case BAL_BATCH_UNIFORM: {
+        const double width = (double)batch->high - batch->low;
+        return width * (width + 2) / 12;
+    }
+    case BAL_BATCH_TABLE:
+        return table_variance(batch);
+    default:
+        return 0;
+    }
+}
+
+/* Sampling */
+
+/* cumulated[i]: probability of at most value[i]; the last value takes whatever rounding left. */
+static void cumulate(const struct bal_batch *batch, double cumulated[BAL_BATCH_VALUES]) {
+    double sum = 0;
+    for (uint32_t i = 0; i + 1 < batch->values; i++)
+        cumulated[i] = sum += batch->probability[i];
+}
+
+static inline uint32_t look_up(const struct bal_batch *batch, const double *cumulated, double u) {
+    uint32_t i = 0;
+    for (uint32_t j = 0; j + 1 < batch->values; j++)
+        i += u >= cumulated[j]; /* no early exit: it could not be predicted */
+    return batch->value[i];
+}
+
+static uint32_t clip(uint64_t count) {
+    return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+}
+
+uint32_t bal_batch_sample(const struct bal_batch *batch, struct bal_rng *rng) {
+    assert(!batch->open);
+    switch (batch->kind) {
+    case BAL_BATCH_POISSON:
+        return clip(bal_rng_poisson(rng, batch->mean));
+    case BAL_BATCH_GEOMETRIC:
+        return clip(bal_rng_geometric(rng, 1 / (1 + batch->mean)));
+    case BAL_BATCH_BERNOULLI:
+        return bal_rng_uniform(rng) < batch->mean;
+    case BAL_BATCH_CONSTANT:
+        return batch->low;
+    case BAL_BATCH_UNIFORM:
+        return batch->low + bal_rng_below(rng, batch->high - batch->low + 1);
+    case BAL_BATCH_TABLE: {
+        double cumulated[BAL_BATCH_VALUES];
+        cumulate(batch, cumulated);
+        return look_up(batch, cumulated, bal_rng_uniform(rng));
+    }
+    case BAL_BATCH_NONE:
+        break;
+    }
+    assert(false); /* a law of no kind */
+    return 0;
+}
+
+/* Uniform on {low, ..., low + n - 1}, n <= LANES_MOST: four draws from each word, 16 bits each, without bias
+ * (the method of Lemire 2019 for short words): x n / 2^16 with x uniform on 16 bits, redrawn where x n mod
+ * 2^16 < 2^16 mod n. */
+enum { LANES_MOST = 256, LANES = 4, BLOCK = 64 };
+
+static uint32_t redraw(uint32_t n, struct bal_rng *rng) {
+    uint32_t product;
+    do
+        product = (uint32_t)(bal_rng_next(rng) >> 48) * n;
+    while ((product & 0xffff) < 0x10000 % n);
+    return product >> 16;
+}
+
+static void fill_block(uint32_t low, uint32_t n, struct bal_rng *rng, uint32_t out[BLOCK], size_t count) {
+    uint16_t lane[BLOCK];
+    for (size_t i = 0; i < count; i += LANES) {
+        const uint64_t word = bal_rng_next(rng);
+        for (unsigned j = 0; j < LANES; j++)
+            lane[i + j] = (uint16_t)(word >> (16 * j));
+    }
+    const uint32_t threshold = 0x10000 % n;
+    uint32_t rejected = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t product = lane[i] * n;
+        out[i] = low + (product >> 16);
+        rejected |= (product & 0xffff) < threshold;
+    }
+    if (__builtin_expect(rejected, 0))
+        for (size_t i = 0; i < count; i++)
+            if (((lane[i] * n) & 0xffff) < threshold)
+                out[i] = low + redraw(n, rng);
+}
+
+static void fill_uniform(const struct bal_batch *batch, struct bal_rng *rng, uint32_t *out, size_t count) {
+    const uint32_t n = batch->high - batch->low + 1;
+    struct bal_rng local = *rng; /* in registers */
+    if (n <= LANES_MOST)
+        for (size_t i = 0; i < count; i += BLOCK)
+            fill_block(batch->low, n, &local, out + i, count - i < BLOCK ? count - i : BLOCK);
+    else
+        for (size_t i = 0; i < count; i++)
+            out[i] = batch->low + bal_rng_below(&local, n);
+    *rng = local;
+}
+
+static void fill_table(const struct bal_batch *batch, struct bal_rng *rng, uint32_t *out, size_t count) {
+    double cumulated[BAL_BATCH_VALUES];
+    cumulate(batch, cumulated);
+    for (size_t i = 0; i < count; i++)
+        out[i] = look_up(batch, cumulated, bal_rng_uniform(rng));
+}
+
+void bal_batch_sample_many(const struct bal_batch *batch, struct bal_rng *rng, uint32_t *out, size_t count) {
+    if (batch->kind == BAL_BATCH_UNIFORM)
+        fill_uniform(batch, rng, out, count);
+    else if (batch->kind == BAL_BATCH_TABLE)
+        fill_table(batch, rng, out, count);
+    else
+        for (size_t i = 0; i < count; i++)
+            out[i] = bal_batch_sample(batch, rng);
+}

@@ -1,0 +1,204 @@
+/* Numbers as people write them, there and back. */
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ballast/number.h"
+#include "ballast/random.h"
+
+static bool parse(const char *text, double *value) {
+    return bal_number_parse(text, strlen(text), value);
+}
+
+static void reads_what_people_write(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double value;
+    } cases[] = {
+        {"0", 0},         {"-0", 0},       {"1", 1},          {"+7", 7},       {"-3", -3},       {"0.9", 0.9},
+        {".5", 0.5},      {"5.", 5},       {"1e6", 1e6},      {"1E6", 1e6},    {"2.5e-3", 2.5e-3}, {"1e+2", 100},
+        {"10k", 1e4},     {"2M", 2e6},     {"1.5G", 1.5e9},   {"1e3k", 1e6},   {"-2k", -2000},   {"0.001k", 1},
+        {"007", 7},       {"1e-400", 0},   {"4.9e-324", 4.9e-324}, {"2.385", 2.385},
+        {"9007199254740993", 9007199254740992.0}, {"1.7976931348623157e308", 1.7976931348623157e308},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double value = NAN;
+        if (!parse(cases[i].text, &value) || value != cases[i].value)
+            fail_msg("'%s' was read as %.17g", cases[i].text, value);
+    }
+}
+
+static void refuses_the_rest(void **state) {
+    (void)state;
+    static const char *const cases[] = {
+        "",     " ",    "1 ",   " 1",    "x",      "1.5x",  "k",       "1kk",     "1km",  "1K",  "1m",
+        "1g",   "1e",   "1e+",  "e5",    ".",      "-",     "+",       "--1",     "+-1",  "1.2.3", "1,5",
+        "nan",  "NaN",  "inf",  "-inf",  "Infinity", "0x10", "0x1p-3", "1e999",   "-1e999", "1e308k", "1'000",
+        "1_000", "\t1", "1\n",  "\xef\xbc\x91", "1e5.5", "ten",  "1k5",
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double value = 2.385;
+        if (parse(cases[i], &value))
+            fail_msg("'%s' was read as %.17g", cases[i], value);
+        assert_true(value == 2.385); /* untouched */
+    }
+    char digits[200];
+    memset(digits, '1', sizeof digits);
+    double value;
+    assert_false(bal_number_parse(digits, sizeof digits, &value)); /* too long to be meant */
+}
+
+/* Only the given characters count, and nothing behind them is read. */
+static void minds_the_length(void **state) {
+    (void)state;
+    double value = NAN;
+    assert_true(bal_number_parse("12,34", 2, &value) && value == 12);
+    assert_true(bal_number_parse("1e55", 3, &value) && value == 1e5);
+    assert_false(bal_number_parse("1e55", 2, &value));
+    assert_false(bal_number_parse("12k", 0, &value));
+    char *tight = malloc(3); /* not terminated: the sanitizer sees a step beyond */
+    assert_non_null(tight);
+    memcpy(tight, "2.5", 3);
+    assert_true(bal_number_parse(tight, 3, &value) && value == 2.5);
+    free(tight);
+}
+
+static void reads_the_longest_number(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *rest;
+        double value;
+    } cases[] = {
+        {"1.5;2", ";2", 1.5}, {"3e4)", ")", 3e4}, {"3e)", "e)", 3}, {"3e+)", "e+)", 3}, {"7x", "x", 7},
+        {"10k", "k", 10},     {"0x10", "x10", 0}, {"1.", "", 1},    {"1e999", "", INFINITY},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double value = NAN;
+        const char *rest = bal_number_read(cases[i].text, &value);
+        assert_non_null(rest);
+        assert_string_equal(rest, cases[i].rest);
+        assert_true(value == cases[i].value);
+    }
+    double value = 2.385;
+    assert_null(bal_number_read("", &value));
+    assert_null(bal_number_read(" 1", &value));
+    assert_null(bal_number_read("-.e1", &value));
+    assert_null(bal_number_read("nan", &value));
+    assert_true(value == 2.385);
+}
+
+static void prints_the_shortest(void **state) {
+    (void)state;
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {
+        {0, "0"},     {-0.0, "0"},       {1, "1"},       {-3, "-3"},     {0.1, "0.1"},     {2.385, "2.385"},
+        {1e5, "100000"}, {123456789012345, "123456789012345"}, {999999999999999, "999999999999999"},
+        {1.0 / 3, "0.3333333333333333"}, {1e-5, "1e-05"}, {-2.5, "-2.5"}, {0.30000000000000004, "0.30000000000000004"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[BAL_NUMBER_TEXT];
+        bal_number_print(cases[i].value, text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+/* Any finite double comes back, bit for bit, and fits. */
+static void survives_printing(void **state) {
+    (void)state;
+    struct bal_rng rng;
+    bal_rng_init(&rng, 61, 0, BAL_STREAM_TEST);
+    for (int i = 0; i < 20000; i++) {
+        const uint64_t bits = bal_rng_next(&rng);
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value))
+            continue;
+        char text[BAL_NUMBER_TEXT + 1];
+        memset(text, '#', sizeof text);
+        bal_number_print(value, text);
+        assert_true(memchr(text, 0, BAL_NUMBER_TEXT) != NULL && text[BAL_NUMBER_TEXT] == '#');
+        double back;
+        assert_true(parse(text, &back));
+        assert_memory_equal(&back, &value, sizeof value);
+        int digits = 0;
+        for (const char *c = text; *c && *c != 'e'; c++)
+            digits += *c >= '0' && *c <= '9';
+        if (digits > 1 && fabs(value) > 1e15) { /* always with an exponent: one digit less would not do */
+            char fewer[400];
+            snprintf(fewer, sizeof fewer, "%.*e", digits - 2, value);
+            assert_true(strtod(fewer, NULL) != value);
+        }
+    }
+}
+
+static void write_file(const char *directory, const char *name, const char *head, const char *tail, bool ascii) {
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(head, file);
+    for (unsigned c = 0; ascii && c < 128; c++)
+        fprintf(file, "<U%04X> /x%02x\n", c, c);
+    fputs(tail, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* A locale whose decimal point is a comma, made on the spot: few machines have one installed. */
+static void enter_comma_locale(char *directory) {
+    assert_non_null(mkdtemp(directory));
+    write_file(directory, "source", "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\ngrouping -1\n",
+               "END LC_NUMERIC\n", false);
+    write_file(directory, "ascii", "<code_set_name> ASCII\n<escape_char> /\nCHARMAP\n", "END CHARMAP\n", true);
+    char command[1000];
+    snprintf(command, sizeof command, "cd %s && localedef -c --no-archive -i ./source -f ./ascii ./comma 2>/dev/null",
+             directory);
+    (void)!system(command); /* it grumbles about all that is missing; what counts is whether the locale works */
+    setenv("LOCPATH", directory, 1);
+    assert_non_null(setlocale(LC_NUMERIC, "comma"));
+    assert_string_equal(localeconv()->decimal_point, ",");
+}
+
+static void leave_comma_locale(const char *directory) {
+    setlocale(LC_NUMERIC, "C");
+    unsetenv("LOCPATH");
+    char command[1000];
+    snprintf(command, sizeof command, "rm -r %s", directory);
+    assert_int_equal(system(command), 0);
+}
+
+/* A program with a comma for its decimal point reads and prints the same. */
+static void the_locale_plays_no_part(void **state) {
+    (void)state;
+    char directory[] = "/tmp/ballast-locale-XXXXXX";
+    enter_comma_locale(directory);
+    char text[BAL_NUMBER_TEXT], same[BAL_NUMBER_TEXT];
+    double value = NAN, other = NAN;
+    bal_number_print(0.5, text);
+    const bool point = parse("2.385", &value), comma = parse("2,385", &other);
+    snprintf(same, sizeof same, "%.1f", 0.5);
+    leave_comma_locale(directory);
+    assert_string_equal(same, "0,5"); /* the program's own locale is still what it was */
+    assert_string_equal(text, "0.5");
+    assert_true(point && value == 2.385 && !comma);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_what_people_write), cmocka_unit_test(refuses_the_rest),
+        cmocka_unit_test(minds_the_length),        cmocka_unit_test(reads_the_longest_number),
+        cmocka_unit_test(prints_the_shortest),     cmocka_unit_test(survives_printing),
+        cmocka_unit_test(the_locale_plays_no_part),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

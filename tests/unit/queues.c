@@ -1,0 +1,184 @@
+/* Ring queues in one arena against plain arrays that shift. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ballast/random.h"
+#include "base/queues.h"
+
+enum { QUEUES = 7, ROOM = 3000 };
+
+/* Item k of queue i is item[i][k]; its words are item * 1000 + w. */
+struct model {
+    uint64_t item[QUEUES][ROOM];
+    uint32_t length[QUEUES];
+    uint64_t next;
+};
+
+static void assert_item(const struct bal_queues *queues, uint32_t i, uint32_t k, uint64_t item) {
+    const union bal_word *word = bal_queues_at(queues, i, queues->words, k);
+    for (uint32_t w = 0; w < queues->words; w++)
+        assert_true(word[w].bits == item * 1000 + w);
+}
+
+static void assert_queue(const struct bal_queues *queues, const struct model *model, uint32_t i) {
+    assert_int_equal(queues->length[i], model->length[i]);
+    for (uint32_t k = 0; k < model->length[i]; k++)
+        assert_item(queues, i, k, model->item[i][k]);
+}
+
+/* No two blocks in use overlap and each holds its queue: memory can be neither shared nor lost track of. */
+static void assert_blocks(const struct bal_queues *queues) {
+    for (uint32_t i = 0; i < queues->count; i++) {
+        const struct bal_ring a = queues->ring[i];
+        const uint64_t end = (uint64_t)a.block + (1u << a.log2);
+        assert_true(end <= queues->used && queues->used <= queues->capacity);
+        assert_true(queues->length[i] <= 1u << a.log2);
+        for (uint32_t j = 0; j < i; j++) {
+            const struct bal_ring b = queues->ring[j];
+            assert_true(end <= b.block || (uint64_t)b.block + (1u << b.log2) <= a.block);
+        }
+    }
+}
+
+static void push(struct bal_queues *queues, struct model *model, uint32_t i) {
+    union bal_word *word = bal_queues_push(queues, i, queues->words);
+    assert_non_null(word);
+    const uint64_t item = ++model->next;
+    for (uint32_t w = 0; w < queues->words; w++)
+        word[w].bits = item * 1000 + w;
+    model->item[i][model->length[i]++] = item;
+}
+
+static void drop(struct bal_queues *queues, struct model *model, uint32_t i) {
+    bal_queues_drop(queues, i);
+    model->length[i]--;
+    memmove(model->item[i], model->item[i] + 1, model->length[i] * sizeof model->item[i][0]);
+}
+
+static void drop_back(struct bal_queues *queues, struct model *model, uint32_t i) {
+    bal_queues_drop_back(queues, i);
+    model->length[i]--;
+}
+
+/* Random operations on all queues; each swells and ebbs at a pace of its own, from empty to some hundreds. */
+static void follow(uint32_t words, uint64_t seed) {
+    struct bal_queues queues;
+    assert_int_equal(bal_queues_init(&queues, QUEUES, words), BAL_OK);
+    struct model *model = calloc(1, sizeof *model);
+    assert_non_null(model);
+    struct bal_rng rng;
+    bal_rng_init(&rng, seed, words, BAL_STREAM_TEST);
+    unsigned largest = 0;
+    for (uint32_t step = 0; step < 60000; step++) {
+        const uint32_t i = bal_rng_below(&rng, QUEUES);
+        const bool swelling = step / (500 * (i + 1)) % 2 == 0;
+        const bool pushes = bal_rng_below(&rng, 10) < (swelling ? 8 : 2);
+        if (pushes && model->length[i] < ROOM)
+            push(&queues, model, i);
+        else if (model->length[i] > 0 && bal_rng_below(&rng, 3) > 0)
+            drop(&queues, model, i);
+        else if (model->length[i] > 0)
+            drop_back(&queues, model, i);
+        largest = queues.ring[i].log2 > largest ? queues.ring[i].log2 : largest;
+        assert_int_equal(queues.length[i], model->length[i]);
+        if (model->length[i] > 0) {
+            assert_item(&queues, i, 0, model->item[i][0]);
+            assert_item(&queues, i, model->length[i] - 1, model->item[i][model->length[i] - 1]);
+        }
+        if (step % 512 == 0) {
+            assert_blocks(&queues);
+            for (uint32_t j = 0; j < QUEUES; j++)
+                assert_queue(&queues, model, j);
+        }
+    }
+    assert_true(largest >= 8); /* blocks have grown many times */
+    for (uint32_t i = 0; i < QUEUES; i++) {
+        assert_queue(&queues, model, i);
+        while (model->length[i] > 0)
+            (i % 2 ? drop : drop_back)(&queues, model, i);
+        assert_int_equal(queues.ring[i].log2, BAL_RING_LEAST); /* and shrunk again */
+    }
+    assert_blocks(&queues);
+    bal_queues_fini(&queues);
+    free(model);
+}
+
+static void follow_arrays(void **state) {
+    (void)state;
+    follow(1, 21);
+    follow(2, 22);
+    follow(3, 23);
+}
+
+/* A queue that swells to n items and ebbs away, again and again, on other servers each time: the arena must not grow with the
+ * number of times, because blocks that were given back are used again. */
+static void memory_is_used_again(void **state) {
+    (void)state;
+    enum { N = 10, SURGE = 1000 };
+    struct bal_queues queues;
+    assert_int_equal(bal_queues_init(&queues, N, 1), BAL_OK);
+    uint64_t used = 0;
+    for (uint32_t round = 0; round < 50; round++) {
+        const uint32_t i = round % N;
+        for (uint32_t k = 0; k < SURGE; k++)
+            bal_queues_push(&queues, i, 1)->bits = k;
+        for (uint32_t k = 0; k < SURGE; k++) {
+            assert_true(bal_queues_at(&queues, i, 1, 0)->bits == k);
+            bal_queues_drop(&queues, i);
+        }
+        if (round == N)
+            used = queues.used;
+    }
+    assert_true(queues.used == used);
+    /* All block sizes together, twice over for growing and for shrinking, and the first block of each queue. */
+    assert_true(used <= 2 * 2 * 1024 + 4 * N);
+    bal_queues_fini(&queues);
+}
+
+/* A queue that hovers at a power of two must not change its block at every step. */
+static void does_not_thrash(void **state) {
+    (void)state;
+    struct bal_queues queues;
+    assert_int_equal(bal_queues_init(&queues, 1, 1), BAL_OK);
+    unsigned exchanges = 0;
+    for (uint32_t size = 4; size <= 1024; size *= 2) {
+        while (queues.length[0] < size)
+            bal_queues_push(&queues, 0, 1)->bits = 1;
+        for (int step = 0; step < 100; step++) {
+            const uint32_t before = queues.ring[0].block;
+            bal_queues_push(&queues, 0, 1)->bits = 1;
+            exchanges += queues.ring[0].block != before;
+            const uint32_t between = queues.ring[0].block;
+            bal_queues_drop(&queues, 0);
+            exchanges += queues.ring[0].block != between;
+        }
+    }
+    assert_true(exchanges <= 9); /* once for each of the nine sizes */
+    bal_queues_fini(&queues);
+}
+
+static void can_be_finished_twice(void **state) {
+    (void)state;
+    struct bal_queues queues;
+    assert_int_equal(bal_queues_init(&queues, 3, 2), BAL_OK);
+    bal_queues_fini(&queues);
+    bal_queues_fini(&queues);
+    assert_int_equal(bal_queues_init(&queues, UINT32_MAX, 1), BAL_E_MEMORY); /* more blocks than names for them */
+    bal_queues_fini(&queues);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(follow_arrays),
+        cmocka_unit_test(memory_is_used_again),
+        cmocka_unit_test(does_not_thrash),
+        cmocka_unit_test(can_be_finished_twice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
