@@ -32,11 +32,17 @@ enum bal_style {
     BAL_STYLE_BARS,   /* bars over named places, those of several groups side by side */
 };
 
+enum {
+    BAL_PANELS_MAX = 36,
+    BAL_FIGURE_GROUPS_MAX = 64,
+    BAL_GROUP_INK = BAL_FIGURE_GROUPS_MAX, /* drawn like the frame, for what belongs to all groups; without a legend entry */
+};
+
 /* Values that belong together. The series of one group have one colour, one shape and one entry in the legend,
  * under the first name found; that of a simulation and that of its theory are two series of one group. */
 struct bal_series {
     const char *name; /* may be NULL */
-    unsigned group;   /* 0, 1, ...: also the order in the legend */
+    unsigned group;   /* 0, 1, ...: also the order in the legend; or BAL_GROUP_INK */
     enum bal_style style;
     bool theory; /* drawn as a line whatever the style */
     size_t count;
@@ -61,8 +67,6 @@ struct bal_panel {
     const struct bal_series *series;
     size_t count;
 };
-
-enum { BAL_PANELS_MAX = 36, BAL_FIGURE_GROUPS_MAX = 64 };
 
 struct bal_figure {
     const char *title; /* may be NULL */

@@ -29,11 +29,11 @@ extern "C" {
 struct bal_fluid_model {
     const char *name;
     size_t head, width;
-    size_t hubs;  /* so many numbers, the first, may occur in all equations; a later one only in those of its
-                     own level and of the levels next to it */
-    size_t roots; /* functions that end a mode; 0 for a model without modes */
-    double stride; /* longest step of the integrator, 0 for any: short enough that no root function changes its
-                      sign twice in one, which matters where it depends on time more than on the state */
+    size_t hubs;   /* so many numbers, the first, may occur in all equations; a later one only in those of its
+                      own level and of the levels next to it */
+    size_t roots;  /* functions that end a mode; 0 for a model without modes */
+    double stride; /* longest step of the integrator, 0 for any: short enough that no root function changes
+                      its sign twice in one, which matters where it depends on time more than on the state */
     const void *param;
 
     /* Are the parameters and the state y (n numbers, the rest 0) possible? */
@@ -64,12 +64,12 @@ struct bal_fluid_model bal_fluid_pod(const struct bal_pod *pod);
 struct bal_fluid_model bal_fluid_rcpb(const struct bal_rcpb *rcpb);
 
 struct bal_fluid_path {
-    size_t times;   /* rows */
-    size_t columns; /* numbers of a state that were carried at the end; the others are 0 */
-    double *state;  /* times * columns, row by row */
-    double edge;    /* the largest mass ever seen in the outermost eighth of the levels, where more are added
-                       from 1e-13 on; what is neglected beyond them is less */
-    size_t steps;   /* of the integrator */
+    size_t times;    /* rows */
+    size_t columns;  /* numbers of a state that were carried at the end; the others are 0 */
+    double *state;   /* times * columns, row by row */
+    double edge;     /* the largest mass ever seen in the outermost eighth of the levels, where more are added
+                        from 1e-13 on; what is neglected beyond them is less */
+    size_t steps;    /* of the integrator */
     size_t switches; /* of the mode */
 };
 

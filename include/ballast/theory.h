@@ -186,9 +186,9 @@ double bal_sep_low_bound(double lambda, double p, unsigned d);
 
 /* The largest share p of high jobs, 0 < p < 1, at which the gain is at least `gain` and the loss at most
  * `loss`; NAN if there is none. Under ssp and sep with d1 = d2 the gain falls and the loss grows with p
- * (proved for ssp, observed for sep), and the answer is exact to 1e-9. Otherwise loss and gain need not be monotone: shares
- * are scanned in steps of 1/1000 from 1 downwards, so an interval of good shares that is shorter than a
- * step may be missed. The field p of *priority is ignored. */
+ * (proved for ssp, observed for sep), and the answer is exact to 1e-9. Otherwise loss and gain need not be
+ * monotone: shares are scanned in steps of 1/1000 from 1 downwards, so an interval of good shares that is
+ * shorter than a step may be missed. The field p of *priority is ignored. */
 double bal_priority_share(const struct bal_priority *priority, double gain, double loss);
 
 #ifdef __cplusplus

@@ -6,8 +6,11 @@
 #include <string.h>
 #include <yaml.h>
 
+enum { STEPS_MAX = 5000000 };
+
 struct bal_document {
     const char *name;
+    size_t steps;
     yaml_document_t yaml;
 };
 
@@ -156,6 +159,14 @@ int bal_node_get(struct bal_document *document, int node, const char *name) {
             return bal_node_value(document, node, i);
     }
     return 0;
+}
+
+enum bal_code bal_document_spend(struct bal_document *document, size_t steps, struct bal_error *err) {
+    document->steps += steps;
+    if (document->steps <= STEPS_MAX)
+        return BAL_OK;
+    return bal_fail(err, BAL_E_RANGE, "%s: the file is too large in what it repeats; use fewer values or aliases",
+                    document->name);
 }
 
 enum bal_code bal_document_fail(struct bal_document *document, struct bal_error *err, int node, const char *field,

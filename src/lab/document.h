@@ -33,6 +33,10 @@ int bal_node_value(struct bal_document *document, int node, size_t i);
 /* The value of that name in a map; 0 when there is none or node is 0. */
 int bal_node_get(struct bal_document *document, int node, const char *name);
 
+/* Counts steps of work on the document and fails when they are more than any honest file needs: aliases can make a short file very
+ * large. */
+enum bal_code bal_document_spend(struct bal_document *document, size_t steps, struct bal_error *err);
+
 /* Fails with "file:line: field: ...". */
 enum bal_code bal_document_fail(struct bal_document *document, struct bal_error *err, int node, const char *field,
                                 enum bal_code code, const char *format, ...)

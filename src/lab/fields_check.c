@@ -112,11 +112,13 @@ static enum bal_code check_item(const struct bal_field *field, unsigned allowed,
     const enum bal_node_kind kind = bal_node_kind(document, node);
     if (!(allowed & 1u << kind))
         return wrong_kind(field, allowed, document, node, err);
+    enum bal_code code = bal_document_spend(document, 1, err);
+    if (code)
+        return code;
     if (kind == BAL_NODE_TEXT)
         return check_text(field, document, node, err);
     if (kind == BAL_NODE_MAP)
         return bal_table_check(field->table, document, node, field->name, err);
-    enum bal_code code = BAL_OK;
     for (size_t i = 0; !code && i < bal_node_count(document, node); i++)
         code = check_item(field, BAL_IS_TEXT, document, bal_node_item(document, node, i), err);
     return code;
@@ -163,7 +165,9 @@ enum bal_code bal_table_check(const struct bal_table *table, struct bal_document
         return bal_document_fail(document, err, node, field, BAL_E_SYNTAX, "this should be a map of fields, such as '%s: ...'",
                                  table->field[0].name);
     for (size_t i = 0; i < bal_node_count(document, node); i++) {
-        const enum bal_code code = check_key(table, document, node, i, err);
+        enum bal_code code = check_key(table, document, node, i, err);
+        if (!code)
+            code = bal_document_spend(document, 1, err);
         if (code)
             return code;
     }

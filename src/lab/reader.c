@@ -46,6 +46,11 @@ int bal_reader_item(struct bal_reader *reader, int node, size_t i) {
     return bal_node_kind(reader->document, node) == BAL_NODE_LIST ? bal_node_item(reader->document, node, i) : node;
 }
 
+bool bal_reader_is_elsewhere(struct bal_reader *reader, int map) {
+    const int only = bal_reader_choice(reader, map, "only", bal_modes, -1);
+    return only >= 0 && only != (int)reader->e->mode;
+}
+
 /* "a, b, c": what there is, for a message. */
 struct names {
     char text[300];
@@ -133,6 +138,9 @@ enum bal_code bal_reader_value(struct bal_reader *reader, int node, int axis, in
     if (bal_node_kind(reader->document, node) != BAL_NODE_TEXT)
         return bal_reader_fail(reader, node, a->name, BAL_E_SYNTAX, "this should be one value of the axis, such as %s",
                                a->value[0].label);
+    const enum bal_code code = bal_document_spend(reader->document, a->count, reader->err);
+    if (code)
+        return code;
     const char *text = bal_node_text(reader->document, node);
     double number = NAN;
     bal_field_number(text, &number);

@@ -29,6 +29,9 @@ int bal_reader_choice(struct bal_reader *reader, int map, const char *name, cons
 size_t bal_reader_count(struct bal_reader *reader, int node);
 int bal_reader_item(struct bal_reader *reader, int node, size_t i);
 
+/* Is the figure or claim meant for another mode (`only`)? */
+bool bal_reader_is_elsewhere(struct bal_reader *reader, int map);
+
 /* References to other parts of the file; each fails with a list of what there is. */
 enum bal_code bal_reader_policy(struct bal_reader *reader, int node, const char *field, int *policy);
 enum bal_code bal_reader_axis(struct bal_reader *reader, int node, const char *field, int *axis);

@@ -6,11 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_elsewhere(struct bal_reader *reader, int map) {
-    const int only = bal_reader_choice(reader, map, "only", bal_modes, -1);
-    return only >= 0 && only != (int)reader->e->mode;
-}
-
 /* ---- the two sides ---- */
 
 static enum bal_code read_reference(struct bal_reader *reader, int node, const char *field, bool other_side,
@@ -263,7 +258,7 @@ enum bal_code bal_read_claims(struct bal_reader *reader) {
     e->claim = claims;
     for (size_t i = 0; i < count; i++) {
         const int map = bal_reader_item(reader, list, i);
-        if (is_elsewhere(reader, map))
+        if (bal_reader_is_elsewhere(reader, map))
             continue;
         const enum bal_code code = read_claim(reader, map, &claims[e->claims]);
         if (code)

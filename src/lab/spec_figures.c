@@ -4,12 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Is it meant for another mode? */
-static bool is_elsewhere(struct bal_reader *reader, int map) {
-    const int only = bal_reader_choice(reader, map, "only", bal_modes, -1);
-    return only >= 0 && only != (int)reader->e->mode;
-}
-
 static bool is_distribution(enum bal_plot_kind kind) {
     return kind == BAL_PLOT_CDF || kind == BAL_PLOT_CCDF;
 }
@@ -171,7 +165,7 @@ enum bal_code bal_read_figures(struct bal_reader *reader) {
     e->plot = plots;
     for (size_t i = 0; i < count; i++) {
         const int map = bal_reader_item(reader, list, i);
-        if (is_elsewhere(reader, map))
+        if (bal_reader_is_elsewhere(reader, map))
             continue;
         const enum bal_code code = read_figure(reader, map, &plots[e->plots]);
         if (code)

@@ -45,8 +45,9 @@ static enum bal_code check_panel(const struct bal_panel *panel, struct bal_error
     if (!code)
         code = check_axis(&panel->y, "y", err);
     for (size_t i = 0; i < panel->count && !code; i++)
-        if (panel->series[i].group >= BAL_FIGURE_GROUPS_MAX)
-            code = bal_fail(err, BAL_E_RANGE, "more than %d groups of curves in one figure", BAL_FIGURE_GROUPS_MAX);
+        if (panel->series[i].group > BAL_GROUP_INK)
+            code = bal_fail(err, BAL_E_RANGE, "more than %d groups of curves in one figure; draw fewer",
+                            BAL_FIGURE_GROUPS_MAX);
     return code;
 }
 

@@ -50,7 +50,7 @@ static bool is_bar(const struct bal_series *series) {
 
 /* How many different groups below `below` have a series that passes. */
 static unsigned count_groups(const struct bal_panel *panel, unsigned below, bool (*passes)(const struct bal_series *)) {
-    bool seen[BAL_FIGURE_GROUPS_MAX] = {false};
+    bool seen[BAL_FIGURE_GROUPS_MAX + 1] = {false};
     unsigned count = 0;
     for (size_t i = 0; i < panel->count; i++) {
         const struct bal_series *series = &panel->series[i];
@@ -71,7 +71,7 @@ unsigned bal_layout_strip_rank(const struct bal_panel *panel, unsigned group) {
 }
 
 unsigned bal_layout_strip_rows(const struct bal_panel *panel) {
-    return count_groups(panel, BAL_FIGURE_GROUPS_MAX, has_unstable);
+    return count_groups(panel, BAL_FIGURE_GROUPS_MAX + 1, has_unstable);
 }
 
 double bal_layout_bar_width(const struct panel_layout *panel) {
@@ -114,7 +114,7 @@ static void place_names(struct panel_layout *out, const struct bal_panel *panel)
 static void place_scales(struct panel_layout *out, const struct bal_panel *panel, double width, double height) {
     struct span x, y;
     span_of(panel, &x, &y);
-    out->bars = count_groups(panel, BAL_FIGURE_GROUPS_MAX, is_bar);
+    out->bars = count_groups(panel, BAL_FIGURE_GROUPS_MAX + 1, is_bar);
     if (out->bars > 0) {
         /* Bars show their length: they begin at 0, or, where there is no 0, well below the shortest. */
         if (!panel->y.log)
@@ -395,9 +395,9 @@ static void survey(const struct bal_figure *figure, struct layout *layout, bool 
 static bool place_legend(const struct bal_figure *figure, struct layout *layout, double *top) {
     bool unstable = false, undecided = false, measured = false, line = false, good = true;
     survey(figure, layout, &unstable, &undecided);
-    for (unsigned g = 0; g < BAL_FIGURE_GROUPS_MAX; g++) {
+    for (unsigned g = 0; g <= BAL_FIGURE_GROUPS_MAX; g++) {
         const struct group_use *use = &layout->use[g];
-        if (use->used && use->name && *use->name)
+        if (g != BAL_GROUP_INK && use->used && use->name && *use->name)
             good &= add_entry(layout, ENTRY_GROUP, g, !use->bars && (use->line || use->theory), use->name);
         layout->any_theory |= use->theory;
         measured |= use->points || use->line || use->bars;

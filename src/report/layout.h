@@ -48,7 +48,7 @@ struct layout {
     struct panel_layout panel[BAL_PANELS_MAX];
     size_t entries;
     struct entry entry[ENTRIES_MAX];
-    struct group_use use[BAL_FIGURE_GROUPS_MAX];
+    struct group_use use[BAL_FIGURE_GROUPS_MAX + 1]; /* the last one is that of the ink */
     bool any_theory;
 };
 

@@ -95,7 +95,7 @@ static void put_shape(const struct pen *pen, int shape, double points) {
 }
 
 static const char *colour_of(unsigned group) {
-    return colours[group % COLOURS];
+    return group == BAL_GROUP_INK ? INK : colours[group % COLOURS];
 }
 
 static int shape_of(unsigned group) {
@@ -181,34 +181,33 @@ static void sample_group(const struct pen *pen, const struct entry *entry) {
         sample_point(pen, entry, colour, shape_of(entry->group));
 }
 
-/* What the words measured and theory stand for is shown by the first group that has both. */
-static const struct group_use *typical(const struct layout *layout) {
-    const struct group_use *found = NULL;
-    for (unsigned g = 0; g < BAL_FIGURE_GROUPS_MAX; g++) {
+/* What the words measured and theory stand for is shown as it is in the first group that has them, without its colour. */
+static const struct group_use *first_use(const struct layout *layout, bool theory) {
+    for (unsigned g = 0; g <= BAL_FIGURE_GROUPS_MAX; g++) {
         const struct group_use *use = &layout->use[g];
-        const bool measured = use->points || use->line || use->bars;
-        if (measured && (use->theory || !found))
-            found = use;
-        if (measured && use->theory)
-            break;
+        if (theory ? use->theory : use->points || use->line || use->bars)
+            return use;
     }
-    return found;
+    return &layout->use[BAL_GROUP_INK];
 }
 
 static void sample_role(const struct pen *pen, const struct entry *entry) {
-    const struct group_use *use = typical(pen->layout);
-    if (entry->kind == ENTRY_UNSTABLE)
-        sample_point(pen, entry, grey, UNSTABLE_SHAPE);
-    else if (entry->kind == ENTRY_UNDECIDED)
-        sample_point(pen, entry, grey, shapes[0] - 1);
-    else if (entry->kind == ENTRY_THEORY)
-        sample_line(pen, entry, use && use->bars ? INK : grey, false);
-    else if (use && use->bars)
-        sample_box(pen, entry, grey);
-    else if (use && use->line)
-        sample_line(pen, entry, grey, is_washed(use));
-    else
-        sample_point(pen, entry, grey, shapes[0]);
+    const struct group_use *measured = first_use(pen->layout, false), *theory = first_use(pen->layout, true);
+    const bool in_ink = theory->bars || theory == &pen->layout->use[BAL_GROUP_INK];
+    switch (entry->kind) {
+    case ENTRY_UNSTABLE: sample_point(pen, entry, grey, UNSTABLE_SHAPE); return;
+    case ENTRY_UNDECIDED: sample_point(pen, entry, grey, shapes[0] - 1); return;
+    case ENTRY_THEORY: sample_line(pen, entry, in_ink ? INK : grey, false); return;
+    case ENTRY_MEASURED:
+        if (measured->bars)
+            sample_box(pen, entry, grey);
+        else if (measured->line)
+            sample_line(pen, entry, grey, is_washed(measured));
+        else
+            sample_point(pen, entry, grey, shapes[0]);
+        return;
+    case ENTRY_GROUP: return;
+    }
 }
 
 static void write_legend(const struct pen *pen) {

@@ -21,13 +21,14 @@
 enum {
     LEVELS_MIN = 32,
     LEVELS_MAX = 1 << 20,
-    SWITCHES_MAX = 100000,
+    STEPS_MAX = 10 * 1000 * 1000,
+    SWITCHES_MAX = 100 * 1000,
 };
 
 static const double relative_tolerance = 1e-12;
 static const double absolute_tolerance = 1e-14;
-static const double edge_max =
-    1e-13; /* mass in the outermost eighth of the levels that calls for more levels */
+static const double edge_max = 1e-13; /* mass in the outermost eighth of the levels that calls for more levels
+                                       */
 
 struct integrator {
     const struct bal_fluid_model *model;
@@ -43,7 +44,7 @@ struct integrator {
     void *cvode;
 };
 
-/* Tells CVODE to try a shorter step where the right side is not a number, which its own tests would let pass. */
+/* Stops CVODE where the right side is not a number, which its own tests would let pass. */
 static int cvode_rhs(realtype t, N_Vector y, N_Vector dy_vector, void *data) {
     const struct integrator *in = data;
     double *dy = N_VGetArrayPointer(dy_vector);
@@ -51,7 +52,7 @@ static int cvode_rhs(realtype t, N_Vector y, N_Vector dy_vector, void *data) {
     double sum = 0.0;
     for (size_t i = 0; i < in->n; i++)
         sum += dy[i];
-    return isfinite(sum) ? 0 : 1;
+    return isfinite(sum) ? 0 : -1;
 }
 
 static int cvode_root(realtype t, N_Vector y, realtype *g, void *data) {
@@ -173,8 +174,9 @@ static enum bal_code integrator_open(struct integrator *in, size_t levels, doubl
     in->n = model->head + model->width * levels;
     assert(n0 <= in->n);
     const sunindextype n = (sunindextype)in->n;
-    const sunindextype entries =
-        n * (sunindextype)(model->hubs + 2 * band_half(model) + 1); /* at most; hubs are counted twice */
+    const sunindextype entries = n * (sunindextype)(model->hubs + 2 * band_half(model) + 1); /* at most; hubs
+                                                                                                are counted
+                                                                                                twice */
     bool ok = SUNContext_Create(NULL, &in->context) == 0;
     ok = ok && (in->y = N_VNew_Serial(n, in->context));
     ok = ok && (in->matrix = SUNSparseMatrix(n, n, entries, CSC_MAT, in->context));
@@ -273,7 +275,9 @@ static enum bal_code follow(struct integrator *in, struct bal_fluid_path *path, 
         const int flag = CVode(in->cvode, in->end, in->y, &t, CV_ONE_STEP);
         if (flag < 0)
             return BAL_E_NUMERIC;
-        path->steps++;
+        if (++path->steps > STEPS_MAX)
+            return bal_fail(in->err, BAL_E_NUMERIC, "%s: at time %g after %d steps of the integrator",
+                            in->model->name, t, STEPS_MAX);
         enum bal_code code = write_rows(in, path, times, &row, t);
         if (!code && flag == CV_ROOT_RETURN)
             code = switch_mode(in, path, t);

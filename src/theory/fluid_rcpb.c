@@ -44,8 +44,8 @@ static double store_empty(const struct bal_rcpb *rcpb, int mode, const double *s
 static void rhs(const void *param, int mode, double t, const double *s, size_t levels, double *ds) {
     (void)t;
     const struct bal_rcpb *rcpb = param;
-    const double uniform =
-        rcpb->lambda * store_empty(rcpb, mode, s); /* rate of jobs sent to uniform servers */
+    const double uniform = rcpb->lambda * store_empty(rcpb, mode, s); /* rate of jobs sent to uniform servers
+                                                                       */
     ds[0] = mode == MODE_PINNED ? 0.0 : rcpb->lambda - uniform * s[0] - (s[0] - s[1]);
     for (size_t i = 1; i < levels; i++) {
         const double next = i + 1 < levels ? s[i + 1] : 0.0;

@@ -46,8 +46,8 @@ static double ssp_low_excess_limit(const struct bal_pod *pod) {
         pod_levels_next(&levels);
         h = exp(d2 * levels.w + (d1 - d2) * w) + d2 * exp(d2 * (levels.w - w)) * h;
         sum_add(&sum, d2 * h);
-        if (h < before &&
-            d2 * h * h <= 0x1p-55 * sum.value * (before - h)) /* a geometric rest of ratio h/before */
+        if (h < before && d2 * h * h <= 0x1p-55 * sum.value * (before - h)) /* a geometric rest of ratio
+                                                                               h/before */
             return sum.value;
     }
     return NAN;
@@ -173,7 +173,8 @@ static double sep_low_exact(double lambda, double p, unsigned d) {
     return sep_low(&sep);
 }
 
-/* ---- all three ------------------------------------------------------------------------------------------- */
+/* ---- all three -------------------------------------------------------------------------------------------
+ * */
 
 static void solve_scp(const struct bal_pod *pod, struct bal_priority_result *result) {
     result->low = bal_pod_response(pod, pod->d1);

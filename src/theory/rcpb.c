@@ -70,8 +70,8 @@ double bal_rcpb_tail(const struct bal_rcpb *rcpb, uint64_t i) {
     return rcpb->lambda * pow(rcpb->lambda * bal_rcpb_empty(rcpb, rcpb->lambda), (double)(i - 1));
 }
 
-/* A job finds at least k others with probability P0 s_k = (lambda P0)^k: geometric, as in M/M/1 at load rho = lambda
- * P0. The rate 1 - rho is put together from 1 - lambda and 1 - P0, either of which may be small. */
+/* A job finds at least k others with probability P0 s_k = (lambda P0)^k: geometric, as in M/M/1 at load rho
+ * = lambda P0. The rate 1 - rho is put together from 1 - lambda and 1 - P0, either of which may be small. */
 struct bal_wait bal_rcpb_wait(const struct bal_rcpb *rcpb) {
     if (!in_range(rcpb))
         return (struct bal_wait){NAN, NAN};

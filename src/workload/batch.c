@@ -204,7 +204,7 @@ static enum bal_code settle_table(const struct reader *r, struct bal_batch *batc
     double sum = 0;
     for (uint32_t i = 0; i < batch->values; i++)
         sum += batch->probability[i];
-    if (fabs(sum - 1) > 1e-6)
+    if (fabs(sum - 1) > 1e-5)
         return fail(r, BAL_E_RANGE, "the probabilities sum to %g; they must sum to 1", sum);
     if (fabs(sum - 1) > 2 * BAL_BATCH_VALUES * DBL_EPSILON)
         for (uint32_t i = 0; i < batch->values; i++)

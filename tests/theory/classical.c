@@ -32,8 +32,8 @@ static void mm1(void **state) {
     }
 }
 
-/* P(wait) = 1/(1 + (1 - rho) S) with S the sum over j >= 1 of n (n-1) .. (n-j+1)/a^j: Erlang's formula divided by its last term,
- * where the library climbs up by a recursion from no server. */
+/* P(wait) = 1/(1 + (1 - rho) S) with S the sum over j >= 1 of n (n-1) .. (n-j+1)/a^j: Erlang's formula
+ * divided by its last term, where the library climbs up by a recursion from no server. */
 static double erlang_c(uint64_t n, double lambda) {
     const long double a = (long double)lambda * (long double)n;
     long double term = 1, sum = 0;
@@ -53,7 +53,8 @@ static void mmn(void **state) {
             const double lambda = loads[i];
             const struct bal_wait wait = bal_wait_mmn(lambda, n);
             const double wanted = erlang_c(n, lambda);
-            /* The offered load lambda n is rounded once on each side, which moves small probabilities most. */
+            /* The offered load lambda n is rounded once on each side, which moves small probabilities most.
+             * */
             const double error = 1e-12 + 1e-16 * (double)n * fabs(log(lambda));
             if (wanted > 1e-290)
                 assert_close(wait.probability, wanted, error);
@@ -82,7 +83,8 @@ static double response_tail(const struct bal_wait *wait, double t) {
 
 static void response_laws(void **state) {
     (void)state;
-    /* The second has rate 1, where the formula divides 0 by 0; the third waits with a rate far above 1; the last at length. */
+    /* The second has rate 1, where the formula divides 0 by 0; the third waits with a rate far above 1; the
+     * last at length. */
     const struct bal_wait waits[] = {bal_wait_mm1(0.385), bal_wait_mmn(0.75, 4), bal_wait_mmn(0.9, 200),
                                      bal_wait_dm1(0.8),   bal_wait_mmn(0.99, 3), bal_wait_mm1(0.9999)};
     for (size_t i = 0; i < LENGTH(waits); i++)
@@ -102,7 +104,8 @@ static void round_robin(void **state) {
         const struct bal_wait one = bal_wait_round_robin(lambda, 1), mm1 = bal_wait_mm1(lambda);
         assert_close(one.probability, mm1.probability, 1e-14);
         assert_close(one.rate, mm1.rate, 1e-14);
-        /* Two servers: the fixed point is a cubic with the root 1 and sigma = (1 + 4 lambda - sqrt(1 + 8 lambda))/2. */
+        /* Two servers: the fixed point is a cubic with the root 1 and sigma = (1 + 4 lambda - sqrt(1 + 8
+         * lambda))/2. */
         const struct bal_wait two = bal_wait_round_robin(lambda, 2);
         const long double l = lambda, sigma = (1 + 4 * l - sqrtl(1 + 8 * l)) / 2;
         assert_close(two.rate, 1 - sigma, 1e-14);
@@ -134,7 +137,7 @@ static void dm1(void **state) {
 
 static void mg1(void **state) {
     (void)state;
-    assert_close(bal_mg1_waiting(0.385, 1, 2), 0.385 / (1 - 0.385), 1e-15); /* exponential */
+    assert_close(bal_mg1_waiting(0.385, 1, 2), 0.385 / (1 - 0.385), 1e-15);     /* exponential */
     assert_close(bal_mg1_waiting(0.385, 1, 1), 0.385 / (1 - 0.385) / 2, 1e-15); /* deterministic */
     /* Other units: rate 3, uniform on [0, 1/2]. */
     assert_close(bal_mg1_waiting(3, 0.25, 1.0 / 12), 3.0 / 12 / (2 * 0.25), 1e-15);
@@ -148,7 +151,8 @@ static void mg1(void **state) {
 static void mg1_priorities(void **state) {
     (void)state;
     const struct bal_mg1_class classes[] = {{0.2, 1, 2}, {0.385, 0.5, 0.3}, {0.1, 3, 20}};
-    /* Preemption: the first class sees nobody else; exponential classes of equal mean have the closed form of M/M/1. */
+    /* Preemption: the first class sees nobody else; exponential classes of equal mean have the closed form
+     * of M/M/1. */
     assert_close(bal_mg1_preemptive(classes, 3, 0), 1 / (1 - 0.2), 1e-15);
     const struct bal_mg1_class equal[] = {{0.3, 1, 2}, {0.4, 1, 2}};
     assert_close(bal_mg1_preemptive(equal, 2, 1), 1 / ((1 - 0.3) * (1 - 0.7)), 1e-14);
@@ -156,10 +160,12 @@ static void mg1_priorities(void **state) {
     const double w0 = (0.2 * 2 + 0.385 * 0.3 + 0.1 * 20) / 2, rho = 0.2 + 0.385 * 0.5 + 0.3;
     double conserved = 0;
     for (size_t k = 0; k < 3; k++)
-        conserved += classes[k].lambda * classes[k].m1 * (bal_mg1_nonpreemptive(classes, 3, k) - classes[k].m1);
+        conserved +=
+            classes[k].lambda * classes[k].m1 * (bal_mg1_nonpreemptive(classes, 3, k) - classes[k].m1);
     assert_close(conserved, rho * w0 / (1 - rho), 1e-14);
     assert_close(bal_mg1_nonpreemptive(classes, 3, 0), 1 + w0 / (1 - 0.2), 1e-14);
-    /* A lower class that saturates the server: the upper one waits for it in the share 1 - 0.2 of time left to it. */
+    /* A lower class that saturates the server: the upper one waits for it in the share 1 - 0.2 of time left
+     * to it. */
     const struct bal_mg1_class flooded[] = {{0.2, 1, 2}, {5, 2, 8}, {1, 1, 1}};
     assert_close(bal_mg1_nonpreemptive(flooded, 3, 0), 1 + (0.2 + 0.8 * 8 / (2 * 2)) / 0.8, 1e-14);
     assert_close(bal_mg1_preemptive(flooded, 3, 0), 1 / 0.8, 1e-14);
@@ -198,9 +204,14 @@ static void out_of_range(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mm1),         cmocka_unit_test(mmn),            cmocka_unit_test(response_laws),
-        cmocka_unit_test(round_robin), cmocka_unit_test(dm1),            cmocka_unit_test(mg1),
-        cmocka_unit_test(mg1_priorities), cmocka_unit_test(out_of_range),
+        cmocka_unit_test(mm1),
+        cmocka_unit_test(mmn),
+        cmocka_unit_test(response_laws),
+        cmocka_unit_test(round_robin),
+        cmocka_unit_test(dm1),
+        cmocka_unit_test(mg1),
+        cmocka_unit_test(mg1_priorities),
+        cmocka_unit_test(out_of_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

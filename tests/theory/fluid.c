@@ -1,4 +1,5 @@
-/* Fluid paths: against a plain integration of the same equations, at equilibrium, and by what is proved about them. */
+/* Fluid paths: against a plain integration of the same equations, at equilibrium, and by what is proved
+ * about them. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,9 +23,11 @@ static const struct bal_pod pods[] = {
     {0.9, 0, 2, 2}, {0.8, 0, 1, 1}, {0.95, 0.5, 1, 4}, {0.9, 0.3, 2, 3}, {0.99, 0, 50, 50},
 };
 static const struct bal_rcpb rcpbs[] = {
-    {BAL_RCPB_CONSTRAINED, 0.9, 9, 2},    {BAL_RCPB_CONSTRAINED, 0.8, 1, 1},    {BAL_RCPB_CONSTRAINED, 0.9, 90, 5},
-    {BAL_RCPB_HIGH_MEMORY, 0.9, 4.5, 0},  {BAL_RCPB_HIGH_MEMORY, 0.9, 9, 0}, /* the edge, mu' = 1 */
-    {BAL_RCPB_HIGH_MEMORY, 0.8, 100, 0},  {BAL_RCPB_HIGH_MESSAGE, 0.9, 0, 0},   {BAL_RCPB_HIGH_MESSAGE, 0.6, 0, 0},
+    {BAL_RCPB_CONSTRAINED, 0.9, 9, 2},   {BAL_RCPB_CONSTRAINED, 0.8, 1, 1},
+    {BAL_RCPB_CONSTRAINED, 0.9, 90, 5},  {BAL_RCPB_HIGH_MEMORY, 0.9, 4.5, 0},
+    {BAL_RCPB_HIGH_MEMORY, 0.9, 9, 0}, /* the edge, mu' = 1 */
+    {BAL_RCPB_HIGH_MEMORY, 0.8, 100, 0}, {BAL_RCPB_HIGH_MESSAGE, 0.9, 0, 0},
+    {BAL_RCPB_HIGH_MESSAGE, 0.6, 0, 0},
 };
 enum { MODELS = LENGTH(pods) + LENGTH(rcpbs) };
 
@@ -57,8 +60,8 @@ static void random_state(struct bal_rng *rng, double *s, size_t n) {
     qsort(s, n, sizeof *s, falling);
 }
 
-static struct bal_fluid_path path_of(const struct bal_fluid_model *model, const double *start, size_t n, const double *times,
-                                     size_t count) {
+static struct bal_fluid_path path_of(const struct bal_fluid_model *model, const double *start, size_t n,
+                                     const double *times, size_t count) {
     struct bal_fluid_path path;
     struct bal_error err;
     if (bal_fluid_path_init(&path, model, start, n, times, count, &err))
@@ -115,7 +118,8 @@ static void stays_at_equilibrium(void **state) {
 
 enum { LEVELS = 200 };
 
-/* Definition 1 of the paper on rcpb and equation (10) of the one on priority. The boundary s_1 = 1 is held by hand. */
+/* Definition 1 of the paper on rcpb and equation (10) of the one on priority. The boundary s_1 = 1 is held
+ * by hand. */
 static void plain_rhs(size_t m, const double *s, double *ds) {
     const double lambda = lambda_of(m);
     for (size_t i = 0; i < LEVELS; i++) {
@@ -156,7 +160,8 @@ static void plain_step(size_t m, double *s, double h) {
         s[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
 }
 
-/* A step that would carry s_1 beyond 1 (high message only) is halved until it ends there, and the rest follows from s_1 = 1. */
+/* A step that would carry s_1 beyond 1 (high message only) is halved until it ends there, and the rest
+ * follows from s_1 = 1. */
 static void plain_advance(size_t m, double *s, double h) {
     double tried[LEVELS];
     memcpy(tried, s, sizeof tried);
@@ -195,7 +200,8 @@ static void follows_plain_integration(void **state) {
         for (size_t k = 0, done = 0; k < LENGTH(times); k++) {
             for (; done < (size_t)(times[k] * per_unit); done++)
                 plain_advance(m, s, 1.0 / per_unit);
-            /* Order 4 but for the kinks, at which the plain integration loses up to h^2 times a jump of slope. */
+            /* Order 4 but for the kinks, at which the plain integration loses up to h^2 times a jump of
+             * slope. */
             const double error = model.roots > 0 ? 2e-6 : 1e-9;
             for (size_t i = 0; i < LEVELS; i++)
                 if (!within(bal_fluid_path_at(&path, k, i), s[i], error))
@@ -208,7 +214,8 @@ static void follows_plain_integration(void **state) {
 
 /* ---- what is proved ---- */
 
-/* High message from s = (a, b): as long as s_1 < 1, s_2 = b e^-t and s_1 = lambda + (a - lambda) e^-t + b t e^-t. */
+/* High message from s = (a, b): as long as s_1 < 1, s_2 = b e^-t and s_1 = lambda + (a - lambda) e^-t + b t
+ * e^-t. */
 static void high_message_slides_along_its_boundary(void **state) {
     (void)state;
     const double lambda = 0.9, a = 0.95, b = 0.9;
@@ -267,7 +274,8 @@ static void monotone_in_the_start(void **state) {
             struct bal_fluid_path above = path_of(&model, large, FULL, times, LENGTH(times));
             for (size_t k = 0; k < LENGTH(times); k++)
                 for (size_t i = 0; i < above.columns; i++) {
-                    const double s = bal_fluid_path_at(&below, k, i), next = bal_fluid_path_at(&below, k, i + 1);
+                    const double s = bal_fluid_path_at(&below, k, i),
+                                 next = bal_fluid_path_at(&below, k, i + 1);
                     assert_true(s <= bal_fluid_path_at(&above, k, i) + 1e-9);
                     assert_true(s <= 1 + 1e-9 && next <= s + 1e-9 && next >= -1e-9); /* and it is a state */
                 }
@@ -360,9 +368,10 @@ static void mass_balance_by_quadrature(void **state) {
                 mass += bal_fluid_path_at(&path, k, i);
             assert_true(within(mass, balance, 1e-8));
             if (k + 2 < COUNT)
-                balance += 2 * h * lambda_of(m) - h / 3 *
-                                                      (bal_fluid_path_at(&path, k, 0) + 4 * bal_fluid_path_at(&path, k + 1, 0) +
-                                                       bal_fluid_path_at(&path, k + 2, 0));
+                balance += 2 * h * lambda_of(m) -
+                           h / 3 *
+                               (bal_fluid_path_at(&path, k, 0) + 4 * bal_fluid_path_at(&path, k + 1, 0) +
+                                bal_fluid_path_at(&path, k + 2, 0));
         }
         bal_fluid_path_fini(&path);
     }
@@ -370,8 +379,8 @@ static void mass_balance_by_quadrature(void **state) {
 
 /* ---- the integrator itself ---- */
 
-/* A hybrid model that depends on time and has two roots and only a head: y' = cos t - 1/10 reflected at 0 (mode 0 inside, mode 1 at
- * rest), and a clock that counts time at rest. */
+/* A hybrid model that depends on time and has two roots and only a head: y' = cos t - 1/10 reflected at 0
+ * (mode 0 inside, mode 1 at rest), and a clock that counts time at rest. */
 static enum bal_code bounce_check(const void *param, const double *y, size_t n, struct bal_error *err) {
     (void)param, (void)y, (void)n, (void)err;
     return BAL_OK;
@@ -400,8 +409,16 @@ static int bounce_next(const void *param, int mode, double t, double *y) {
 
 static void hybrid_in_time(void **state) {
     (void)state;
-    const struct bal_fluid_model model = {.name = "bounce", .head = 2, .width = 1, .hubs = 2, .roots = 2, .stride = 1,
-                                          .check = bounce_check, .rhs = bounce_rhs, .root = bounce_root, .next = bounce_next};
+    const struct bal_fluid_model model = {.name = "bounce",
+                                          .head = 2,
+                                          .width = 1,
+                                          .hubs = 2,
+                                          .roots = 2,
+                                          .stride = 1,
+                                          .check = bounce_check,
+                                          .rhs = bounce_rhs,
+                                          .root = bounce_root,
+                                          .next = bounce_next};
     enum { TURNS = 100 };
     const double turn = 6.283185307179586;
     double times[TURNS];
@@ -418,13 +435,15 @@ static void hybrid_in_time(void **state) {
     for (size_t k = 0; k < TURNS; k++) {
         assert_close(bal_fluid_path_at(&path, k, 0), wanted, 1e-7);
         if (k > 0)
-            assert_close(bal_fluid_path_at(&path, k, 1) - bal_fluid_path_at(&path, k - 1, 1), turn - (asleep - awake), 1e-7);
+            assert_close(bal_fluid_path_at(&path, k, 1) - bal_fluid_path_at(&path, k - 1, 1),
+                         turn - (asleep - awake), 1e-7);
     }
     assert_int_equal(path.switches, 2 * TURNS);
     bal_fluid_path_fini(&path);
 }
 
-/* Overload: mass grows by lambda - 1 a unit of time, and levels are added on the way, also beyond a long starting state. */
+/* Overload: mass grows by lambda - 1 a unit of time, and levels are added on the way, also beyond a long
+ * starting state. */
 static void levels_grow(void **state) {
     (void)state;
     const struct bal_pod pod = {1.5, 0, 2, 2};
@@ -441,7 +460,8 @@ static void levels_grow(void **state) {
             mass += bal_fluid_path_at(&path, k, i);
         assert_close(mass, masses[k], 1e-9);
     }
-    assert_true(path.columns > 200 && bal_fluid_path_at(&path, 3, 195) > 0.5 && bal_fluid_path_at(&path, 2, 195) < 1e-9);
+    assert_true(path.columns > 200 && bal_fluid_path_at(&path, 3, 195) > 0.5 &&
+                bal_fluid_path_at(&path, 2, 195) < 1e-9);
     assert_close(bal_fluid_path_at(&path, 0, path.columns + 7), 0, 0);
     bal_fluid_path_fini(&path);
 }
@@ -454,7 +474,8 @@ static void edge_cases(void **state) {
     const struct bal_rcpb idle_rcpbs[] = {
         {BAL_RCPB_CONSTRAINED, 0, 1, 1}, {BAL_RCPB_HIGH_MEMORY, 0, 1, 1}, {BAL_RCPB_HIGH_MESSAGE, 0, 1, 1}};
     for (size_t m = 0; m < 4; m++) {
-        const struct bal_fluid_model model = m == 0 ? bal_fluid_pod(&idle_pod) : bal_fluid_rcpb(&idle_rcpbs[m - 1]);
+        const struct bal_fluid_model model =
+            m == 0 ? bal_fluid_pod(&idle_pod) : bal_fluid_rcpb(&idle_rcpbs[m - 1]);
         const double one = 1;
         struct bal_fluid_path path = path_of(&model, &one, 1, times, LENGTH(times));
         for (size_t k = 0; k < LENGTH(times); k++)
@@ -463,9 +484,10 @@ static void edge_cases(void **state) {
     }
     /* Close to saturation, with very many probes, and with reports so many that the store follows at once. */
     const struct bal_pod heavy = {0.99999, 0, 2, 2}, greedy = {0.9, 0, 100000, 100000};
-    const struct bal_rcpb loud = {BAL_RCPB_CONSTRAINED, 0.9, 1e7, 3}, memory = {BAL_RCPB_HIGH_MEMORY, 0.9, 1e7, 0};
-    const struct bal_fluid_model models[] = {bal_fluid_pod(&heavy), bal_fluid_pod(&greedy), bal_fluid_rcpb(&loud),
-                                             bal_fluid_rcpb(&memory)};
+    const struct bal_rcpb loud = {BAL_RCPB_CONSTRAINED, 0.9, 1e7, 3},
+                          memory = {BAL_RCPB_HIGH_MEMORY, 0.9, 1e7, 0};
+    const struct bal_fluid_model models[] = {bal_fluid_pod(&heavy), bal_fluid_pod(&greedy),
+                                             bal_fluid_rcpb(&loud), bal_fluid_rcpb(&memory)};
     double full[FULL];
     for (size_t i = 0; i < FULL; i++)
         full[i] = 1;
@@ -501,10 +523,12 @@ static void bad_input(void **state) {
     struct bal_fluid_path path;
     struct bal_error err;
     for (size_t i = 0; i < LENGTH(states); i++) {
-        assert_int_equal(bal_fluid_path_init(&path, &model, states[i].start, states[i].n, &t, 1, &err), BAL_E_RANGE);
+        assert_int_equal(bal_fluid_path_init(&path, &model, states[i].start, states[i].n, &t, 1, &err),
+                         BAL_E_RANGE);
         if (states[i].text)
             assert_string_equal(err.text, states[i].text);
-        assert_int_equal(bal_fluid_path_init(&path, &model, states[i].start, states[i].n, &t, 1, NULL), BAL_E_RANGE);
+        assert_int_equal(bal_fluid_path_init(&path, &model, states[i].start, states[i].n, &t, 1, NULL),
+                         BAL_E_RANGE);
     }
     const double times[][2] = {{-1, 0}, {2, 1}, {0, INFINITY}, {NAN, 1}};
     for (size_t i = 0; i < LENGTH(times); i++)
@@ -514,8 +538,9 @@ static void bad_input(void **state) {
         const struct bal_fluid_model bad = bal_fluid_pod(&wrong[i]);
         assert_int_equal(bal_fluid_path_init(&path, &bad, NULL, 0, &t, 1, &err), BAL_E_RANGE);
     }
-    const struct bal_rcpb wrong_too[] = {
-        {BAL_RCPB_CONSTRAINED, NAN, 1, 1}, {BAL_RCPB_CONSTRAINED, 0.5, 1, 0}, {BAL_RCPB_HIGH_MEMORY, 0.5, -1, 1}};
+    const struct bal_rcpb wrong_too[] = {{BAL_RCPB_CONSTRAINED, NAN, 1, 1},
+                                         {BAL_RCPB_CONSTRAINED, 0.5, 1, 0},
+                                         {BAL_RCPB_HIGH_MEMORY, 0.5, -1, 1}};
     for (size_t i = 0; i < LENGTH(wrong_too); i++) {
         const struct bal_fluid_model bad = bal_fluid_rcpb(&wrong_too[i]);
         assert_int_equal(bal_fluid_path_init(&path, &bad, NULL, 0, &t, 1, &err), BAL_E_RANGE);

@@ -76,9 +76,7 @@ static long double powers(long double x, unsigned n) {
 /* Two kinds of jobs: v_i = lambda ((1-p) v^d1 + p v^d2) iterated as it stands. */
 static void two_kinds(void **state) {
     (void)state;
-    static const struct {
-        unsigned d1, d2;
-    } choices[] = {{1, 2}, {2, 4}, {2, 2}, {3, 1}, {1, 50}, {2, 3}};
+    static const struct { unsigned d1, d2; } choices[] = {{1, 2}, {2, 4}, {2, 2}, {3, 1}, {1, 50}, {2, 3}};
     static const double shares[] = {0, 1e-3, 0.1, 0.5, 0.9, 0.999, 1};
     static const double some_loads[] = {0.1, 0.385, 0.9, 0.95, 0.999};
     for (size_t i = 0; i < LENGTH(some_loads); i++)
@@ -96,17 +94,20 @@ static void two_kinds(void **state) {
                 assert_close(bal_pod_response(&pod, pod.d1), low, 1e-12);
                 assert_close(bal_pod_response(&pod, pod.d2), high, 1e-12);
                 /* Little's law over all jobs. */
-                const double all = (1 - pod.p) * bal_pod_response(&pod, pod.d1) + pod.p * bal_pod_response(&pod, pod.d2);
+                const double all =
+                    (1 - pod.p) * bal_pod_response(&pod, pod.d1) + pod.p * bal_pod_response(&pod, pod.d2);
                 assert_close(all, mass / pod.lambda, 1e-12);
             }
 }
 
 static void few_of_another_kind(void **state) {
     (void)state;
-    /* As the share of the second kind vanishes the first is M/M/1, here at a load where that means millions of levels. */
+    /* As the share of the second kind vanishes the first is M/M/1, here at a load where that means millions
+     * of levels. */
     const struct bal_pod nearly = {0.99999, 1e-12, 1, 2};
     assert_close(bal_pod_response(&nearly, 1), 1 / (1 - 0.99999), 1e-4);
-    /* A stranger that probes d servers of M/M/1 queues finds at least k jobs with probability lambda^(d k). */
+    /* A stranger that probes d servers of M/M/1 queues finds at least k jobs with probability lambda^(d k).
+     * */
     const struct bal_pod random = bal_pod_plain(0.9, 1);
     assert_close(bal_pod_response(&random, 3), 1 / (1 - 0.9 * 0.9 * 0.9), 1e-13);
 }
@@ -114,7 +115,8 @@ static void few_of_another_kind(void **state) {
 /* The law of the response time of pod, its mean by integration, its quantiles by inversion. */
 static void laws(void **state) {
     (void)state;
-    const struct bal_pod pods[] = {bal_pod_plain(0.9, 2), bal_pod_plain(0.385, 3), {0.95, 0.3, 1, 2}, bal_pod_plain(0.7, 1)};
+    const struct bal_pod pods[] = {
+        bal_pod_plain(0.9, 2), bal_pod_plain(0.385, 3), {0.95, 0.3, 1, 2}, bal_pod_plain(0.7, 1)};
     for (size_t i = 0; i < LENGTH(pods); i++) {
         const struct bal_pod *pod = &pods[i];
         const unsigned d = pod->d1;
@@ -145,7 +147,8 @@ static void laws(void **state) {
     assert_close(bal_pod_waiting_quantile(&random, 1, 0.99), bal_wait_quantile(&mm1, 0.99), 1e-9);
     /* The general path, forced by a second kind of vanishing share, agrees with it. */
     const struct bal_pod forced = {0.99, 1e-13, 1, 2}, plain = bal_pod_plain(0.99, 1);
-    assert_close(bal_pod_response_quantile(&forced, 1, 0.99), bal_pod_response_quantile(&plain, 1, 0.99), 1e-9);
+    assert_close(bal_pod_response_quantile(&forced, 1, 0.99), bal_pod_response_quantile(&plain, 1, 0.99),
+                 1e-9);
     assert_close(bal_pod_waiting_quantile(&forced, 1, 0.5), bal_pod_waiting_quantile(&plain, 1, 0.5), 1e-9);
 }
 
@@ -156,7 +159,7 @@ static void out_of_range(void **state) {
     assert_close(bal_pod_response_quantile(&unstable, 2, 0.5), INFINITY, 0);
     assert_close(bal_pod_waiting_tail(&unstable, 2, 10), 1, 0);
     assert_int_equal(bal_pod_tail(&unstable, NULL, 0), 0);
-    const struct bal_pod wrong[] = {{-0.1, 0, 2, 2}, {NAN, 0, 2, 2}, {0.5, -0.1, 2, 2}, {0.5, 1.1, 2, 2},
+    const struct bal_pod wrong[] = {{-0.1, 0, 2, 2},  {NAN, 0, 2, 2}, {0.5, -0.1, 2, 2}, {0.5, 1.1, 2, 2},
                                     {0.5, NAN, 2, 2}, {0.5, 0, 0, 2}, {0.5, 0, 2, 0}};
     for (size_t i = 0; i < LENGTH(wrong); i++) {
         assert_nan(bal_pod_response(&wrong[i], 2));
@@ -164,7 +167,8 @@ static void out_of_range(void **state) {
         assert_nan(bal_pod_waiting_quantile(&wrong[i], 2, 0.5));
         assert_int_equal(bal_pod_tail(&wrong[i], NULL, 0), 0);
     }
-    const struct bal_pod pod = bal_pod_plain(0.5, 2), empty = bal_pod_plain(0, 2), greedy = bal_pod_plain(0.99999, UINT_MAX);
+    const struct bal_pod pod = bal_pod_plain(0.5, 2), empty = bal_pod_plain(0, 2),
+                         greedy = bal_pod_plain(0.99999, UINT_MAX);
     assert_nan(bal_pod_response(&pod, 0));
     assert_nan(bal_pod_response_quantile(&pod, 2, 1));
     assert_nan(bal_pod_response_tail(&pod, 2, NAN));
@@ -178,8 +182,9 @@ static void out_of_range(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(response), cmocka_unit_test(tails), cmocka_unit_test(two_kinds),
-        cmocka_unit_test(few_of_another_kind), cmocka_unit_test(laws), cmocka_unit_test(out_of_range),
+        cmocka_unit_test(response),  cmocka_unit_test(tails),
+        cmocka_unit_test(two_kinds), cmocka_unit_test(few_of_another_kind),
+        cmocka_unit_test(laws),      cmocka_unit_test(out_of_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

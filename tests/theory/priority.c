@@ -1,5 +1,5 @@
-/* Power of d choices with two classes: the paper's theorems evaluated independently, and pod-sep's low class against an iterative
- * solution of its Markov chain. */
+/* Power of d choices with two classes: the paper's theorems evaluated independently, and pod-sep's low
+ * class against an iterative solution of its Markov chain. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,8 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-static struct bal_priority_result solve(enum bal_priority_policy policy, double lambda, double p, unsigned d1, unsigned d2) {
+static struct bal_priority_result solve(enum bal_priority_policy policy, double lambda, double p, unsigned d1,
+                                        unsigned d2) {
     const struct bal_priority priority = {policy, lambda, p, d1, d2};
     return bal_priority_solve(&priority);
 }
@@ -110,7 +111,8 @@ static double sep_low_by_sweeps(double lambda, double p, unsigned d) {
             for (int i = 1; i <= j; i++) {
                 const double arrive = j < TOP ? come[j] : 0;
                 const double now =
-                    (1 + r[j - 1][i - 1] + arrive * ((1 - p) * r[j + 1][i] + p * r[j + 1][i + 1])) / (1 + arrive);
+                    (1 + r[j - 1][i - 1] + arrive * ((1 - p) * r[j + 1][i] + p * r[j + 1][i + 1])) /
+                    (1 + arrive);
                 moved = fmax(moved, fabs(now - r[j][i]));
                 r[j][i] = now;
             }
@@ -189,7 +191,8 @@ static void classes_without_jobs(void **state) {
     for (size_t i = 0; i < LENGTH(policies); i++)
         for (size_t k = 0; k < LENGTH(choices); k++) {
             const unsigned d1 = choices[k].d1, d2 = choices[k].d2;
-            const struct bal_priority_result none = solve(policies[i], 0.7, 0, d1, d2), few = solve(policies[i], 0.7, 1e-7, d1, d2);
+            const struct bal_priority_result none = solve(policies[i], 0.7, 0, d1, d2),
+                                             few = solve(policies[i], 0.7, 1e-7, d1, d2);
             assert_close(none.low, few.low, 1e-5);
             assert_close(none.low, none.pod, 1e-12);
             if (policies[i] != BAL_PRIORITY_SEP)
@@ -213,7 +216,8 @@ static bool meets(struct bal_priority priority, double p, double gain, double lo
 static void largest_share(void **state) {
     (void)state;
     struct bal_priority priority = {BAL_PRIORITY_SSP, 0.95, NAN, 2, 4};
-    /* The paper's example takes p = 0.5, read off a figure. It meets the wishes, and the theory allows more. */
+    /* The paper's example takes p = 0.5, read off a figure. It meets the wishes, and the theory allows
+     * more. */
     assert_true(meets(priority, 0.5, 2.5, 2));
     assert_close(bal_priority_share(&priority, 2.5, 2), 0.808545571, 1e-8);
 
@@ -240,10 +244,12 @@ static void largest_share(void **state) {
             before = r;
         }
     }
-    /* Loss falls at first as p grows where high jobs probe more: the least share that helps is not the largest. */
+    /* Loss falls at first as p grows where high jobs probe more: the least share that helps is not the
+     * largest. */
     priority = (struct bal_priority){BAL_PRIORITY_SSP, 0.95, NAN, 1, 2};
     const double p = bal_priority_share(&priority, 5, 0.6);
-    assert_true(meets(priority, p, 5, 0.6) && !meets(priority, p + 1e-6, 5, 0.6) && !meets(priority, 0.01, 5, 0.6));
+    assert_true(meets(priority, p, 5, 0.6) && !meets(priority, p + 1e-6, 5, 0.6) &&
+                !meets(priority, 0.01, 5, 0.6));
     assert_nan(bal_priority_share(&priority, 100, 0.1));
     priority.lambda = NAN;
     assert_nan(bal_priority_share(&priority, 1, 10));
@@ -278,9 +284,10 @@ static void out_of_range(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_values),         cmocka_unit_test(scp_and_ssp),   cmocka_unit_test(sep),
-        cmocka_unit_test(sep_bound),            cmocka_unit_test(one_probe),
-        cmocka_unit_test(classes_without_jobs), cmocka_unit_test(largest_share), cmocka_unit_test(out_of_range),
+        cmocka_unit_test(known_values),  cmocka_unit_test(scp_and_ssp),
+        cmocka_unit_test(sep),           cmocka_unit_test(sep_bound),
+        cmocka_unit_test(one_probe),     cmocka_unit_test(classes_without_jobs),
+        cmocka_unit_test(largest_share), cmocka_unit_test(out_of_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

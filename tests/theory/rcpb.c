@@ -1,4 +1,5 @@
-/* The resource constrained pull-based policy at equilibrium: the paper's equations (4) and (5) and Table 1. */
+/* The resource constrained pull-based policy at equilibrium: the paper's equations (4) and (5) and Table 1.
+ * */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +40,8 @@ static void known_values(void **state) {
 static const double loads[] = {1e-9, 0.1, 0.385, 0.9, 0.99, 0.99999};
 static const double rates[] = {1e-6, 0.1, 0.5, 0.999999, 1, 1.000001, 2, 10};
 
-/* P0 by Horner's rule, the delay as the sum over the tails, its bound, and what the variants have to do with each other. */
+/* P0 by Horner's rule, the delay as the sum over the tails, its bound, and what the variants have to do
+ * with each other. */
 static void sums(void **state) {
     (void)state;
     static const uint64_t stores[] = {1, 2, 5, 50};
@@ -94,7 +96,8 @@ static void variants(void **state) {
             const struct bal_rcpb memory = {BAL_RCPB_HIGH_MEMORY, lambda, large.mu, 0};
             /* mu' = 1 is the edge, where rounding decides. */
             assert_true(within(mean_wait(&large), mean_wait(&memory), 1e-9 * mean_wait(&memory) + 1e-9));
-            assert_true(within(bal_rcpb_bound(&large), bal_rcpb_bound(&memory), 1e-9 * bal_rcpb_bound(&memory) + 1e-9));
+            assert_true(within(bal_rcpb_bound(&large), bal_rcpb_bound(&memory),
+                               1e-9 * bal_rcpb_bound(&memory) + 1e-9));
             assert_true(mean_wait(&memory) <= bal_rcpb_bound(&memory) + 1e-12);
             if (rates[j] > 1)
                 assert_close(mean_wait(&memory), 0, 0);
@@ -114,8 +117,10 @@ static void variants(void **state) {
 
 static void out_of_range(void **state) {
     (void)state;
-    const struct bal_rcpb wrong[] = {{BAL_RCPB_CONSTRAINED, 0.5, 1, 0}, {BAL_RCPB_CONSTRAINED, 0.5, -1, 1},
-                                     {BAL_RCPB_HIGH_MEMORY, 0.5, NAN, 1}, {BAL_RCPB_HIGH_MESSAGE, -0.5, 1, 1},
+    const struct bal_rcpb wrong[] = {{BAL_RCPB_CONSTRAINED, 0.5, 1, 0},
+                                     {BAL_RCPB_CONSTRAINED, 0.5, -1, 1},
+                                     {BAL_RCPB_HIGH_MEMORY, 0.5, NAN, 1},
+                                     {BAL_RCPB_HIGH_MESSAGE, -0.5, 1, 1},
                                      {(enum bal_rcpb_variant)9, 0.5, 1, 1}};
     for (size_t i = 0; i < LENGTH(wrong); i++) {
         assert_nan(mean_wait(&wrong[i]));
@@ -124,8 +129,10 @@ static void out_of_range(void **state) {
         assert_nan(bal_rcpb_bound(&wrong[i]));
         assert_nan(bal_rcpb_report_rate(&wrong[i]));
     }
-    const struct bal_rcpb good = {BAL_RCPB_CONSTRAINED, 0.5, 1, 1}, unstable = {BAL_RCPB_CONSTRAINED, 1, 1, 1};
-    const struct bal_rcpb message = {BAL_RCPB_HIGH_MESSAGE, 0.5, 0, 1}, empty = {BAL_RCPB_CONSTRAINED, 0, 1, 3};
+    const struct bal_rcpb good = {BAL_RCPB_CONSTRAINED, 0.5, 1, 1},
+                          unstable = {BAL_RCPB_CONSTRAINED, 1, 1, 1};
+    const struct bal_rcpb message = {BAL_RCPB_HIGH_MESSAGE, 0.5, 0, 1},
+                          empty = {BAL_RCPB_CONSTRAINED, 0, 1, 3};
     assert_nan(bal_rcpb_empty(&good, 1.5));
     assert_nan(bal_rcpb_empty(&message, 1));
     assert_nan(bal_rcpb_mu(-1, 1));
@@ -141,8 +148,11 @@ static void out_of_range(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_values), cmocka_unit_test(sums), cmocka_unit_test(bounded_as_lambda_tends_to_one),
-        cmocka_unit_test(variants),     cmocka_unit_test(out_of_range),
+        cmocka_unit_test(known_values),
+        cmocka_unit_test(sums),
+        cmocka_unit_test(bounded_as_lambda_tends_to_one),
+        cmocka_unit_test(variants),
+        cmocka_unit_test(out_of_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

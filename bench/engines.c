@@ -1,0 +1,127 @@
+/* How fast the engines are, as ratios to the bare loop inside one run: each row is measured in turn with the bare loop, several times, and the
+ * middle ratio is shown. These machines are shared; a ratio says more than a speed. */
+#include "bare.h"
+
+#include "ballast/simulate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ROUNDS = 7 };
+
+struct row {
+    const char *what;
+    const char *servers, *service, *policy;
+    double high; /* above 0: classes */
+    bool slotted;
+    double load, jobs; /* expected; or slots */
+    enum bal_engine engine;
+    double wanted; /* least ratio to the bare loop; 0: none */
+};
+
+static const struct row rows[] = {
+    {"markov, exact response times", "1000", "exp", "pod:d=2", 0, false, 0.9, 4e6, BAL_ENGINE_MARKOV, 0.5},
+    {"event, exponential sizes", "1000", "exp", "pod:d=2", 0, false, 0.9, 2e6, BAL_ENGINE_EVENT, 0.1},
+    {"event, lognormal sizes", "1000", "lognormal(4)", "pod:d=2", 0, false, 0.9, 2e6, BAL_ENGINE_EVENT, 0},
+    {"markov, jiq", "1000", "exp", "jiq", 0, false, 0.9, 4e6, BAL_ENGINE_MARKOV, 0},
+    {"markov, jsq of 10 000", "10000", "exp", "jsq", 0, false, 0.9, 4e6, BAL_ENGINE_MARKOV, 0},
+    {"event, least-work of 10 000", "10000", "exp", "least-work", 0, false, 0.9, 1e6, BAL_ENGINE_EVENT, 0},
+    {"markov, rcpb", "1000", "exp", "rcpb:c=2,mup=1", 0, false, 0.9, 4e6, BAL_ENGINE_MARKOV, 0},
+    {"markov, two classes", "1000", "exp", "pod-ssp:d1=2,d2=2", 0.5, false, 0.9, 2e6, BAL_ENGINE_MARKOV, 0.25},
+    {"slotted, server-slots", "50x1,50xuniform(1,19)", "exp", "pi", 0, true, 0.9, 4e4, BAL_ENGINE_SLOTTED, 0.45},
+};
+
+static void fail(const char *what) {
+    fprintf(stderr, "bench: %s\n", what);
+    exit(1);
+}
+
+/* Events (server-slots in slotted time) per second of processor time. */
+static double speed(const struct row *row) {
+    struct bal_model model = {.load = row->load, .classes = row->high > 0, .high = row->high};
+    struct bal_policy_spec policy;
+    struct bal_error err;
+    if (bal_servers_parse(row->servers, &model.servers, &err) || bal_law_parse(row->service, &model.size, &err) ||
+        bal_policy_parse(row->policy, &policy, &err) || bal_batch_parse("poisson", &model.batch, &err))
+        fail(err.text);
+    model.clock = row->slotted ? BAL_CLOCK_SLOTTED : BAL_CLOCK_CONTINUOUS;
+    const struct bal_run run = {.seed = 1,
+                                .time = row->slotted ? row->jobs : row->jobs / bal_model_arrival_rate(&model),
+                                .warmup = NAN,
+                                .engine = row->engine};
+    struct bal_trial *trial = calloc(1, sizeof *trial);
+    const double start = processor_time();
+    if (!trial || bal_simulate(&model, &policy, &run, trial, &err))
+        fail(err.text);
+    const double seconds = processor_time() - start;
+    const double units =
+        row->slotted ? row->jobs * bal_servers_count(&model.servers) : (double)trial->events;
+    free(trial);
+    return units / seconds;
+}
+
+static int by_value(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void measure(const struct row *row) {
+    double ratio[ROUNDS], fastest = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        const double bare = bare_speed(4000000);
+        const double ours = speed(row);
+        ratio[i] = ours / bare;
+        fastest = ours > fastest ? ours : fastest;
+    }
+    qsort(ratio, ROUNDS, sizeof *ratio, by_value);
+    printf("%-32s %-22s %6.1f M/s  %5.2f of the bare loop", row->what, row->policy, fastest / 1e6, ratio[ROUNDS / 2]);
+    if (row->wanted > 0)
+        printf("  (wanted %.2f: %s)", row->wanted, ratio[ROUNDS / 2] >= row->wanted ? "met" : "NOT MET");
+    putchar('\n');
+    fflush(stdout);
+}
+
+static double resident_bytes(void) {
+    FILE *status = fopen("/proc/self/statm", "r");
+    unsigned long size, resident;
+    if (!status || fscanf(status, "%lu %lu", &size, &resident) != 2)
+        fail("cannot read the memory in use");
+    fclose(status);
+    return (double)resident * (double)sysconf(_SC_PAGESIZE);
+}
+
+/* A million servers, in a process of their own so that its memory can be told. */
+static void measure_memory(void) {
+    const pid_t child = fork();
+    if (child == 0) {
+        static const struct row large = {"", "1M", "exp", "pod:d=2", 0, false, 0.9, 2e7, BAL_ENGINE_MARKOV, 0};
+        const double before = resident_bytes();
+        const double events = speed(&large);
+        FILE *status = fopen("/proc/self/status", "r");
+        char line[200];
+        double peak = NAN;
+        while (status && fgets(line, sizeof line, status))
+            if (strncmp(line, "VmHWM:", 6) == 0)
+                peak = atof(line + 6) * 1024;
+        printf("%-32s %-22s %6.1f M/s  %.0f bytes a server (wanted at most 100)\n", "markov, 1 000 000 servers", "pod:d=2",
+               events / 1e6, (peak - before) / 1e6);
+        fflush(stdout);
+        _exit(0);
+    }
+    int status;
+    if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
+        fail("the run with a million servers failed");
+}
+
+int main(void) {
+    measure_memory();
+    printf("%-32s %-22s %6.1f M/s\n", "bare loop", "pod:d=2, counts only", bare_speed(40000000) / 1e6);
+    fflush(stdout);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        measure(&rows[i]);
+    return 0;
+}

@@ -1,0 +1,38 @@
+/* Reports: the figures of an experiment and a page that shows everything about it.
+ *
+ * All of it is made from a store of results (ballast/store.h), at any time after or during a run. */
+#ifndef BALLAST_REPORT_H
+#define BALLAST_REPORT_H
+
+#include "ballast/figure.h"
+#include "ballast/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One of the figures that an experiment asks for, filled from the store. Points without results are left out, and so is the mean of
+ * what grows without bound where the policy is unstable. */
+struct bal_chart {
+    struct bal_figure figure;
+    struct bal_chart_private *own;
+};
+
+/* plot is an index into experiment->plot. The chart holds copies of the results and texts of the experiment, which must outlive it. */
+enum bal_code bal_chart_new(struct bal_store *store, const struct bal_experiment *experiment, size_t plot,
+                            struct bal_chart **chart, struct bal_error *err);
+void bal_chart_free(struct bal_chart *chart); /* NULL is allowed */
+
+/* Draws every figure of the experiment into the directory, as NAME.svg, .png and .pdf, NAME being that of the experiment and the
+ * figure. formats is a bit set of 1 << enum bal_figure_format; NULL as only means all figures, else the one of that id. */
+enum bal_code bal_chart_write_all(struct bal_store *store, const struct bal_experiment *experiment,
+                                  const char *directory, unsigned formats, const char *only, struct bal_error *err);
+
+/* Writes one HTML page about the experiments that the store has seen last: claims, figures, tables and how to repeat it all. The page needs nothing
+ * from elsewhere. Without gnuplot it has no figures and says so. path is how the reader knows the store. */
+enum bal_code bal_report_write(struct bal_store *store, const char *path, FILE *out, struct bal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
