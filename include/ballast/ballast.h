@@ -3,6 +3,7 @@
 #define BALLAST_BALLAST_H
 
 #include "ballast/batch.h"
+#include "ballast/curve.h"
 #include "ballast/error.h"
 #include "ballast/known.h"
 #include "ballast/lab.h"

@@ -2,6 +2,7 @@
 #ifndef BALLAST_KNOWN_H
 #define BALLAST_KNOWN_H
 
+#include "ballast/fluid.h"
 #include "ballast/model.h"
 #include "ballast/policy.h"
 
@@ -22,6 +23,7 @@ struct bal_known {
     enum bal_known_kind kind;
     const char *source; /* "M/M/1", "mean field", ... */
     double response_mean, waiting_mean;
+    double waiting_limit; /* waiting_mean as servers are added at the same load and with the same parameters */
     double response_quantile[4]; /* 50, 90, 99, 99.9 % */
     unsigned levels;             /* how many of tail are known */
     double tail[BAL_KNOWN_LEVELS]; /* fraction of servers with at least i jobs */
@@ -37,6 +39,23 @@ double bal_known_floor(const struct bal_model *model);
  * sends the slow ones more than they can do. NaN where it is not known. For sizes of finite mean, batches of finite
  * variance, whole or split. O(groups). */
 double bal_known_critical_load(const struct bal_model *model, const struct bal_policy_spec *policy);
+
+/* The fluid model of a policy and its parameters, which it points to: it must stay where it is. */
+struct bal_known_fluid {
+    struct bal_fluid_model model;
+    union {
+        struct bal_pod pod;
+        struct bal_rcpb rcpb;
+    } param;
+};
+
+/* Time in the fluid model is counted in mean service times. variant is that of rcpb and says in which limit: with its
+ * own c and mu held fixed, or with one of them growing with the number of servers; other policies have one limit only
+ * and take BAL_RCPB_CONSTRAINED. BAL_E_MODEL where no fluid model is known: the error names the policies that have
+ * one, or what the model would have to be. */
+enum bal_code bal_known_fluid_init(struct bal_known_fluid *fluid, const struct bal_model *model,
+                                   const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
+                                   struct bal_error *err);
 
 #ifdef __cplusplus
 }

@@ -53,6 +53,10 @@ enum bal_code bal_lab_run(const struct bal_case *cases, size_t count, const stru
 /* The same conclusion from trials made elsewhere. trial[0..count) are the replications of one case, in order. */
 void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size_t count, struct bal_result *result);
 
+/* How many replications the case should have after what its first ones say, at most `most`: as many as it has when its precision is
+ * reached or none is wanted. Depends on nothing else, so whoever asks in the same steps gets the same answers. */
+unsigned bal_replications_needed(const struct bal_case *c, const struct bal_result *result, unsigned most);
+
 /* Rough processor time of one trial in arbitrary units, to order and to report progress. */
 double bal_case_cost(const struct bal_case *c);
 

@@ -3,6 +3,7 @@
 #define BALLAST_MODEL_H
 
 #include "ballast/batch.h"
+#include "ballast/curve.h"
 #include "ballast/error.h"
 #include "ballast/law.h"
 
@@ -51,6 +52,18 @@ enum bal_discipline {
 };
 const char *bal_discipline_text(enum bal_discipline discipline); /* "auto", "fifo", "preemptive", "nonpreemptive" */
 
+/* What servers draw, in watts. */
+struct bal_watts {
+    double busy, idle, setup, off;
+};
+#define BAL_WATTS_DEFAULT {200, 140, 200, 0}
+
+/* How servers start (continuous time). */
+enum bal_start {
+    BAL_START_IDLE, /* on and empty */
+    BAL_START_BUSY, /* a fraction equal to the load has one job, the others are off (where they can be) or idle */
+};
+
 /* Continuous time: jobs arrive in a Poisson process of rate load * capacity / mean size and are served first come, first
  * served. Slotted time: a batch of independent size arrives in each slot, on average load * capacity jobs; every job is
  * one unit of a server's capacity (docs/slotted.md). */
@@ -67,7 +80,17 @@ struct bal_model {
     bool classes;   /* are there a high and a low class? */
     double high;    /* share of the high class, 0 to 1 */
     enum bal_discipline discipline;
+    struct bal_curve curve;   /* factor of the arrival rate over time; the load is that at factor 1 */
+    uint32_t buffer;          /* most jobs at a server; one more is lost; 0: no limit */
+    struct bal_law standby;   /* event engine: laws in place of the policy's exponential ones; mean 0: not given */
+    struct bal_law setup;
+    struct bal_watts watts;   /* all zero: the default */
+    enum bal_start start;
 };
+
+/* The discipline of the servers; where the model leaves it open it is preemptive if the policy wants ranks served so
+ * (its flag BAL_SERVES_RANKS), else fifo. Without classes always fifo. */
+enum bal_discipline bal_model_discipline(const struct bal_model *model, bool serves_ranks);
 
 /* Jobs (tasks, where jobs have several) per unit of time or per slot. */
 double bal_model_arrival_rate(const struct bal_model *model);

@@ -136,6 +136,13 @@ struct bal_setting {
     double load; /* arriving work over total capacity; NaN when unknown */
 };
 
+/* A server that has been idle for an exponential time of standby_rate switches itself off (rate 0: never); one that is told to wake is on after an
+ * exponential time of setup_rate. Rates are per mean service time. */
+struct bal_power {
+    double standby_rate;
+    double setup_rate;
+};
+
 enum {
     BAL_SYMMETRIC = 1,   /* renaming the servers renames the decisions and nothing else (Definition 3 there) */
     BAL_NEEDS_WORK = 2,  /* asks for remaining work, so job sizes must be known on arrival */
@@ -169,6 +176,8 @@ struct bal_policy {
     double (*memory_bits)(const double *value, const struct bal_setting *setting);
     /* rate of BAL_REPORT_STILL_IDLE for each idle server, in reports per mean service time */
     double (*report_rate)(const double *value, const struct bal_setting *setting);
+    /* required with BAL_WANTS_POWER: how servers switch themselves on and off */
+    struct bal_power (*power)(const double *value);
     /* more than the ranges can say: parameters that must fit each other or the fleet */
     enum bal_code (*check)(const double *value, const struct bal_setting *setting, struct bal_error *err);
 };

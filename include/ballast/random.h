@@ -29,6 +29,8 @@ enum bal_purpose {
     BAL_STREAM_REPORTS = 5,  /* when servers report by themselves */
     BAL_STREAM_CLASSES = 6,  /* which class a job belongs to */
     BAL_STREAM_START = 7,    /* the starting state */
+    BAL_STREAM_POWER = 8,    /* standby and set-up times */
+    BAL_STREAM_THINNING = 9, /* which possible arrivals are real when the rate varies */
     BAL_STREAM_TEST = 1000,  /* free for tests and callers; so is everything above */
 };
 

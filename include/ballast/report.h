@@ -13,15 +13,13 @@ extern "C" {
 
 /* One of the figures that an experiment asks for, filled from the store. Points without results are left out, and so is the mean of
  * what grows without bound where the policy is unstable. */
-struct bal_chart {
-    struct bal_figure figure;
-    struct bal_chart_private *own;
-};
+struct bal_chart;
 
 /* plot is an index into experiment->plot. The chart holds copies of the results and texts of the experiment, which must outlive it. */
 enum bal_code bal_chart_new(struct bal_store *store, const struct bal_experiment *experiment, size_t plot,
                             struct bal_chart **chart, struct bal_error *err);
-void bal_chart_free(struct bal_chart *chart); /* NULL is allowed */
+void bal_chart_free(struct bal_chart *chart);                              /* NULL is allowed */
+const struct bal_figure *bal_chart_figure(const struct bal_chart *chart); /* lives as long as the chart */
 
 /* Draws every figure of the experiment into the directory, as NAME.svg, .png and .pdf, NAME being that of the experiment and the
  * figure. formats is a bit set of 1 << enum bal_figure_format; NULL as only means all figures, else the one of that id. */

@@ -27,6 +27,15 @@ extern "C" {
     X(REPORTS_PER_JOB, "messages.reports_per_job", "per job", "messages that servers send by themselves, per job") \
     X(MESSAGES_PER_JOB, "messages.per_job", "per job", "messages per job, a probe counted as two")           \
     X(MESSAGES_PER_TIME, "messages.per_time", "per time", "messages per unit of time, a probe counted as one") \
+    X(POWER_MEAN, "power.mean", "W", "mean power of a server")                                               \
+    X(POWER_WASTE, "power.waste", "", "power above the least that the work needs, as a fraction of that")    \
+    X(POWER_BUSY, "power.busy", "", "fraction of servers that are busy")                                     \
+    X(POWER_STANDBY, "power.standby", "", "fraction of servers that are idle and on")                        \
+    X(POWER_SETUP, "power.setup", "", "fraction of servers in set-up")                                       \
+    X(POWER_OFF, "power.off", "", "fraction of servers that are off")                                        \
+    X(ENERGY_PER_JOB, "energy.per_job", "W x time", "energy spent per job by all servers")                   \
+    X(LOST, "jobs.lost", "", "fraction of jobs lost at full buffers")                                        \
+    X(REFUSED, "jobs.refused", "", "fraction of jobs refused because no server was on")                      \
     BAL_TIME_METRICS(X, HIGH_, "high.", "high class: ")                                                      \
     BAL_TIME_METRICS(X, LOW_, "low.", "low class: ")                                                         \
     X(HIGH_PROBES_PER_JOB, "high.probes_per_job", "per job", "high class: servers asked per job")            \
@@ -63,7 +72,7 @@ extern const struct bal_metric_info bal_metric_table[BAL_METRIC_COUNT];
 /* The metric of that name, or BAL_METRIC_COUNT. */
 enum bal_metric bal_metric_find(const char *name);
 
-enum bal_engine { BAL_ENGINE_AUTO, BAL_ENGINE_MARKOV, BAL_ENGINE_EVENT, BAL_ENGINE_SLOTTED };
+enum bal_engine { BAL_ENGINE_AUTO, BAL_ENGINE_MARKOV, BAL_ENGINE_EVENT, BAL_ENGINE_SLOTTED, BAL_ENGINE_COUNT };
 const char *bal_engine_text(enum bal_engine engine);
 
 enum { BAL_TAIL_LEVELS = 128 };
@@ -89,6 +98,7 @@ struct bal_trial {
     uint64_t events;              /* arrivals and completions in the whole run */
     enum bal_engine engine;       /* the one that ran */
     struct bal_histogram *response, *waiting; /* filled in when set by the caller: in units of the mean size */
+    double *high_tail; /* filled in when set by the caller, BAL_TAIL_LEVELS of them: as tail, of high jobs alone */
 };
 
 /* Can this be simulated, and by which engine? engine is BAL_ENGINE_AUTO or the one wanted; *chosen is set on success. */

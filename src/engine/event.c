@@ -23,6 +23,9 @@ struct event {
     /* for policies that ask for work */
     double *free_at; /* when each server will have finished what it has */
     struct bal_tournament least; /* by free_at; idle servers share the key IDLE */
+    /* for policies that switch servers off */
+    struct bal_heap timers; /* ends of standby and of set-up */
+    struct bal_law standby, setup;
     double now;
 };
 
@@ -101,6 +104,8 @@ static void interrupt(struct event *event, double now, uint32_t server, uint32_t
 /* A job, or a task of one, joins a server; if it is first there its service begins. */
 static inline enum bal_code join(struct event *event, double now, uint32_t server, unsigned features) {
     struct system *system = &event->system;
+    if (!system_admits(system, server, features))
+        return BAL_OK;
     const uint32_t words = item_words(WORDS, features);
     const uint32_t rank = system->job.rank;
     const double size = bal_law_sample(event->law, &event->sizes);
@@ -145,6 +150,8 @@ static inline enum bal_code move(struct event *event, double now, uint32_t from,
 
 static inline enum bal_code arrive(struct event *event, double now, unsigned features) {
     struct system *system = &event->system;
+    if (features & VARYING && !system_arrival_is_real(system, now))
+        return BAL_OK;
     event->now = now;
     const struct bal_decision decision = system_route(system, now, features);
     enum bal_code code = BAL_OK;
@@ -176,6 +183,59 @@ static inline void complete(struct event *event, double now, unsigned features) 
     }
 }
 
+/* A server begins to stand by or to be set up, or leaves standby for a job (state POWER_STATES). */
+static void power_timer(struct system *system, uint32_t server, double now, unsigned state) {
+    struct event *event = (struct event *)system;
+    if (state == POWER_STATES) {
+        if (event->timers.place[server] != BAL_HEAP_ABSENT)
+            bal_heap_remove(&event->timers, server);
+        return;
+    }
+    const struct bal_law *law = state == POWER_STANDBY ? &event->standby : &event->setup;
+    if (isfinite(law->mean)) /* a standby without end needs no timer */
+        bal_heap_insert(&event->timers, server, now + bal_law_sample(law, &system->power_rng));
+}
+
+/* The timers that run out before the next event. */
+static void run_timers(struct event *event, double until) {
+    struct system *system = &event->system;
+    while (event->timers.count > 0 && event->timers.slot[0].time < until) {
+        const struct bal_pending first = event->timers.slot[0];
+        bal_heap_remove(&event->timers, first.id);
+        if (bal_set_contains(system->setup, first.id))
+            system_end_setup(system, first.time, first.id);
+        else
+            system_switch_off(system, first.time, first.id);
+    }
+}
+
+/* The laws of standby and set-up: the model's, or else exponential at the policy's rates. */
+static enum bal_code set_up_timers(struct event *event, const struct bal_model *model) {
+    struct system *system = &event->system;
+    if (!(system->features & POWERED))
+        return BAL_OK;
+    if (bal_heap_init(&event->timers, system->servers))
+        return BAL_E_MEMORY;
+    bal_law_parse("exp", &event->standby, NULL);
+    event->setup = event->standby;
+    if (model->standby.mean > 0)
+        event->standby = model->standby;
+    else if (system->standby_rate > 0)
+        bal_law_scale(&event->standby, 1 / system->standby_rate);
+    else
+        event->standby.mean = INFINITY;
+    if (model->setup.mean > 0)
+        event->setup = model->setup;
+    else
+        bal_law_scale(&event->setup, 1 / system->setup_rate);
+    system->power_timer = power_timer;
+    for (uint32_t i = 0; i < system->standby->count; i++)
+        power_timer(system, system->standby->slot[i], 0, POWER_STANDBY);
+    for (uint32_t i = 0; i < system->setup->count; i++)
+        power_timer(system, system->setup->slot[i], 0, POWER_SETUP);
+    return BAL_OK;
+}
+
 static inline __attribute__((always_inline)) enum bal_code loop(struct event *event, const unsigned features) {
     struct system *system = &event->system;
     double next_arrival = bal_rng_exp(&event->arrivals) * event->mean_gap;
@@ -185,6 +245,8 @@ static inline __attribute__((always_inline)) enum bal_code loop(struct event *ev
         const double now = arrival ? next_arrival : next_completion;
         if (features & RATED)
             system_report(system, before, now);
+        if (features & POWERED)
+            run_timers(event, now);
         before = now;
         if (__builtin_expect(now >= system->tally.slice_end, 0)) {
             const enum bal_code code = system_advance(system, now);
@@ -222,17 +284,18 @@ enum bal_code engine_event(const struct bal_model *model, const struct bal_polic
     if (code)
         goto out;
     event->law = &model->size;
-    event->mean_gap = (model->tasks > 1 ? model->tasks : 1) / bal_model_arrival_rate(model);
+    event->mean_gap = event->system.per_most * (model->tasks > 1 ? model->tasks : 1) / bal_model_arrival_rate(model);
     bal_rng_init(&event->arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
     bal_rng_init(&event->sizes, run->seed, run->replication, BAL_STREAM_SIZES);
     event->since = event->system.features & LANED ? calloc(event->system.servers, sizeof *event->since) : NULL;
     if (bal_heap_init(&event->completions, event->system.servers) || set_up_work(event, run->plain) ||
-        set_up_speeds(event, &model->servers) || (event->system.features & LANED && !event->since))
+        set_up_speeds(event, &model->servers) || set_up_timers(event, model) || (event->system.features & LANED && !event->since))
         code = BAL_E_MEMORY;
     code = system_end(&event->system, code ? code : run_loop(event), trial, err);
     system_fini(&event->system);
 out:
     bal_heap_fini(&event->completions);
+    bal_heap_fini(&event->timers);
     bal_tournament_fini(&event->least);
     free(event->free_at);
     free(event->per_speed);

@@ -24,7 +24,8 @@ struct rates {
 
 static struct rates rates_of(const struct bal_model *model) {
     const struct bal_servers *servers = &model->servers;
-    struct rates rates = {.arrivals = bal_model_arrival_rate(model) / (model->tasks > 1 ? model->tasks : 1),
+    struct rates rates = {.arrivals = bal_model_arrival_rate(model) * bal_curve_most(&model->curve) /
+                                      (model->tasks > 1 ? model->tasks : 1),
                           .groups = servers->groups};
     for (unsigned g = 0; g < servers->groups; g++) {
         const double width = servers->group[g].speed / model->size.mean;
@@ -78,6 +79,8 @@ static inline void fetch(const struct system *system, const uint32_t *server) {
 
 /* A job, or a task of one, joins a server; if it is first there its service begins. */
 static inline enum bal_code join(struct system *system, double now, uint32_t server, unsigned features) {
+    if (!system_admits(system, server, features))
+        return BAL_OK;
     const uint32_t words = item_words(WORDS, features);
     const uint32_t rank = system->job.rank;
     union bal_word *item = system_push(system, now, server, rank, words, features);
@@ -110,6 +113,8 @@ static inline enum bal_code move(struct system *system, double now, uint32_t fro
 }
 
 static inline enum bal_code arrive(struct system *system, double now, unsigned features) {
+    if (features & VARYING && !system_arrival_is_real(system, now))
+        return BAL_OK;
     const struct bal_decision decision = system_route(system, now, features);
     enum bal_code code = BAL_OK;
     if (features & TASKS && decision.parts) {
@@ -147,6 +152,8 @@ static inline __attribute__((always_inline)) enum bal_code loop(struct system *s
             now += ahead.gap[i];
             if (features & RATED)
                 system_report(system, before, now);
+            if (features & POWERED)
+                system_power(system, before, now);
             if (__builtin_expect(now >= tally->slice_end, 0)) {
                 const enum bal_code code = system_advance(system, now);
                 if (code)

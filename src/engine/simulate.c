@@ -68,7 +68,10 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
     code = check_classes(model, policy->policy, err);
     if (code)
         return code;
-    const bool exponential = bal_law_is_exponential(&model->size);
+    const bool power_laws = policy->policy->wants & BAL_WANTS_POWER &&
+                            ((model->standby.mean > 0 && !bal_law_is_exponential(&model->standby)) ||
+                             (model->setup.mean > 0 && !bal_law_is_exponential(&model->setup)));
+    const bool exponential = bal_law_is_exponential(&model->size) && !power_laws;
     const bool needs_work = policy->policy->flags & BAL_NEEDS_WORK;
     if (engine == BAL_ENGINE_MARKOV && !exponential)
         return bal_fail(err, BAL_E_MODEL, "engine 'markov' needs exponential sizes; use event or auto");

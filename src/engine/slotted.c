@@ -365,9 +365,11 @@ enum bal_code engine_slotted(const struct bal_model *model, const struct bal_pol
     code = set_up(s, policy);
     if (!code)
         code = run_all(s);
-    if (code)
-        bal_fail(err, code, "not enough memory: the queues of %u servers hold %llu jobs in slot %llu",
-                 s->servers, (unsigned long long)s->queue, (unsigned long long)s->slot);
+    if (code && s->slot == 0)
+        bal_fail(err, code, "not enough memory for %u servers", s->servers);
+    else if (code)
+        bal_fail(err, code, "no room for more: in slot %llu the queues of %u servers hold %llu jobs",
+                 (unsigned long long)s->slot, s->servers, (unsigned long long)s->queue);
     else if (!tally_done(&s->tally))
         code = bal_fail(err, BAL_E_STOPPED, "stopped before the end");
     else

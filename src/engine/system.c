@@ -23,12 +23,6 @@ static enum bal_code set_up_policy(struct system *system, const struct bal_polic
     return BAL_OK;
 }
 
-static enum bal_discipline discipline_of(const struct bal_model *model, const struct bal_policy *policy) {
-    if (model->discipline != BAL_DISCIPLINE_AUTO)
-        return model->discipline;
-    return policy->flags & BAL_SERVES_RANKS ? BAL_DISCIPLINE_PREEMPTIVE : BAL_DISCIPLINE_FIFO;
-}
-
 static unsigned features_of(const struct bal_model *model, const struct bal_policy *policy, bool plain) {
     unsigned features = 0;
     if (policy->flags & BAL_NEEDS_INDEX && !plain)
@@ -39,12 +33,18 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
         features |= RATED;
     if (model->servers.groups > 1)
         features |= MIXED;
+    if (policy->wants & BAL_WANTS_POWER)
+        features |= POWERED;
+    if (model->buffer > 0)
+        features |= BOUNDED;
+    if (model->curve.kind != BAL_CURVE_CONSTANT)
+        features |= VARYING;
     if (model->tasks > 1)
         features |= TASKS;
     if (!model->classes)
         return features;
     features |= RANKED;
-    const enum bal_discipline discipline = discipline_of(model, policy);
+    const enum bal_discipline discipline = bal_model_discipline(model, policy->flags & BAL_SERVES_RANKS);
     if (discipline != BAL_DISCIPLINE_FIFO)
         features |= LANED;
     if (discipline == BAL_DISCIPLINE_NONPREEMPTIVE)
@@ -72,6 +72,33 @@ static enum bal_code set_up_queues(struct system *system, uint32_t words) {
         bal_set_init(system->idle, servers);
         for (uint32_t server = 0; server < servers; server++)
             bal_set_insert(system->idle, server);
+    }
+    return BAL_OK;
+}
+
+static bool watts_given(const struct bal_watts *watts) {
+    return watts->busy != 0 || watts->idle != 0 || watts->setup != 0 || watts->off != 0;
+}
+
+/* All servers stand by, until the starting state says otherwise. */
+static enum bal_code set_up_power(struct system *system, const struct bal_model *model,
+                                  const struct bal_policy_spec *policy) {
+    system->tally.watts = watts_given(&model->watts) ? model->watts : (struct bal_watts)BAL_WATTS_DEFAULT;
+    if (!(system->features & POWERED))
+        return BAL_OK;
+    system->tally.powered = true;
+    const struct bal_power power = policy->policy->power(policy->value);
+    system->standby_rate = model->standby.mean > 0 ? 1 / model->standby.mean : power.standby_rate / model->size.mean;
+    system->setup_rate = model->setup.mean > 0 ? 1 / model->setup.mean : power.setup_rate / model->size.mean;
+    system->standby = malloc(bal_set_size(system->servers));
+    system->setup = malloc(bal_set_size(system->servers));
+    if (!system->standby || !system->setup)
+        return BAL_E_MEMORY;
+    bal_set_init(system->standby, system->servers);
+    bal_set_init(system->setup, system->servers);
+    for (uint32_t server = 0; server < system->servers; server++) {
+        bal_set_insert(system->standby, server);
+        tally_power_up(&system->tally, 0, POWER_STANDBY);
     }
     return BAL_OK;
 }
@@ -105,6 +132,11 @@ enum bal_code system_init(struct system *system, const struct bal_model *model,
     bal_rng_init(&system->rng, run->seed, run->replication, BAL_STREAM_POLICY);
     bal_rng_init(&system->report_rng, run->seed, run->replication, BAL_STREAM_REPORTS);
     bal_rng_init(&system->class_rng, run->seed, run->replication, BAL_STREAM_CLASSES);
+    bal_rng_init(&system->power_rng, run->seed, run->replication, BAL_STREAM_POWER);
+    bal_rng_init(&system->thinning_rng, run->seed, run->replication, BAL_STREAM_THINNING);
+    system->curve = &model->curve;
+    system->per_most = 1 / bal_curve_most(&model->curve);
+    system->buffer = model->buffer;
     enum bal_code code = set_up_queues(system, words);
     if (!code)
         code = set_up_fleet(system);
@@ -112,6 +144,8 @@ enum bal_code system_init(struct system *system, const struct bal_model *model,
         code = set_up_policy(system, policy, &setting);
     if (!code)
         code = tally_init(&system->tally, run, model->size.mean, model->classes);
+    if (!code)
+        code = set_up_power(system, model, policy);
     if (!code)
         return BAL_OK;
     system_fini(system);
@@ -127,6 +161,8 @@ void system_fini(struct system *system) {
     free(system->urgent);
     free(system->serving);
     free(system->idle);
+    free(system->standby);
+    free(system->setup);
     free(system->fleet.shares);
     free(system->state);
     system->state = NULL;

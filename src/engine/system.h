@@ -21,6 +21,9 @@ enum {
     RANKED = 32,    /* there are classes */
     LANED = 64,     /* servers keep a queue for each class and prefer the high one */
     HOLDING = 128,  /* ... but never interrupt a job */
+    POWERED = 256,  /* servers switch themselves off and are woken */
+    BOUNDED = 512,  /* buffers are finite */
+    VARYING = 1024, /* the arrival rate varies over time */
 };
 
 /* The tag of an item: its rank, and whether its service has begun. */
@@ -43,6 +46,16 @@ struct system {
     double report_rate;   /* of each idle server */
     struct bal_rng report_rng, class_rng;
     double high; /* share of the high class */
+    uint32_t buffer;
+    /* POWERED: servers that stand by and those in set-up; with rates these clocks have no memory, so that one draw serves all of them. The event
+     * engine, where the laws may be any, keeps timers of its own and leaves the rates 0. */
+    struct bal_set *standby, *setup;
+    double standby_rate, setup_rate;
+    struct bal_rng power_rng;
+    void (*power_timer)(struct system *system, uint32_t server, double now, unsigned state); /* NULL: the rates hold */
+    const struct bal_curve *curve;
+    double per_most; /* 1 / its largest value */
+    struct bal_rng thinning_rng;
     struct tally tally;
     const struct bal_run *run;
     double now;
@@ -88,16 +101,64 @@ static inline uint32_t lane_in_service(const struct system *system, uint32_t ser
     return 2 * server + (system->queues.length[2 * server] == 0);
 }
 
+/* ---- power ---- */
+
+static inline void system_stand_by(struct system *system, double now, uint32_t server) {
+    bal_set_insert(system->standby, server);
+    tally_power_up(&system->tally, now, POWER_STANDBY);
+    if (system->power_timer)
+        system->power_timer(system, server, now, POWER_STANDBY);
+}
+
+static inline void system_leave_standby(struct system *system, double now, uint32_t server) {
+    if (!bal_set_remove(system->standby, server)) {
+        system->now = now;
+        system_broken(system, "the policy sent a job to a server that is off");
+    }
+    tally_power_down(&system->tally, now, POWER_STANDBY);
+    if (system->power_timer)
+        system->power_timer(system, server, now, POWER_STATES);
+}
+
+/* The dispatcher starts a server that is off. */
+static inline void system_wake(struct system *system, double now, uint32_t server) {
+    if (server >= system->servers || system->length[server] > 0 || bal_set_contains(system->standby, server) ||
+        !bal_set_insert(system->setup, server)) {
+        system->now = now;
+        system_broken(system, "the policy woke a server that is not off");
+    }
+    tally_power_up(&system->tally, now, POWER_SETUP);
+    if (system->power_timer)
+        system->power_timer(system, server, now, POWER_SETUP);
+}
+
+static inline void system_switch_off(struct system *system, double now, uint32_t server) {
+    bal_set_remove(system->standby, server);
+    tally_power_down(&system->tally, now, POWER_STANDBY);
+    system->tally.totals.reports++;
+    system->policy->report(system->state, BAL_REPORT_OFF, server);
+}
+
+static inline void system_end_setup(struct system *system, double now, uint32_t server) {
+    bal_set_remove(system->setup, server);
+    tally_power_down(&system->tally, now, POWER_SETUP);
+    system_stand_by(system, now, server);
+    system->tally.totals.reports++;
+    system->policy->report(system->state, BAL_REPORT_ON, server);
+}
+
 /* A server has one job more / less. */
 static inline bool system_count_up(struct system *system, double now, uint32_t server, uint32_t rank,
                                    unsigned features) {
     const uint32_t before = features & LANED ? system->length[server]++ : system->length[server] - 1;
-    if (features & RANKED)
-        system->urgent[server] += rank == 0;
+    if (features & RANKED && rank == 0)
+        tally_high_up(&system->tally, now, ++system->urgent[server]);
     if (features & INDEXED && !bal_by_length_up(&system->by_length, server, before))
         return false;
     if (features & RATED && before == 0)
         bal_set_remove(system->idle, server);
+    if (features & POWERED && before == 0)
+        system_leave_standby(system, now, server);
     tally_up(&system->tally, now, before + 1);
     return true;
 }
@@ -105,13 +166,15 @@ static inline bool system_count_up(struct system *system, double now, uint32_t s
 static inline uint32_t system_count_down(struct system *system, double now, uint32_t server, uint32_t rank,
                                          unsigned features) {
     const uint32_t left = features & LANED ? --system->length[server] : system->length[server];
-    if (features & RANKED)
-        system->urgent[server] -= rank == 0;
+    if (features & RANKED && rank == 0)
+        tally_high_down(&system->tally, now, system->urgent[server]--);
     tally_down(&system->tally, now, left + 1);
     if (features & INDEXED)
         bal_by_length_down(&system->by_length, server, left + 1);
     if (features & RATED && left == 0)
         bal_set_insert(system->idle, server);
+    if (features & POWERED && left == 0)
+        system_stand_by(system, now, server);
     if (features & REPORTING && left == 0) {
         system->tally.totals.reports++;
         system->policy->report(system->state, BAL_REPORT_IDLE, server);
@@ -163,7 +226,10 @@ static inline struct bal_decision system_route(struct system *system, double now
         system->job.rank = bal_rng_uniform(&system->class_rng) >= system->high;
     const struct bal_decision decision =
         system->policy->route(system->state, &system->fleet, &system->job, &system->rng);
-    system_check_server(system, now, decision.server);
+    if (features & POWERED && decision.wake != BAL_NONE)
+        system_wake(system, now, decision.wake);
+    if (!(features & POWERED) || decision.server != BAL_NONE)
+        system_check_server(system, now, decision.server);
     if (features & RANKED)
         system->tally.by_class[system->job.rank].probes += system->fleet.probes - probes;
     return decision;
@@ -224,6 +290,41 @@ static inline bool system_move(struct system *system, double now, uint32_t from,
     system->tally.totals.moves++;
     *moved = item;
     return true;
+}
+
+/* Can the server take one more job? If not it is lost, or refused when there is no server. */
+static inline bool system_admits(struct system *system, uint32_t server, unsigned features) {
+    if (features & POWERED && server == BAL_NONE) {
+        system->tally.totals.refused++;
+        return false;
+    }
+    if (features & BOUNDED && system->length[server] >= system->buffer) {
+        system->tally.totals.lost++;
+        return false;
+    }
+    return true;
+}
+
+/* Where the arrival rate varies, arrivals are possible at its largest value, and real with this probability. */
+static inline bool system_arrival_is_real(struct system *system, double now) {
+    return bal_rng_uniform(&system->thinning_rng) < bal_curve_at(system->curve, now) * system->per_most;
+}
+
+/* Servers switch off and finish their set-up between two times, at rates without memory. */
+static inline void system_power(struct system *system, double from, double to) {
+    for (;;) {
+        const double standby = system->standby_rate * system->standby->count;
+        const double total = standby + system->setup_rate * system->setup->count;
+        if (!(total > 0))
+            return;
+        from += bal_rng_exp(&system->power_rng) / total;
+        if (from >= to)
+            return;
+        if (bal_rng_uniform(&system->power_rng) * total < standby)
+            system_switch_off(system, from, bal_set_uniform(system->standby, &system->power_rng));
+        else
+            system_end_setup(system, from, bal_set_uniform(system->setup, &system->power_rng));
+    }
 }
 
 /* Idle servers report at their rate between two times: having no memory, the process may be drawn anew from any moment. */

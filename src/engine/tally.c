@@ -121,16 +121,27 @@ int64_t tally_queue(const struct tally *tally) {
     return queue;
 }
 
+/* Adds the areas of a slice to the totals and returns their sum. */
+static double close_levels(struct level *levels, double width, double *tail) {
+    double sum = 0;
+    for (unsigned i = 1; i < LEVELS; i++) {
+        const double area = levels[i].area + (double)levels[i].count * width;
+        levels[i].area = 0;
+        tail[i] += area;
+        sum += area;
+    }
+    return sum;
+}
+
 bool tally_close_slice(struct tally *tally, uint64_t probes) {
     struct totals *totals = &tally->totals;
     const double width = tally->slice_end - tally->slice_start;
-    double queue = 0;
-    for (unsigned i = 1; i < LEVELS; i++) {
-        struct level *level = &tally->level[i];
-        const double area = level->area + (double)level->count * width;
-        level->area = 0;
-        totals->tail[i] += area;
-        queue += area;
+    const double queue = close_levels(tally->level, width, totals->tail);
+    if (tally->by_class)
+        close_levels(tally->high_level, width, totals->high_tail);
+    for (unsigned i = 0; i < POWER_STATES; i++) {
+        totals->power[i] += tally->power[i].area + (double)tally->power[i].count * width;
+        tally->power[i].area = 0;
     }
     totals->queue += queue;
     totals->probes = probes;
@@ -158,9 +169,15 @@ static void subtract_totals(struct totals *totals, const struct totals *before) 
     totals->probes -= before->probes;
     totals->reports -= before->reports;
     totals->moves -= before->moves;
+    totals->lost -= before->lost;
+    totals->refused -= before->refused;
+    for (unsigned i = 0; i < POWER_STATES; i++)
+        totals->power[i] -= before->power[i];
     totals->queue -= before->queue;
-    for (unsigned i = 0; i < LEVELS; i++)
+    for (unsigned i = 0; i < LEVELS; i++) {
         totals->tail[i] -= before->tail[i];
+        totals->high_tail[i] -= before->high_tail[i];
+    }
 }
 
 static void cut_warmup(struct tally *tally, const struct snapshot *cut) {
@@ -211,13 +228,20 @@ static void class_metrics(struct tally *tally, double *metric) {
     metric[BAL_MOVES_PER_HIGH_JOB] = (double)tally->totals.moves / high;
 }
 
+/* From integrals to averages. Cutting the warm-up may leave a rounding error below 0. */
+static void tail_of(const double *total, double time, uint32_t servers, double *tail) {
+    tail[0] = 1;
+    for (unsigned i = 1; i < BAL_TAIL_LEVELS; i++)
+        tail[i] = total[i] > 0 ? total[i] / time / servers : 0;
+}
+
 static void queue_metrics(const struct tally *tally, uint32_t servers, double time, struct bal_trial *trial) {
     const struct totals *totals = &tally->totals;
     trial->metric[BAL_QUEUE_MEAN] = totals->queue / time / servers;
     trial->metric[BAL_QUEUE_TOTAL] = totals->queue / time;
-    trial->tail[0] = 1;
-    for (unsigned i = 1; i < BAL_TAIL_LEVELS; i++)
-        trial->tail[i] = totals->tail[i] > 0 ? totals->tail[i] / time / servers : 0;
+    tail_of(totals->tail, time, servers, trial->tail);
+    if (trial->high_tail)
+        tail_of(totals->high_tail, time, servers, trial->high_tail);
 }
 
 static void message_metrics(const struct totals *totals, double time, double *metric) {
@@ -227,6 +251,28 @@ static void message_metrics(const struct totals *totals, double time, double *me
     metric[BAL_REPORTS_PER_JOB] = reports / arrivals;
     metric[BAL_MESSAGES_PER_JOB] = (2 * probes + reports) / arrivals;
     metric[BAL_MESSAGES_PER_TIME] = (probes + reports) / time;
+}
+
+/* Mean watts of a server, joules of a job, and what is spent above the least that the work needs: a busy server for every job in service. */
+static void power_metrics(const struct tally *tally, uint32_t servers, double time, double *metric) {
+    const struct totals *totals = &tally->totals;
+    const struct bal_watts *watts = &tally->watts;
+    const double busy = totals->tail[1] / time / servers;
+    const double standby = tally->powered ? totals->power[POWER_STANDBY] / time / servers : 1 - busy;
+    const double setup = totals->power[POWER_SETUP] / time / servers;
+    const double off = 1 - busy - standby - setup;
+    const double mean = busy * watts->busy + standby * watts->idle + setup * watts->setup + off * watts->off;
+    const double least = busy * watts->busy + (1 - busy) * watts->off;
+    metric[BAL_POWER_MEAN] = mean;
+    metric[BAL_POWER_WASTE] = mean / least - 1;
+    metric[BAL_ENERGY_PER_JOB] = mean * servers * time / (double)tally->all.completed;
+    metric[BAL_POWER_BUSY] = busy;
+    metric[BAL_POWER_STANDBY] = standby;
+    metric[BAL_POWER_SETUP] = setup;
+    metric[BAL_POWER_OFF] = off > 0 ? off : 0;
+    const double offered = (double)(totals->arrivals + totals->lost + totals->refused);
+    metric[BAL_LOST] = (double)totals->lost / offered;
+    metric[BAL_REFUSED] = (double)totals->refused / offered;
 }
 
 void tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *trial) {
@@ -245,6 +291,7 @@ void tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *trial
         class_metrics(tally, trial->metric);
     queue_metrics(tally, servers, time, trial);
     message_metrics(&tally->totals, time, trial->metric);
+    power_metrics(tally, servers, time, trial->metric);
     trial->jobs = tally->all.completed;
     if (trial->response)
         *trial->response = tally->all.response_histogram;

@@ -22,6 +22,9 @@ struct level {
     int64_t count;
 };
 
+/* Where a server is that has no jobs. */
+enum { POWER_STANDBY, POWER_SETUP, POWER_STATES };
+
 /* Times of the jobs of one kind. */
 struct channel {
     double response, waiting; /* sums */
@@ -52,8 +55,12 @@ struct totals {
     uint64_t probes;
     uint64_t reports;
     uint64_t moves;      /* jobs moved from one server to another */
+    uint64_t lost;       /* jobs sent to a server whose buffer was full */
+    uint64_t refused;    /* jobs that no server was there for */
+    double power[POWER_STATES]; /* integral of the number of servers in each state but busy */
     double queue;        /* integral of the total queue over time */
     double tail[LEVELS]; /* integral of the number of servers with at least i jobs */
+    double high_tail[LEVELS]; /* the same for jobs of the high class */
 };
 
 struct snapshot {
@@ -70,6 +77,10 @@ struct tally {
     double slice_start, slice_end;
     double per_unit;    /* 1 / mean size: histograms hold times in units of it */
     struct level level[LEVELS];
+    struct level high_level[LEVELS]; /* by jobs of the high class */
+    struct level power[POWER_STATES]; /* as the levels */
+    bool powered;                     /* servers can be off; otherwise those without jobs stand by */
+    struct bal_watts watts;
     struct totals totals;
     struct channel all;
     struct channel *by_class; /* high and low; NULL without classes */
@@ -99,18 +110,46 @@ static inline bool tally_done(const struct tally *tally) {
     return tally->slice == tally->slices;
 }
 
+static inline void level_up(struct level *levels, double since, uint32_t length) {
+    struct level *level = &levels[length < LEVELS - 1 ? length : LEVELS - 1];
+    level->count++;
+    level->area -= since;
+}
+
+static inline void level_down(struct level *levels, double since, uint32_t length) {
+    struct level *level = &levels[length < LEVELS - 1 ? length : LEVELS - 1];
+    level->count--;
+    level->area += since;
+}
+
 /* A server now has `length` jobs, one more than before. */
 static inline void tally_up(struct tally *tally, double now, uint32_t length) {
-    struct level *level = &tally->level[length < LEVELS - 1 ? length : LEVELS - 1];
-    level->count++;
-    level->area -= now - tally->slice_start;
+    level_up(tally->level, now - tally->slice_start, length);
 }
 
 /* A server had `length` jobs and now has one less. */
 static inline void tally_down(struct tally *tally, double now, uint32_t length) {
-    struct level *level = &tally->level[length < LEVELS - 1 ? length : LEVELS - 1];
-    level->count--;
-    level->area += now - tally->slice_start;
+    level_down(tally->level, now - tally->slice_start, length);
+}
+
+/* The same for jobs of the high class. */
+static inline void tally_high_up(struct tally *tally, double now, uint32_t length) {
+    level_up(tally->high_level, now - tally->slice_start, length);
+}
+
+static inline void tally_high_down(struct tally *tally, double now, uint32_t length) {
+    level_down(tally->high_level, now - tally->slice_start, length);
+}
+
+/* A server enters or leaves one of the states without jobs. */
+static inline void tally_power_up(struct tally *tally, double now, unsigned state) {
+    tally->power[state].count++;
+    tally->power[state].area -= now - tally->slice_start;
+}
+
+static inline void tally_power_down(struct tally *tally, double now, unsigned state) {
+    tally->power[state].count--;
+    tally->power[state].area += now - tally->slice_start;
 }
 
 /* A job has joined a server that now has `length` jobs; if it is alone it starts at once. */

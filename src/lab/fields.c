@@ -149,12 +149,16 @@ static enum bal_code set_warmup(struct bal_setup *setup, const char *text, struc
 }
 
 static enum bal_code set_engine(struct bal_setup *setup, const char *text, struct bal_error *err) {
-    for (int i = BAL_ENGINE_AUTO; i <= BAL_ENGINE_EVENT; i++)
-        if (strcmp(text, bal_engine_text((enum bal_engine)i)) == 0) {
+    char list[100] = "";
+    for (int i = 0; i < BAL_ENGINE_COUNT; i++) {
+        const char *name = bal_engine_text((enum bal_engine)i);
+        if (strcmp(text, name) == 0) {
             setup->c.run.engine = (enum bal_engine)i;
             return BAL_OK;
         }
-    return bal_fail(err, BAL_E_UNKNOWN, "'%.60s' is none of auto, markov, event", text);
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", name);
+    }
+    return bal_fail(err, BAL_E_UNKNOWN, "'%.60s' is none of %s", text, list);
 }
 
 #define SETTING .is = BAL_IS_TEXT, .type = BAL_TYPE_SETTING
@@ -191,7 +195,7 @@ static const struct bal_field run_fields[] = {
      .help = "most replications that `precision` may ask for"},
     {.name = "warmup", SETTING, .fallback = "auto", .set = set_warmup,
      .help = "part of a run to cut, 0 to 0.5; `auto`: found by MSER-5"},
-    {.name = "engine", SETTING, .fallback = "auto", .set = set_engine, .help = "`auto`, `markov` or `event`"},
+    {.name = "engine", SETTING, .fallback = "auto", .set = set_engine, .help = "`auto`: chosen from the model; `markov`, `event` or `slotted`"},
 };
 
 static const struct bal_table fleet_table = {"fleet", "The servers.", fleet_fields, COUNT(fleet_fields)};

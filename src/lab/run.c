@@ -170,7 +170,7 @@ static unsigned keep_complete(struct record *record) {
 
 /* How many replications the case needs after what its trials say; the half-width falls like 1/sqrt(n). A queue that grows without bound has no
  * mean to be precise about. */
-static unsigned replications_needed(const struct bal_case *c, const struct bal_result *result, unsigned most) {
+unsigned bal_replications_needed(const struct bal_case *c, const struct bal_result *result, unsigned most) {
     const struct bal_estimate response = result->metric[BAL_RESPONSE_MEAN];
     const unsigned now = result->replications;
     if (result->precise || result->verdict == BAL_UNSTABLE || now >= most)
@@ -198,7 +198,7 @@ static enum bal_code run_round(struct lab *lab, unsigned *before, struct bal_res
         before[i] = record->wanted;
         if (stopped || lab->first_error.code)
             continue;
-        record->wanted = replications_needed(&lab->cases[i], &result[i], most);
+        record->wanted = bal_replications_needed(&lab->cases[i], &result[i], most);
         *more = *more || record->wanted > before[i];
     }
     return lab->first_error.code ? lab->first_error.code : stopped ? BAL_E_STOPPED : BAL_OK;

@@ -16,5 +16,6 @@ extern const struct bal_policy bal_policy_rcpb;
 extern const struct bal_policy bal_policy_pod_scp;
 extern const struct bal_policy bal_policy_pod_sep;
 extern const struct bal_policy bal_policy_pod_ssp;
+extern const struct bal_policy bal_policy_tabs;
 
 #endif

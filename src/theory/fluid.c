@@ -27,8 +27,7 @@ enum {
 
 static const double relative_tolerance = 1e-12;
 static const double absolute_tolerance = 1e-14;
-static const double edge_max = 1e-13; /* mass in the outermost eighth of the levels that calls for more levels
-                                       */
+static const double edge_max = 1e-13; /* mass in the outermost eighth of the levels that calls for more */
 
 struct integrator {
     const struct bal_fluid_model *model;

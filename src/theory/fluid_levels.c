@@ -1,6 +1,6 @@
 #include "theory/fluid_levels.h"
 
-enum bal_code fluid_levels_check(const char *model, const double *s, size_t n, struct bal_error *err) {
+enum bal_code bal_fluid_levels_check(const char *model, const double *s, size_t n, struct bal_error *err) {
     double before = 1.0;
     for (size_t i = 0; i < n; i++) {
         if (!(s[i] >= 0.0 && s[i] <= before))

@@ -39,7 +39,7 @@ static enum bal_code check(const void *param, const double *y, size_t n, struct 
         return bal_fail(err, BAL_E_RANGE, "pod: p = %g; it must lie between 0 and 1", pod->p);
     if (pod->d1 < 1 || pod->d2 < 1)
         return bal_fail(err, BAL_E_RANGE, "pod: d = %u, %u; they must be at least 1", pod->d1, pod->d2);
-    return fluid_levels_check("pod", y, n, err);
+    return bal_fluid_levels_check("pod", y, n, err);
 }
 
 struct bal_fluid_model bal_fluid_pod(const struct bal_pod *pod) {

@@ -38,7 +38,7 @@ static double store_empty(const struct bal_rcpb *rcpb, int mode, const double *s
     const double x = store_load(rcpb, s[0]);
     if (rcpb->variant == BAL_RCPB_HIGH_MEMORY)
         return 1.0 - x;
-    return 1.0 / rcpb_geometric_sum(x, (double)rcpb->c + 1.0);
+    return 1.0 / bal_rcpb_geometric_sum(x, (double)rcpb->c + 1.0);
 }
 
 static void rhs(const void *param, int mode, double t, const double *s, size_t levels, double *ds) {
@@ -92,7 +92,7 @@ static enum bal_code check(const void *param, const double *y, size_t n, struct 
         return bal_fail(err, BAL_E_RANGE, "rcpb: mu = %g; it must be a number >= 0", rcpb->mu);
     if (rcpb->variant == BAL_RCPB_CONSTRAINED && rcpb->c < 1)
         return bal_fail(err, BAL_E_RANGE, "rcpb: c = 0; it must be at least 1");
-    return fluid_levels_check("rcpb", y, n, err);
+    return bal_fluid_levels_check("rcpb", y, n, err);
 }
 
 struct bal_fluid_model bal_fluid_rcpb(const struct bal_rcpb *rcpb) {

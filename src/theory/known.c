@@ -11,6 +11,7 @@ static const struct bal_known nothing = {
     .kind = BAL_KNOWN_NOTHING,
     .response_mean = NAN,
     .waiting_mean = NAN,
+    .waiting_limit = NAN,
     .response_quantile = {NAN, NAN, NAN, NAN},
 };
 
@@ -24,7 +25,7 @@ struct uniform {
 
 static bool is_uniform(const struct bal_model *model, struct uniform *uniform) {
     const struct bal_servers *servers = &model->servers;
-    if (model->clock != BAL_CLOCK_CONTINUOUS)
+    if (model->clock != BAL_CLOCK_CONTINUOUS || model->tasks > 1)
         return false;
     for (unsigned g = 1; g < servers->groups; g++)
         if (servers->group[g].speed != servers->group[0].speed)
@@ -41,6 +42,7 @@ static bool is_uniform(const struct bal_model *model, struct uniform *uniform) {
 static struct bal_known from_wait(struct bal_wait wait, double unit, enum bal_known_kind kind, const char *source) {
     struct bal_known known = {.kind = kind, .source = source};
     known.waiting_mean = bal_wait_mean(&wait) * unit;
+    known.waiting_limit = known.waiting_mean;
     known.response_mean = bal_wait_response_mean(&wait) * unit;
     for (int i = 0; i < 4; i++)
         known.response_quantile[i] = bal_wait_response_quantile(&wait, quantiles[i]) * unit;
@@ -61,6 +63,7 @@ static struct bal_known known_random(const struct bal_model *model, const struct
     known.source = "M/G/1";
     const double speed = model->size.mean / u->unit;
     known.waiting_mean = bal_mg1_waiting(u->lambda / u->unit, u->unit, bal_law_moment(&model->size, 2) / (speed * speed));
+    known.waiting_limit = known.waiting_mean;
     known.response_mean = known.waiting_mean + u->unit;
     return known;
 }
@@ -72,6 +75,7 @@ static struct bal_known known_pod(const struct bal_policy_spec *policy, const st
     known.source = "mean field";
     known.response_mean = bal_pod_response(&pod, pod.d1) * u->unit;
     known.waiting_mean = bal_pod_waiting(&pod, pod.d1) * u->unit;
+    known.waiting_limit = known.waiting_mean;
     if (u->lambda < 1)
         for (int i = 0; i < 4; i++)
             known.response_quantile[i] = bal_pod_response_quantile(&pod, pod.d1, quantiles[i]) * u->unit;
@@ -86,7 +90,34 @@ static struct bal_known known_no_wait(const struct uniform *u) {
     known.kind = BAL_KNOWN_LIMIT;
     known.source = "N to infinity";
     known.waiting_mean = u->lambda < 1 ? 0 : INFINITY;
+    known.waiting_limit = known.waiting_mean;
     known.response_mean = known.waiting_mean + u->unit;
+    return known;
+}
+
+static struct bal_known known_round_robin(const struct uniform *u) {
+    const struct bal_wait limit = bal_wait_dm1(u->lambda);
+    struct bal_known known =
+        from_wait(bal_wait_round_robin(u->lambda, u->servers), u->unit, BAL_KNOWN_EXACT, "E_N/M/1");
+    known.waiting_limit = bal_wait_mean(&limit) * u->unit;
+    return known;
+}
+
+static struct bal_known known_least_work(const struct uniform *u) {
+    struct bal_known known = from_wait(bal_wait_mmn(u->lambda, u->servers), u->unit, BAL_KNOWN_EXACT, "M/M/N");
+    known.waiting_limit = u->lambda < 1 ? 0 : INFINITY;
+    return known;
+}
+
+/* Gamarnik, Tsitsiklis and Zubeldia (2016), Theorem 1 and equation (4), with c and mu held fixed. */
+static struct bal_known known_rcpb(const struct bal_policy_spec *policy, const struct uniform *u) {
+    const struct bal_setting setting = {u->servers, u->lambda};
+    const struct bal_rcpb rcpb = {BAL_RCPB_CONSTRAINED, u->lambda, bal_policy_report_rate(policy, &setting),
+                                  (uint64_t)policy->value[0]};
+    struct bal_known known = from_wait(bal_rcpb_wait(&rcpb), u->unit, BAL_KNOWN_LIMIT, "fluid limit");
+    if (u->lambda < 1)
+        for (known.levels = 0; known.levels < BAL_KNOWN_LEVELS; known.levels++)
+            known.tail[known.levels] = bal_rcpb_tail(&rcpb, known.levels);
     return known;
 }
 
@@ -102,9 +133,11 @@ struct bal_known bal_known_of(const struct bal_model *model, const struct bal_po
     if (strcmp(name, "pod") == 0)
         return known_pod(policy, &u);
     if (strcmp(name, "least-work") == 0)
-        return from_wait(bal_wait_mmn(u.lambda, u.servers), u.unit, BAL_KNOWN_EXACT, "M/M/N");
+        return known_least_work(&u);
     if (strcmp(name, "round-robin") == 0)
-        return from_wait(bal_wait_round_robin(u.lambda, u.servers), u.unit, BAL_KNOWN_EXACT, "E_N/M/1");
+        return known_round_robin(&u);
+    if (strcmp(name, "rcpb") == 0)
+        return known_rcpb(policy, &u);
     if (strcmp(name, "jsq") == 0 || strcmp(name, "jiq") == 0)
         return known_no_wait(&u);
     return nothing;

@@ -26,7 +26,7 @@ static bool in_range(const struct bal_rcpb *rcpb) {
     return false;
 }
 
-double rcpb_geometric_sum(double x, double n) {
+double bal_rcpb_geometric_sum(double x, double n) {
     if (isinf(x))
         return n > 1.0 ? x : 1.0;
     if (x <= 0.0)
@@ -51,7 +51,7 @@ static double store_odds(const struct bal_rcpb *rcpb, double s1) {
     const double x = names / rcpb->lambda;
     if (rcpb->variant == BAL_RCPB_HIGH_MEMORY)
         return x < 1.0 ? x / (1.0 - x) : (double)INFINITY;
-    return x * rcpb_geometric_sum(x, (double)rcpb->c);
+    return x * bal_rcpb_geometric_sum(x, (double)rcpb->c);
 }
 
 double bal_rcpb_empty(const struct bal_rcpb *rcpb, double s1) {

@@ -74,5 +74,5 @@ double bal_known_critical_load(const struct bal_model *model, const struct bal_p
     if (strcmp(name, "pi") == 0 && model->clock == BAL_CLOCK_SLOTTED)
         return 1;
     /* A busy server gets no more than an equal share of the jobs. */
-    return strcmp(name, "jiq") == 0 && are_equal(servers) ? 1 : NAN;
+    return (strcmp(name, "jiq") == 0 || strcmp(name, "rcpb") == 0) && are_equal(servers) ? 1 : NAN;
 }

@@ -197,3 +197,11 @@ const char *bal_discipline_text(enum bal_discipline discipline) {
     static const char *const names[] = {"auto", "fifo", "preemptive", "nonpreemptive"};
     return names[discipline];
 }
+
+enum bal_discipline bal_model_discipline(const struct bal_model *model, bool serves_ranks) {
+    if (!model->classes)
+        return BAL_DISCIPLINE_FIFO;
+    if (model->discipline != BAL_DISCIPLINE_AUTO)
+        return model->discipline;
+    return serves_ranks ? BAL_DISCIPLINE_PREEMPTIVE : BAL_DISCIPLINE_FIFO;
+}

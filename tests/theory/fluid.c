@@ -74,7 +74,7 @@ static struct bal_fluid_path path_of(const struct bal_fluid_model *model, const 
 
 static void assert_reaches_equilibrium(size_t m, const double *start, size_t n) {
     const struct bal_fluid_model model = model_of(m);
-    const double end = 3000;
+    const double end = 2500;
     struct bal_fluid_path path = path_of(&model, start, n, &end, 1);
     for (size_t i = 1; i <= path.columns + 1; i++)
         assert_true(within(bal_fluid_path_at(&path, 0, i - 1), equilibrium(m, i), 1e-8));
@@ -116,7 +116,7 @@ static void stays_at_equilibrium(void **state) {
 
 /* ---- a plain integration: Runge and Kutta's method of order 4 over a fixed number of levels ---- */
 
-enum { LEVELS = 200 };
+enum { LEVELS = 64 };
 
 /* Definition 1 of the paper on rcpb and equation (10) of the one on priority. The boundary s_1 = 1 is held
  * by hand. */
@@ -260,7 +260,7 @@ static void monotone_in_the_start(void **state) {
     for (size_t k = 0; k < LENGTH(times); k++)
         times[k] = 0.05 * (double)(k * k) / 3;
     for (size_t m = 0; m < MODELS; m++)
-        for (int pair = 0; pair < 5; pair++) {
+        for (int pair = 0; pair < 3; pair++) {
             const struct bal_fluid_model model = model_of(m);
             double small[FULL], large[FULL];
             random_state(&rng, small, FULL);
@@ -320,7 +320,7 @@ static void mass_balance(void **state) {
     for (size_t k = 0; k < LENGTH(times); k++)
         times[k] = (double)k;
     for (size_t m = 0; m < MODELS; m++)
-        for (int run = 0; run < 4; run++) {
+        for (int run = 0; run < 3; run++) {
             const struct balanced balanced = {model_of(m), lambda_of(m)};
             struct bal_fluid_model model = balanced.model;
             model.head = 1;

@@ -160,8 +160,7 @@ static void little(void **state) {
         const double slots_waited = trial.metric[BAL_WAITING_MEAN] * (double)trial.jobs;
         const double left = (double)(trial.events - 2 * trial.jobs); /* jobs still there: each has waited a little */
         const double area = trial.metric[BAL_QUEUE_TOTAL] * run.time;
-        assert_true(area >= slots_waited && area <= slots_waited + left * 1000);
-        assert_true(left < 100 && area - slots_waited < 0.01 * area);
+        assert_true(left < 100 && area >= slots_waited && area - slots_waited < 0.01 * area);
         double tail = 0;
         for (int level = 1; level < BAL_TAIL_LEVELS; level++) {
             assert_true(trial.tail[level] <= trial.tail[level - 1]);
@@ -335,7 +334,7 @@ static void overflow(void **state) {
     struct bal_trial trial = {0};
     struct bal_error err = {0};
     assert_int_equal(bal_simulate(&model, &policy, &run, &trial, &err), BAL_E_MEMORY);
-    assert_string_equal(err.text, "not enough memory: the queues of 1 servers hold 4289999571 jobs in slot 430");
+    assert_string_equal(err.text, "no room for more: in slot 430 the queues of 1 servers hold 4289999571 jobs");
 }
 
 int main(void) {

@@ -1,0 +1,41 @@
+/* How the load varies over time: a factor that multiplies the arrival rate.
+ *
+ *   constant           1 at all times
+ *   sine(A,P)          1 + A sin(2 pi t / P), 0 <= A <= 1, period P
+ *   table(T:F T:F ...) piecewise linear through the points (T, F), T ascending, F >= 0; constant before the first and after the last
+ */
+#ifndef BALLAST_CURVE_H
+#define BALLAST_CURVE_H
+
+#include "ballast/error.h"
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { BAL_CURVE_POINTS = 256, BAL_CURVE_TEXT = 256 * 50 };
+
+enum bal_curve_kind { BAL_CURVE_CONSTANT, BAL_CURVE_SINE, BAL_CURVE_TABLE };
+
+/* A plain value; all zero bytes are the constant. */
+struct bal_curve {
+    enum bal_curve_kind kind;
+    double amplitude, period;
+    unsigned points;
+    double time[BAL_CURVE_POINTS], factor[BAL_CURVE_POINTS];
+};
+
+/* Reads a curve; on failure *curve is untouched. */
+enum bal_code bal_curve_parse(const char *text, struct bal_curve *curve, struct bal_error *err);
+/* The canonical text; always terminated; returns the length needed. */
+size_t bal_curve_print(const struct bal_curve *curve, char *text, size_t size);
+
+double bal_curve_at(const struct bal_curve *curve, double time);
+double bal_curve_most(const struct bal_curve *curve); /* its largest value */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

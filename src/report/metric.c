@@ -1,0 +1,59 @@
+#include "report/metric.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The table explains: "high class: mean response time: from arrival to completion". Its explanation stands behind the last colon
+ * or the first comma. */
+void bal_metric_label(struct bal_quantity quantity, const struct bal_model *model, char text[BAL_METRIC_TEXT]) {
+    if (quantity.metric == BAL_METRIC_COUNT) {
+        snprintf(text, BAL_METRIC_TEXT, "fraction of servers with at least %d job%s", quantity.level,
+                 quantity.level == 1 ? "" : "s");
+        return;
+    }
+    const struct bal_metric_info *info = &bal_metric_table[quantity.metric];
+    snprintf(text, BAL_METRIC_TEXT, "%s", info->meaning);
+    char *explanation = strstr(text, ": from ");
+    if (!explanation)
+        explanation = strstr(text, ", ");
+    if (explanation)
+        *explanation = '\0';
+    char *time = strstr(text, "unit of time");
+    if (time && model->clock == BAL_CLOCK_SLOTTED)
+        strcpy(time, "slot");
+    /* What was cut off may have held the unit. */
+    if (strcmp(info->unit, "per job") == 0 && !strstr(text, "per"))
+        strncat(text, " per job", BAL_METRIC_TEXT - strlen(text) - 1);
+}
+
+const char *bal_metric_unit(struct bal_quantity quantity, const struct bal_model *model) {
+    if (quantity.metric == BAL_METRIC_COUNT)
+        return "";
+    const char *unit = bal_metric_table[quantity.metric].unit;
+    if (strcmp(unit, "time") == 0)
+        return model->clock == BAL_CLOCK_SLOTTED ? "slots" : model->size.mean == 1 ? "service times" : "units of time";
+    return strncmp(unit, "per ", 4) == 0 ? "" : unit;
+}
+
+/* A number with so many decimals, or as a power of ten when it is far from 1. */
+static size_t print_number(double value, int decimals, char *text, size_t size) {
+    const double magnitude = fabs(value);
+    if (magnitude >= 1e7 || (magnitude > 0 && decimals > 7))
+        return (size_t)snprintf(text, size, "%.3g", value);
+    return (size_t)snprintf(text, size, "%.*f", decimals < 0 ? 0 : decimals, value);
+}
+
+void bal_metric_print(struct bal_estimate estimate, char text[BAL_METRIC_TEXT]) {
+    text[0] = '\0';
+    if (isnan(estimate.mean))
+        return;
+    const bool known = isfinite(estimate.half) && estimate.half > 0;
+    const double scale = known ? estimate.half : fabs(estimate.mean) * 1e-2;
+    const int decimals = scale > 0 && isfinite(scale) ? 1 - (int)floor(log10(scale)) : 0;
+    const size_t length = print_number(estimate.mean, decimals, text, BAL_METRIC_TEXT);
+    if (!known)
+        return;
+    const size_t sign = (size_t)snprintf(text + length, BAL_METRIC_TEXT - length, " ± ");
+    print_number(estimate.half, decimals, text + length + sign, BAL_METRIC_TEXT - length - sign);
+}

@@ -1,0 +1,376 @@
+/* One HTML page about all that a store has seen: claims first, then figures, tables, and how to repeat it. */
+#include "ballast/report.h"
+
+#include "report/html.h"
+#include "report/metric.h"
+#include "report/svg.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ROWS_OPEN = 30,  /* a table of more rows is folded */
+    ROWS_MAX = 2000, /* and one of more still is cut */
+};
+
+struct page {
+    struct bal_store *store;
+    const char *path;
+    FILE *out;
+    bool no_gnuplot; /* found missing: said once, not tried again */
+};
+
+/* An experiment of the page. */
+struct item {
+    const struct bal_store_run *run;
+    struct bal_experiment *experiment;
+    struct bal_finding *finding; /* one for each claim */
+};
+
+/* ---- small parts ---- */
+
+static void put(const struct page *page, const char *text) {
+    fputs(text, page->out);
+}
+
+static void put_fact(const struct page *page, const char *name, const char *text) {
+    if (!text || !*text)
+        return;
+    bal_html_element("dt", NULL, name, page->out);
+    bal_html_element("dd", NULL, text, page->out);
+}
+
+static const char *judgement_class(enum bal_judgement judgement) {
+    return judgement == BAL_CLAIM_HOLDS ? "holds" : judgement == BAL_CLAIM_FAILS ? "fails" : "open";
+}
+
+static const char *judgement_sign(enum bal_judgement judgement) {
+    return judgement == BAL_CLAIM_HOLDS ? "✓ " : judgement == BAL_CLAIM_FAILS ? "✗ " : "? ";
+}
+
+/* ---- claims ---- */
+
+static void put_claim(const struct page *page, const struct bal_claim *claim, const struct bal_finding *finding) {
+    fprintf(page->out, "<li class=\"claim %s\" id=\"claim-%s\">\n", judgement_class(finding->judgement), claim->id);
+    fprintf(page->out, "<span class=\"badge\">%s%s</span>\n<p>", judgement_sign(finding->judgement),
+            bal_judgement_text(finding->judgement));
+    bal_html_text(claim->says, page->out);
+    put(page, "</p>\n<dl>\n");
+    put_fact(page, "claim", claim->id);
+    put_fact(page, "where", claim->section);
+    put_fact(page, "measured", finding->measured);
+    put_fact(page, "at", finding->where);
+    put_fact(page, "expected", claim->expected);
+    put_fact(page, "missing", finding->why);
+    put(page, "</dl>\n</li>\n");
+}
+
+static void put_claims(const struct page *page, const struct item *item) {
+    const struct bal_experiment *e = item->experiment;
+    if (e->claims == 0)
+        return;
+    put(page, "<h3>Claims</h3>\n<ul class=\"claims\">\n");
+    for (size_t i = 0; i < e->claims; i++)
+        put_claim(page, &e->claim[i], &item->finding[i]);
+    put(page, "</ul>\n");
+}
+
+/* ---- figures ---- */
+
+static void put_figure(const struct page *page, const struct bal_plot *plot, const struct bal_figure *figure,
+                       const char *svg) {
+    fprintf(page->out, "<figure id=\"figure-%s\"%s>\n", plot->id, figure->panels > 1 ? " class=\"wide\"" : "");
+    put(page, bal_svg_element(svg));
+    if (plot->caption || plot->section) {
+        put(page, "<figcaption>");
+        if (plot->section) {
+            bal_html_text(plot->section, page->out);
+            put(page, plot->caption ? ". " : "");
+        }
+        bal_html_text(plot->caption, page->out);
+        put(page, "</figcaption>\n");
+    }
+    put(page, "</figure>\n");
+}
+
+static void put_no_figure(const struct page *page, const char *id, const char *why) {
+    put(page, "<p class=\"soft\">Figure ");
+    bal_html_text(id, page->out);
+    put(page, " could not be drawn: ");
+    bal_html_text(why, page->out);
+    put(page, ".</p>\n");
+}
+
+static enum bal_code put_figures(struct page *page, const struct item *item, struct bal_error *err) {
+    const struct bal_experiment *e = item->experiment;
+    if (e->plots > 0)
+        put(page, "<h3>Figures</h3>\n<div class=\"figures\">\n");
+    for (size_t i = 0; i < e->plots && !page->no_gnuplot; i++) {
+        struct bal_chart *chart;
+        const enum bal_code code = bal_chart_new(page->store, e, i, &chart, err);
+        if (code == BAL_E_MEMORY || code == BAL_E_IO)
+            return code;
+        if (code) { /* a file may ask for what cannot be drawn; the rest of the page is still worth having */
+            put_no_figure(page, e->plot[i].id, err->text);
+            continue;
+        }
+        char *svg;
+        size_t size;
+        if (bal_figure_render(bal_chart_figure(chart), BAL_FIGURE_SVG, &svg, &size, err)) {
+            put_no_figure(page, e->plot[i].id, err->text);
+            page->no_gnuplot = true;
+        } else {
+            put_figure(page, &e->plot[i], bal_chart_figure(chart), svg);
+            free(svg);
+        }
+        bal_chart_free(chart);
+    }
+    put(page, e->plots > 0 ? "</div>\n" : "");
+    return BAL_OK;
+}
+
+/* ---- tables ---- */
+
+static void put_table_head(const struct page *page, const struct bal_experiment *e) {
+    put(page, "<thead><tr>");
+    for (size_t a = 0; a < e->axes; a++)
+        bal_html_element("th", NULL, e->axis[a].label, page->out);
+    bal_html_element("th", "l", "policy", page->out);
+    bal_html_element("th", "l", "verdict", page->out);
+    for (size_t m = 0; m < e->metrics; m++) {
+        char text[32];
+        bal_html_element("th", NULL, bal_quantity_text(e->metric[m], text), page->out);
+    }
+    bal_html_element("th", NULL, "replications", page->out);
+    put(page, "</tr></thead>\n");
+}
+
+static enum bal_code put_value(const struct page *page, const struct bal_experiment *e, size_t point, size_t policy,
+                               struct bal_quantity quantity, const struct bal_result *result, struct bal_error *err) {
+    struct bal_estimate estimate = {NAN, NAN};
+    if (result->verdict != BAL_UNSTABLE || !bal_quantity_diverges(quantity)) {
+        const enum bal_code code = bal_store_quantity(page->store, e, point, policy, quantity, &estimate, err);
+        if (code)
+            return code;
+    }
+    char text[BAL_METRIC_TEXT];
+    bal_metric_print(estimate, text);
+    bal_html_element("td", NULL, *text ? text : "–", page->out);
+    return BAL_OK;
+}
+
+static enum bal_code put_row(const struct page *page, const struct bal_experiment *e, size_t point, size_t policy,
+                             struct bal_error *err) {
+    struct bal_result result;
+    enum bal_code code = bal_store_result(page->store, e, point, policy, &result, err);
+    if (code)
+        return code;
+    put(page, policy == 0 && point > 0 ? "<tr class=\"first\">" : "<tr>");
+    size_t index[BAL_AXES_MAX];
+    bal_experiment_coordinates(e, point, index);
+    for (size_t a = 0; a < e->axes; a++)
+        bal_html_element("td", NULL, e->axis[a].value[index[a]].label, page->out);
+    bal_html_element("td", "l", e->policy[policy].label, page->out);
+    bal_html_element("td", "l", result.replications > 0 ? bal_verdict_text(result.verdict) : "not run", page->out);
+    for (size_t m = 0; m < e->metrics && !code; m++)
+        code = put_value(page, e, point, policy, e->metric[m], &result, err);
+    fprintf(page->out, "<td>%u</td></tr>\n", result.replications);
+    return code;
+}
+
+static enum bal_code put_table(const struct page *page, const struct bal_experiment *e, struct bal_error *err) {
+    const size_t rows = e->points * e->policies;
+    fprintf(page->out, "<details class=\"results\"%s><summary>Results: %zu points, %zu policies</summary>\n",
+            rows <= ROWS_OPEN ? " open" : "", e->points, e->policies);
+    put(page, "<p class=\"soft\">± is the half-width of the 95 % confidence interval. A dash stands where a mean would say "
+              "nothing: the policy is unstable there.</p>\n<div class=\"scroll\"><table>\n");
+    put_table_head(page, e);
+    put(page, "<tbody>\n");
+    for (size_t i = 0; i < rows && i < ROWS_MAX; i++) {
+        const enum bal_code code = put_row(page, e, i / e->policies, i % e->policies, err);
+        if (code)
+            return code;
+    }
+    put(page, "</tbody></table></div>\n");
+    if (rows > ROWS_MAX)
+        fprintf(page->out, "<p class=\"soft\">The first %d of %zu rows; ballast results exports all of them.</p>\n", ROWS_MAX,
+                rows);
+    put(page, "</details>\n");
+    return BAL_OK;
+}
+
+/* ---- how to repeat it ---- */
+
+static const char *mode_option(enum bal_mode mode) {
+    return mode == BAL_MODE_QUICK ? " --quick" : mode == BAL_MODE_FULL ? " --full" : "";
+}
+
+static void put_repeat(const struct page *page, const struct item *item) {
+    const struct bal_experiment *e = item->experiment;
+    put(page, "<details class=\"repeat\"><summary>How to repeat this</summary>\n");
+    put(page, "<p>Save the experiment below as <code>");
+    bal_html_text(e->name, page->out);
+    put(page, ".yaml</code>. The same version of Ballast gives the same numbers on any machine.</p>\n<pre>ballast run ");
+    bal_html_text(e->name, page->out);
+    fprintf(page->out, ".yaml%s --db ", mode_option(e->mode));
+    bal_html_text(page->path, page->out);
+    put(page, "\nballast report ");
+    bal_html_text(page->path, page->out);
+    put(page, " -o report.html</pre>\n<dl class=\"facts\">\n");
+    char seed[32];
+    snprintf(seed, sizeof seed, "%" PRIu64, e->seed);
+    put_fact(page, "seed", seed);
+    put_fact(page, "version", item->run->version);
+    put_fact(page, "compiler", item->run->compiler);
+    put_fact(page, "machine", item->run->machine);
+    put_fact(page, "started", item->run->started);
+    put_fact(page, "ended", item->run->ended ? item->run->ended : "not yet");
+    put(page, "</dl>\n<pre class=\"spec\">");
+    bal_html_text(item->run->spec, page->out);
+    put(page, "</pre>\n</details>\n");
+}
+
+/* ---- an experiment ---- */
+
+static enum bal_code put_state(const struct page *page, const struct item *item, struct bal_error *err) {
+    const struct bal_experiment *e = item->experiment;
+    struct bal_sweep_progress progress;
+    const enum bal_code code = bal_sweep_status(e, page->store, &progress, err);
+    if (code)
+        return code;
+    put(page, "<p class=\"soft\">");
+    if (e->paper) {
+        put(page, "Paper ");
+        bal_html_text(e->paper, page->out);
+        put(page, e->section ? ", " : ". ");
+    }
+    if (e->section) {
+        bal_html_text(e->section, page->out);
+        put(page, ". ");
+    }
+    fprintf(page->out, "Experiment ");
+    bal_html_text(e->name, page->out);
+    fprintf(page->out, ", %s%s; %zu trials, seed %" PRIu64 ".</p>\n",
+            e->mode == BAL_MODE_PLAIN ? "as written" : bal_mode_text(e->mode), e->mode == BAL_MODE_PLAIN ? "" : " sizes",
+            progress.total, e->seed);
+    if (progress.done < progress.total)
+        fprintf(page->out, "<p class=\"open\"><span class=\"badge\">Not complete:</span> %zu of %zu trials are done.</p>\n",
+                progress.done, progress.total);
+    return BAL_OK;
+}
+
+static enum bal_code put_item(struct page *page, const struct item *item, size_t number, struct bal_error *err) {
+    const struct bal_experiment *e = item->experiment;
+    fprintf(page->out, "<section id=\"experiment-%zu\">\n", number);
+    bal_html_element("h2", NULL, e->title, page->out);
+    enum bal_code code = put_state(page, item, err);
+    if (e->about)
+        bal_html_element("p", NULL, e->about, page->out);
+    put_claims(page, item);
+    if (!code)
+        code = put_figures(page, item, err);
+    if (!code)
+        code = put_table(page, e, err);
+    put_repeat(page, item);
+    put(page, "</section>\n");
+    return code;
+}
+
+/* ---- the page ---- */
+
+/* The newest run of each experiment and mode, in the order in which they were started. */
+static bool is_newest(const struct bal_store_run *runs, size_t count, size_t i) {
+    for (size_t later = i + 1; later < count; later++)
+        if (strcmp(runs[later].name, runs[i].name) == 0 && runs[later].mode == runs[i].mode)
+            return false;
+    return true;
+}
+
+static enum bal_code item_init(const struct page *page, const struct bal_store_run *run, struct item *item,
+                               struct bal_error *err) {
+    *item = (struct item){.run = run};
+    enum bal_code code =
+        bal_experiment_parse(run->spec, strlen(run->spec), run->name, run->mode, &item->experiment, err);
+    if (code)
+        return code;
+    item->finding = calloc(item->experiment->claims + 1, sizeof *item->finding);
+    if (!item->finding)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for a report");
+    for (size_t i = 0; i < item->experiment->claims && !code; i++)
+        code = bal_claim_judge(page->store, item->experiment, &item->experiment->claim[i], &item->finding[i], err);
+    return code;
+}
+
+static void put_summary(const struct page *page, const struct item *items, size_t count) {
+    size_t judged[3] = {0};
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < items[i].experiment->claims; k++)
+            judged[items[i].finding[k].judgement]++;
+    if (judged[0] + judged[1] + judged[2] > 0) {
+        put(page, "<p>");
+        static const enum bal_judgement order[] = {BAL_CLAIM_HOLDS, BAL_CLAIM_FAILS, BAL_CLAIM_UNDECIDED};
+        static const char *const words[2][3] = {{"claim holds", "claim does not hold", "claim is undecided"},
+                                                {"claims hold", "claims do not hold", "claims are undecided"}};
+        for (int i = 0; i < 3; i++)
+            fprintf(page->out, "<span class=\"%s\"><span class=\"badge\">%s%zu %s</span></span>%s",
+                    judgement_class(order[i]), judgement_sign(order[i]), judged[order[i]], words[judged[order[i]] != 1][i],
+                    i < 2 ? " · " : "</p>\n");
+    }
+    if (count < 2)
+        return;
+    put(page, "<ul>\n");
+    for (size_t i = 0; i < count; i++) {
+        fprintf(page->out, "<li><a href=\"#experiment-%zu\">", i + 1);
+        bal_html_text(items[i].experiment->title, page->out);
+        put(page, "</a></li>\n");
+    }
+    put(page, "</ul>\n");
+}
+
+static enum bal_code put_page(struct page *page, const struct item *items, size_t count, struct bal_error *err) {
+    const char *slash = strrchr(page->path, '/');
+    const char *title = count == 1 ? items[0].experiment->title : slash ? slash + 1 : page->path;
+    bal_html_begin(title, page->out);
+    put(page, "<header>\n");
+    bal_html_element("h1", NULL, title, page->out);
+    put_summary(page, items, count);
+    put(page, "</header>\n<main>\n");
+    enum bal_code code = BAL_OK;
+    for (size_t i = 0; i < count && !code; i++)
+        code = put_item(page, &items[i], i + 1, err);
+    put(page, "</main>\n<footer class=\"soft\">Made by Ballast " BALLAST_VERSION " from ");
+    bal_html_text(page->path, page->out);
+    put(page, ".</footer>\n");
+    bal_html_end(page->out);
+    return code;
+}
+
+enum bal_code bal_report_write(struct bal_store *store, const char *path, FILE *out, struct bal_error *err) {
+    struct page page = {.store = store, .path = path, .out = out};
+    struct bal_store_run *runs = NULL;
+    size_t count = 0, used = 0;
+    enum bal_code code = bal_store_runs(store, &runs, &count, err);
+    if (code)
+        return code;
+    struct item *items = calloc(count + 1, sizeof *items);
+    if (!items)
+        code = bal_fail(err, BAL_E_MEMORY, "not enough memory for a report");
+    else if (count == 0)
+        code = bal_fail(err, BAL_E_MODEL, "'%s' has seen no experiment yet; ballast run puts one there", path);
+    for (size_t i = 0; i < count && !code; i++)
+        if (is_newest(runs, count, i))
+            code = item_init(&page, &runs[i], &items[used++], err);
+    if (!code)
+        code = put_page(&page, items, used, err);
+    for (size_t i = 0; i < used; i++) {
+        bal_experiment_free(items[i].experiment);
+        free(items[i].finding);
+    }
+    free(items);
+    free(runs);
+    if (!code && ferror(out))
+        code = bal_fail(err, BAL_E_IO, "the report cannot be written");
+    return code;
+}

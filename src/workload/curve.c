@@ -1,0 +1,129 @@
+#include "ballast/curve.h"
+
+#include "ballast/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double two_pi = 6.283185307179586;
+
+static enum bal_code bad_curve(const char *text, const char *why, struct bal_error *err) {
+    return bal_fail(err, BAL_E_RANGE,
+                    "curve '%.80s': %s; write constant, sine(A,P) with 0 <= A <= 1 and P > 0, or table(T:F T:F ...)", text, why);
+}
+
+/* Reads a number and what must stand behind it; returns where to go on, NULL if it is not there. */
+static const char *take(const char *at, double *value, char behind) {
+    while (*at == ' ')
+        at++;
+    const char *end = bal_number_read(at, value);
+    if (!end || !isfinite(*value))
+        return NULL;
+    while (behind != ' ' && *end == ' ')
+        end++;
+    if (*end != behind && !(behind == ' ' && *end == ')'))
+        return NULL;
+    return *end == ')' && behind == ' ' ? end : end + 1;
+}
+
+static enum bal_code parse_sine(const char *text, struct bal_curve *curve, struct bal_error *err) {
+    struct bal_curve sine = {.kind = BAL_CURVE_SINE};
+    const char *at = take(text + strlen("sine("), &sine.amplitude, ',');
+    at = at ? take(at, &sine.period, ')') : NULL;
+    if (!at || *at || !(sine.amplitude >= 0 && sine.amplitude <= 1) || !(sine.period > 0))
+        return bad_curve(text, "this is not a sine", err);
+    *curve = sine;
+    return BAL_OK;
+}
+
+static enum bal_code parse_table(const char *text, struct bal_curve *curve, struct bal_error *err) {
+    struct bal_curve table = {.kind = BAL_CURVE_TABLE};
+    const char *at = text + strlen("table(");
+    while (*at != ')') {
+        const unsigned i = table.points;
+        if (i == BAL_CURVE_POINTS)
+            return bad_curve(text, "a table has at most 256 points", err);
+        at = take(at, &table.time[i], ':');
+        at = at ? take(at, &table.factor[i], ' ') : NULL;
+        if (!at)
+            return bad_curve(text, "a point is TIME:FACTOR", err);
+        if (!(table.factor[i] >= 0) || (i > 0 && !(table.time[i] > table.time[i - 1])))
+            return bad_curve(text, "times must ascend and factors must not be negative", err);
+        table.points++;
+        while (*at == ' ')
+            at++;
+    }
+    if (at[1] || table.points == 0 || bal_curve_most(&table) == 0)
+        return bad_curve(text, "a table has at least one point with a factor above 0", err);
+    *curve = table;
+    return BAL_OK;
+}
+
+enum bal_code bal_curve_parse(const char *text, struct bal_curve *curve, struct bal_error *err) {
+    if (strcmp(text, "constant") == 0) {
+        *curve = (struct bal_curve){.kind = BAL_CURVE_CONSTANT};
+        return BAL_OK;
+    }
+    if (strncmp(text, "sine(", 5) == 0)
+        return parse_sine(text, curve, err);
+    if (strncmp(text, "table(", 6) == 0)
+        return parse_table(text, curve, err);
+    return bad_curve(text, "there is no such curve", err);
+}
+
+size_t bal_curve_print(const struct bal_curve *curve, char *text, size_t size) {
+    if (curve->kind == BAL_CURVE_CONSTANT)
+        return (size_t)snprintf(text, size, "constant");
+    char a[BAL_NUMBER_TEXT], b[BAL_NUMBER_TEXT];
+    if (curve->kind == BAL_CURVE_SINE) {
+        bal_number_print(curve->amplitude, a);
+        bal_number_print(curve->period, b);
+        return (size_t)snprintf(text, size, "sine(%s,%s)", a, b);
+    }
+    size_t length = 0;
+    for (unsigned i = 0; i < curve->points; i++) {
+        bal_number_print(curve->time[i], a);
+        bal_number_print(curve->factor[i], b);
+        const size_t room = length < size ? size - length : 0;
+        length += (size_t)snprintf(room ? text + length : NULL, room, "%s%s:%s%s", i ? " " : "table(", a, b,
+                                   i + 1 == curve->points ? ")" : "");
+    }
+    return length;
+}
+
+static double table_at(const struct bal_curve *curve, double time) {
+    if (time <= curve->time[0])
+        return curve->factor[0];
+    unsigned low = 0, high = curve->points;
+    while (high - low > 1) { /* time[low] <= time */
+        const unsigned middle = (low + high) / 2;
+        if (curve->time[middle] <= time)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (high == curve->points)
+        return curve->factor[low];
+    const double part = (time - curve->time[low]) / (curve->time[high] - curve->time[low]);
+    return curve->factor[low] + part * (curve->factor[high] - curve->factor[low]);
+}
+
+double bal_curve_at(const struct bal_curve *curve, double time) {
+    if (curve->kind == BAL_CURVE_CONSTANT)
+        return 1;
+    if (curve->kind == BAL_CURVE_SINE)
+        return 1 + curve->amplitude * sin(two_pi * time / curve->period);
+    return table_at(curve, time);
+}
+
+double bal_curve_most(const struct bal_curve *curve) {
+    if (curve->kind == BAL_CURVE_CONSTANT)
+        return 1;
+    if (curve->kind == BAL_CURVE_SINE)
+        return 1 + curve->amplitude;
+    double most = 0;
+    for (unsigned i = 0; i < curve->points; i++)
+        most = fmax(most, curve->factor[i]);
+    return most;
+}
