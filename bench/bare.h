@@ -1,12 +1,13 @@
-/* The bare loop: what everything else is measured against. The uniformised Markov chain of pod:d=2, queue lengths only: no times, no jobs, no
- * policy, no statistics. */
+/* The bare loop: what everything else is measured against. The uniformised Markov chain of pod:d=2, queue
+ * lengths only: no times, no jobs, no policy, no statistics. */
 #ifndef BENCH_BARE_H
 #define BENCH_BARE_H
 
 #include <stdint.h>
 #include <time.h>
 
-/* Runs about so many events (arrivals and completions) on 1000 servers at load 0.9 and returns events per second of processor time. */
+/* Runs about so many events (arrivals and completions) on 1000 servers at load 0.9 and returns events per
+ * second of processor time. */
 double bare_speed(uint64_t events);
 
 /* Processor time of this thread: other programs on the machine disturb it less than the wall clock. */

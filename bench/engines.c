@@ -1,5 +1,6 @@
-/* How fast the engines are, as ratios to the bare loop inside one run: each row is measured in turn with the bare loop, several times, and the
- * middle ratio is shown. These machines are shared; a ratio says more than a speed. */
+/* How fast the engines are, as ratios to the bare loop inside one run: each row is measured in turn with the
+ * bare loop, several times, and the middle ratio is shown. These machines are shared; a ratio says more than
+ * a speed. */
 #include "bare.h"
 
 #include "ballast/simulate.h"
@@ -31,8 +32,10 @@ static const struct row rows[] = {
     {"markov, jsq of 10 000", "10000", "exp", "jsq", 0, false, 0.9, 4e6, BAL_ENGINE_MARKOV, 0},
     {"event, least-work of 10 000", "10000", "exp", "least-work", 0, false, 0.9, 1e6, BAL_ENGINE_EVENT, 0},
     {"markov, rcpb", "1000", "exp", "rcpb:c=2,mup=1", 0, false, 0.9, 4e6, BAL_ENGINE_MARKOV, 0},
-    {"markov, two classes", "1000", "exp", "pod-ssp:d1=2,d2=2", 0.5, false, 0.9, 2e6, BAL_ENGINE_MARKOV, 0.25},
-    {"slotted, server-slots", "50x1,50xuniform(1,19)", "exp", "pi", 0, true, 0.9, 4e4, BAL_ENGINE_SLOTTED, 0.45},
+    {"markov, two classes", "1000", "exp", "pod-ssp:d1=2,d2=2", 0.5, false, 0.9, 2e6, BAL_ENGINE_MARKOV,
+     0.25},
+    {"slotted, server-slots", "50x1,50xuniform(1,19)", "exp", "pi", 0, true, 0.9, 1e6, BAL_ENGINE_SLOTTED,
+     0.45},
 };
 
 static void fail(const char *what) {
@@ -45,8 +48,9 @@ static double speed(const struct row *row) {
     struct bal_model model = {.load = row->load, .classes = row->high > 0, .high = row->high};
     struct bal_policy_spec policy;
     struct bal_error err;
-    if (bal_servers_parse(row->servers, &model.servers, &err) || bal_law_parse(row->service, &model.size, &err) ||
-        bal_policy_parse(row->policy, &policy, &err) || bal_batch_parse("poisson", &model.batch, &err))
+    if (bal_servers_parse(row->servers, &model.servers, &err) ||
+        bal_law_parse(row->service, &model.size, &err) || bal_policy_parse(row->policy, &policy, &err) ||
+        bal_batch_parse("poisson", &model.batch, &err))
         fail(err.text);
     model.clock = row->slotted ? BAL_CLOCK_SLOTTED : BAL_CLOCK_CONTINUOUS;
     const struct bal_run run = {.seed = 1,
@@ -58,8 +62,7 @@ static double speed(const struct row *row) {
     if (!trial || bal_simulate(&model, &policy, &run, trial, &err))
         fail(err.text);
     const double seconds = processor_time() - start;
-    const double units =
-        row->slotted ? row->jobs * bal_servers_count(&model.servers) : (double)trial->events;
+    const double units = row->slotted ? row->jobs * bal_servers_count(&model.servers) : (double)trial->events;
     free(trial);
     return units / seconds;
 }
@@ -78,7 +81,8 @@ static void measure(const struct row *row) {
         fastest = ours > fastest ? ours : fastest;
     }
     qsort(ratio, ROUNDS, sizeof *ratio, by_value);
-    printf("%-32s %-22s %6.1f M/s  %5.2f of the bare loop", row->what, row->policy, fastest / 1e6, ratio[ROUNDS / 2]);
+    printf("%-32s %-22s %6.1f M/s  %5.2f of the bare loop", row->what, row->policy, fastest / 1e6,
+           ratio[ROUNDS / 2]);
     if (row->wanted > 0)
         printf("  (wanted %.2f: %s)", row->wanted, ratio[ROUNDS / 2] >= row->wanted ? "met" : "NOT MET");
     putchar('\n');
@@ -98,7 +102,8 @@ static double resident_bytes(void) {
 static void measure_memory(void) {
     const pid_t child = fork();
     if (child == 0) {
-        static const struct row large = {"", "1M", "exp", "pod:d=2", 0, false, 0.9, 2e7, BAL_ENGINE_MARKOV, 0};
+        static const struct row large = {"",    "1M", "exp", "pod:d=2",         0,
+                                         false, 0.9,  2e7,   BAL_ENGINE_MARKOV, 0};
         const double before = resident_bytes();
         const double events = speed(&large);
         FILE *status = fopen("/proc/self/status", "r");
@@ -107,8 +112,8 @@ static void measure_memory(void) {
         while (status && fgets(line, sizeof line, status))
             if (strncmp(line, "VmHWM:", 6) == 0)
                 peak = atof(line + 6) * 1024;
-        printf("%-32s %-22s %6.1f M/s  %.0f bytes a server (wanted at most 100)\n", "markov, 1 000 000 servers", "pod:d=2",
-               events / 1e6, (peak - before) / 1e6);
+        printf("%-32s %-22s %6.1f M/s  %.0f bytes a server (wanted at most 100)\n",
+               "markov, 1 000 000 servers", "pod:d=2", events / 1e6, (peak - before) / 1e6);
         fflush(stdout);
         _exit(0);
     }

@@ -1,7 +1,7 @@
 /* What the commands share: the table of commands, declarative options, output, progress, interruption.
  *
- * Results go to stdout, everything else to stderr. Exit status: 0 success, 1 an outcome that was asked to be good and is not, 2 bad
- * input (one line on stderr, nothing on stdout), 130 interrupted. */
+ * Results go to stdout, everything else to stderr. Exit status: 0 success, 1 an outcome that was asked to be
+ * good and is not, 2 bad input (one line on stderr, nothing on stdout), 130 interrupted. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -37,8 +37,9 @@ extern const struct cli_command *const cli_commands[];
 extern const size_t cli_command_count;
 const struct cli_command *cli_find_command(const char *name);
 
-/* Reads the options of a command into *into. Operands are moved to the front of argv[1..] and their number is left in *operands; at
- * most `most` are taken. Returns -1 to go on; otherwise the exit status (help was printed, or an error). */
+/* Reads the options of a command into *into. Operands are moved to the front of argv[1..] and their number is
+ * left in *operands; at most `most` are taken. Returns -1 to go on; otherwise the exit status (help was
+ * printed, or an error). */
 int cli_parse(const struct cli_command *command, int argc, char **argv, void *into, int most, int *operands);
 
 void cli_print_help(const struct cli_command *command, FILE *out);
@@ -54,15 +55,17 @@ struct cli_range {
     bool whole;
     const char *what; /* "a whole number from 1 to 1000" */
 };
-enum bal_code cli_number(const char *value, const struct cli_range *range, double *number, struct bal_error *err);
+enum bal_code cli_number(const char *value, const struct cli_range *range, double *number,
+                         struct bal_error *err);
 
 enum cli_format { CLI_TEXT, CLI_CSV, CLI_JSON };
 enum bal_code cli_format(const char *value, enum cli_format *format, struct bal_error *err);
 
 /* ---- output ---- */
 
-/* Results are gathered in memory and written at the end, so that nothing half-written stays. With a path the file beside it is created at
- * once (an unwritable place is known before any work is done) and takes its name when it is complete. */
+/* Results are gathered in memory and written at the end, so that nothing half-written stays. With a path the
+ * file beside it is created at once (an unwritable place is known before any work is done) and takes its name
+ * when it is complete. */
 struct cli_output {
     FILE *stream; /* write here */
     char *text;

@@ -37,7 +37,8 @@ static int print_results(const struct cli_setup *setup, const struct comparison 
     if (status)
         return status;
     if (comparison->cut_short) {
-        cli_warn("interrupted: these results are cut short and come from the replications that were complete");
+        cli_warn(
+            "interrupted: these results are cut short and come from the replications that were complete");
         return CLI_INTERRUPTED;
     }
     warn_imprecise(comparison);
@@ -97,8 +98,10 @@ const struct cli_command cmd_compare = {
     .name = "compare",
     .summary = "compare policies on one fleet: response times, messages, memory",
     .operands = "",
-    .description = "Simulates each policy on the same fleet with the same arrivals and prints the mean response time with its\n"
-                   "95 % confidence interval, percentiles, messages and memory, beside what theory says. Best first.",
+    .description =
+        "Simulates each policy on the same fleet with the same arrivals and prints the mean response time "
+        "with its\n"
+        "95 % confidence interval, percentiles, messages and memory, beside what theory says. Best first.",
     .examples = "  ballast compare\n"
                 "  ballast compare --servers 50x1,50x10 --load 0.8\n"
                 "  ballast compare --policy pod:d=2 --policy jiq --service 'lognormal(4)' --precision 0.01\n",

@@ -18,15 +18,31 @@ int cli_unknown_command(const char *name) {
     char list[500] = "";
     size_t used = 0;
     for (size_t i = 0; i < cli_command_count && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", cli_commands[i]->name);
+        used +=
+            (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", cli_commands[i]->name);
     return cli_fail("unknown command '%.100s'; the commands are %s", name, list);
 }
 
+static enum bal_code set_manual(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    *(bool *)into = true;
+    return BAL_OK;
+}
+
+static const struct cli_option options[] = {
+    {"manual", NULL, "the whole manual page, as mdoc source", set_manual},
+};
+
 static int run(const struct cli_command *command, int argc, char **argv) {
+    bool manual = false;
     int operands;
-    const int status = cli_parse(command, argc, argv, NULL, 1, &operands);
+    const int status = cli_parse(command, argc, argv, &manual, 1, &operands);
     if (status >= 0)
         return status;
+    if (manual) {
+        cli_print_manual(stdout);
+        return CLI_OK;
+    }
     if (operands == 0) {
         cli_print_overview(stdout);
         return CLI_OK;
@@ -43,5 +59,7 @@ const struct cli_command cmd_help = {
     .summary = "explain a command",
     .operands = "[COMMAND]",
     .description = "Lists the commands, or explains one of them with all its options.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
     .run = run,
 };

@@ -48,7 +48,8 @@ static void range_text(const struct bal_param *param, char *text, size_t size) {
     bal_number_print(param->high, high);
     if (!isnan(param->fallback))
         bal_number_print(param->fallback, fallback);
-    snprintf(text, size, "%s from %s to %s, default %s", param->whole ? "whole number" : "number", low, high, fallback);
+    snprintf(text, size, "%s from %s to %s, default %s", param->whole ? "whole number" : "number", low, high,
+             fallback);
 }
 
 static void print_list(FILE *out) {
@@ -70,7 +71,8 @@ static void print_list(FILE *out) {
     }
     table_print(&table, "lllrl", true, out);
     table_fini(&table);
-    fputs("\nA policy is written name or name:key=value,... ; ballast policies NAME tells its parameters.\n", out);
+    fputs("\nA policy is written name or name:key=value,... ; ballast policies NAME tells its parameters.\n",
+          out);
 }
 
 static void print_one(const struct bal_policy *policy, FILE *out) {
@@ -94,7 +96,8 @@ static void print_one(const struct bal_policy *policy, FILE *out) {
 
 static void print_markdown(FILE *out) {
     fputs("# Policies\n\nMade from the table of policies by `ballast policies --format markdown`.\n\n"
-          "| policy | rule | cost a job | bits at N = 100 | at N = 10000 | paper |\n|---|---|---|---|---|---|\n",
+          "| policy | rule | cost a job | bits at N = 100 | at N = 10000 | paper "
+          "|\n|---|---|---|---|---|---|\n",
           out);
     for (size_t i = 0; i < bal_policy_count; i++) {
         const struct bal_policy *policy = bal_policy_table[i];
@@ -102,8 +105,8 @@ static void print_markdown(FILE *out) {
         default_text(policy, name, sizeof name);
         memory_text(policy, 100, bits_small, sizeof bits_small);
         memory_text(policy, 10000, bits_large, sizeof bits_large);
-        fprintf(out, "| `%s` | %s | %s | %s | %s | %s |\n", name, policy->summary, policy->cost, bits_small, bits_large,
-                policy->paper);
+        fprintf(out, "| `%s` | %s | %s | %s | %s | %s |\n", name, policy->summary, policy->cost, bits_small,
+                bits_large, policy->paper);
     }
     fputs("\n## Parameters\n\nA policy is written `name` or `name:key=value,...`.\n\n"
           "| policy | parameter | values | meaning |\n|---|---|---|---|\n",
@@ -113,7 +116,8 @@ static void print_markdown(FILE *out) {
             const struct bal_param *param = &bal_policy_table[i]->params[k];
             char range[200];
             range_text(param, range, sizeof range);
-            fprintf(out, "| `%s` | `%s` | %s | %s |\n", bal_policy_table[i]->name, param->name, range, param->help);
+            fprintf(out, "| `%s` | `%s` | %s | %s |\n", bal_policy_table[i]->name, param->name, range,
+                    param->help);
         }
 }
 

@@ -9,6 +9,7 @@ extern const struct cli_command cmd_help;
 extern const struct cli_command cmd_policies;
 
 void cli_print_overview(FILE *out);
+void cli_print_manual(FILE *out); /* in mdoc */
 int cli_unknown_command(const char *name);
 
 #endif

@@ -26,9 +26,11 @@ void cli_warn(const char *format, ...) {
     fputc('\n', stderr);
 }
 
-static const struct cli_option *find_option(const struct cli_command *command, const char *name, size_t length) {
+static const struct cli_option *find_option(const struct cli_command *command, const char *name,
+                                            size_t length) {
     for (size_t i = 0; i < command->option_count; i++)
-        if (strlen(command->options[i].name) == length && strncmp(command->options[i].name, name, length) == 0)
+        if (strlen(command->options[i].name) == length &&
+            strncmp(command->options[i].name, name, length) == 0)
             return &command->options[i];
     return NULL;
 }
@@ -37,8 +39,10 @@ static int unknown_option(const struct cli_command *command, const char *given) 
     char list[1000] = "";
     size_t used = 0;
     for (size_t i = 0; i < command->option_count && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s--%s", i ? " " : "", command->options[i].name);
-    return cli_fail("%s: unknown option '%.100s'; it takes %s%s--help", command->name, given, list, used ? " " : "");
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s--%s", i ? " " : "",
+                                 command->options[i].name);
+    return cli_fail("%s: unknown option '%.100s'; it takes %s%s--help", command->name, given, list,
+                    used ? " " : "");
 }
 
 /* Takes the option at argv[i]; returns how many arguments it used up, or -1 after printing an error. */
@@ -57,7 +61,8 @@ static int take_option(const struct cli_command *command, int argc, char **argv,
         return -1;
     }
     if (option->argument && !attached && i + 1 >= argc) {
-        cli_fail("--%s: a value is missing: --%s %s (%s)", option->name, option->name, option->argument, option->help);
+        cli_fail("--%s: a value is missing: --%s %s (%s)", option->name, option->name, option->argument,
+                 option->help);
         return -1;
     }
     const char *value = !option->argument ? "" : attached ? name + length + 1 : argv[i + 1];
@@ -87,8 +92,9 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *in
         } else if (options && argv[i][0] == '-' && argv[i][1]) {
             return unknown_option(command, argv[i]);
         } else if (count == most) {
-            return cli_fail("%s: unexpected argument '%.100s'; usage: ballast %s %s%s[options]", command->name, argv[i],
-                            command->name, command->operands, *command->operands ? " " : "");
+            return cli_fail("%s: unexpected argument '%.100s'; usage: ballast %s %s%s[options]",
+                            command->name, argv[i], command->name, command->operands,
+                            *command->operands ? " " : "");
         } else {
             argv[++count] = argv[i++];
         }
@@ -98,13 +104,14 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *in
 }
 
 void cli_print_help(const struct cli_command *command, FILE *out) {
-    fprintf(out, "usage: ballast %s%s%s%s\n\n%s\n", command->name, *command->operands ? " " : "", command->operands,
-            command->option_count ? " [options]" : "", command->description);
+    fprintf(out, "usage: ballast %s%s%s%s\n\n%s\n", command->name, *command->operands ? " " : "",
+            command->operands, command->option_count ? " [options]" : "", command->description);
     if (command->option_count)
         fputs("\noptions:\n", out);
     for (size_t i = 0; i < command->option_count; i++) {
         char left[64];
-        snprintf(left, sizeof left, "--%s%s%s", command->options[i].name, command->options[i].argument ? " " : "",
+        snprintf(left, sizeof left, "--%s%s%s", command->options[i].name,
+                 command->options[i].argument ? " " : "",
                  command->options[i].argument ? command->options[i].argument : "");
         fprintf(out, "  %-24s %s\n", left, command->options[i].help);
     }
@@ -112,10 +119,11 @@ void cli_print_help(const struct cli_command *command, FILE *out) {
         fprintf(out, "\nexamples:\n%s", command->examples);
 }
 
-enum bal_code cli_number(const char *value, const struct cli_range *range, double *number, struct bal_error *err) {
+enum bal_code cli_number(const char *value, const struct cli_range *range, double *number,
+                         struct bal_error *err) {
     double parsed;
-    if (!bal_number_parse(value, strlen(value), &parsed) || !(parsed >= range->low && parsed <= range->high) ||
-        (range->whole && parsed != floor(parsed)))
+    if (!bal_number_parse(value, strlen(value), &parsed) ||
+        !(parsed >= range->low && parsed <= range->high) || (range->whole && parsed != floor(parsed)))
         return bal_fail(err, BAL_E_RANGE, "not %s", range->what);
     *number = parsed;
     return BAL_OK;

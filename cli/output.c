@@ -15,7 +15,8 @@ int cli_output_open(struct cli_output *output, const char *path) {
         }
         const int fd = mkstemp(output->temporary);
         if (fd < 0) {
-            const int failed = cli_fail("--output %s: cannot write there: %s; choose another place", path, strerror(errno));
+            const int failed =
+                cli_fail("--output %s: cannot write there: %s; choose another place", path, strerror(errno));
             free(output->temporary);
             output->temporary = NULL;
             return failed;

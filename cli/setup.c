@@ -27,7 +27,8 @@ enum bal_code cli_set_service(void *into, const char *value, struct bal_error *e
 enum bal_code cli_set_policy(void *into, const char *value, struct bal_error *err) {
     struct cli_setup *setup = into;
     if (setup->policies == CLI_POLICIES_MAX)
-        return bal_fail(err, BAL_E_RANGE, "too many; at most %d policies can be compared at once", CLI_POLICIES_MAX);
+        return bal_fail(err, BAL_E_RANGE, "too many; at most %d policies can be compared at once",
+                        CLI_POLICIES_MAX);
     const enum bal_code code = bal_policy_parse(value, &setup->policy[setup->policies], err);
     setup->policies += code == BAL_OK;
     return code;
@@ -58,7 +59,8 @@ enum bal_code cli_set_replications(void *into, const char *value, struct bal_err
 }
 
 enum bal_code cli_set_precision(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {1e-6, 1, false, "a relative half-width from 0.000001 to 1, such as 0.01"};
+    static const struct cli_range range = {1e-6, 1, false,
+                                           "a relative half-width from 0.000001 to 1, such as 0.01"};
     return cli_number(value, &range, &((struct cli_setup *)into)->precision, err);
 }
 

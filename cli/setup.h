@@ -1,5 +1,5 @@
-/* The options that commands share: the model, the policies, the length of runs, the output. A command's request begins with a struct
- * cli_setup and its table of options begins with the lists below. */
+/* The options that commands share: the model, the policies, the length of runs, the output. A command's
+ * request begins with a struct cli_setup and its table of options begins with the lists below. */
 #ifndef CLI_SETUP_H
 #define CLI_SETUP_H
 
@@ -25,7 +25,8 @@ struct cli_setup {
 /* 100 servers at load 0.9, exponential service, 10 replications, seed 1. */
 void cli_setup_init(struct cli_setup *setup);
 
-/* Looks at the whole: without policies it takes all that fit. Returns -1 to go on, otherwise the exit status. */
+/* Looks at the whole: without policies it takes all that fit. Returns -1 to go on, otherwise the exit status.
+ */
 int cli_setup_check(struct cli_setup *setup);
 
 /* Length of a replication in time: as asked, or 2M jobs and at least 100 a server. */
@@ -36,32 +37,43 @@ struct bal_case cli_setup_case(const struct cli_setup *setup, size_t policy);
 
 #define CLI_MODEL_OPTIONS                                                                                    \
     {"servers", "FLEET", "a number, or COUNTxSPEED,...: 100 or 50x1,50x10 (default 100)", cli_set_servers},  \
-    {"load", "X", "arriving work over capacity (default 0.9)", cli_set_load},                                \
-    {"service", "LAW", "job sizes: exp, det, erlang(K), hyper(C2), pareto(A), ... (default exp)", cli_set_service}, \
-    {"high", "P", "two classes of jobs: the share of the high one, 0 to 1", cli_set_high},                   \
-    {"discipline", "NAME", "auto, fifo, preemptive or nonpreemptive (default auto)", cli_set_discipline},    \
-    {"tasks", "M", "tasks of a job, divided among servers (default 1)", cli_set_tasks},                      \
-    {"slotted", NULL, "slotted time: a batch of jobs in each slot, capacities of 1 or more", cli_set_slotted}, \
-    {"batch", "LAW", "slotted: poisson, geometric, bernoulli, constant(K), ... (default poisson)", cli_set_batch}, \
-    {"split", NULL, "slotted: batches may be divided among servers", cli_set_split}
+        {"load", "X", "arriving work over capacity (default 0.9)", cli_set_load},                            \
+        {"service", "LAW", "job sizes: exp, det, erlang(K), hyper(C2), pareto(A), ... (default exp)",        \
+         cli_set_service},                                                                                   \
+        {"high", "P", "two classes of jobs: the share of the high one, 0 to 1", cli_set_high},               \
+        {"discipline", "NAME", "auto, fifo, preemptive or nonpreemptive (default auto)",                     \
+         cli_set_discipline},                                                                                \
+        {"tasks", "M", "tasks of a job, divided among servers (default 1)", cli_set_tasks},                  \
+        {"slotted", NULL, "slotted time: a batch of jobs in each slot, capacities of 1 or more",             \
+         cli_set_slotted},                                                                                   \
+        {"batch", "LAW", "slotted: poisson, geometric, bernoulli, constant(K), ... (default poisson)",       \
+         cli_set_batch},                                                                                     \
+    {                                                                                                        \
+        "split", NULL, "slotted: batches may be divided among servers", cli_set_split                        \
+    }
 
 #define CLI_POLICY_OPTION                                                                                    \
-    {"policy", "POLICY", "name or name:key=value,...; repeat it (default: all that fit)", cli_set_policy}
+    { "policy", "POLICY", "name or name:key=value,...; repeat it (default: all that fit)", cli_set_policy }
 
 #define CLI_RUN_OPTIONS                                                                                      \
     {"time", "T", "length of each replication in time (slots)", cli_set_time},                               \
-    {"jobs", "J", "or in expected jobs (default 2M, and at least 100 a server)", cli_set_jobs},              \
-    {"warmup", "PART", "part of the run to cut, 0 to 0.5 (default auto: MSER-5)", cli_set_warmup},           \
-    {"replications", "R", "independent runs of each policy (default 10)", cli_set_replications},             \
-    {"precision", "P", "add replications until the mean is known to within P, such as 0.01", cli_set_precision}, \
-    {"seed", "S", "another seed, other random numbers (default 1)", cli_set_seed},                           \
-    {"threads", "K", "threads to use (default: all processors); results do not depend on it", cli_set_threads}, \
-    {"engine", "NAME", "auto, markov, event or slotted (default auto)", cli_set_engine}
+        {"jobs", "J", "or in expected jobs (default 2M, and at least 100 a server)", cli_set_jobs},          \
+        {"warmup", "PART", "part of the run to cut, 0 to 0.5 (default auto: MSER-5)", cli_set_warmup},       \
+        {"replications", "R", "independent runs of each policy (default 10)", cli_set_replications},         \
+        {"precision", "P", "add replications until the mean is known to within P, such as 0.01",             \
+         cli_set_precision},                                                                                 \
+        {"seed", "S", "another seed, other random numbers (default 1)", cli_set_seed},                       \
+        {"threads", "K", "threads to use (default: all processors); results do not depend on it",            \
+         cli_set_threads},                                                                                   \
+    {                                                                                                        \
+        "engine", "NAME", "auto, markov, event or slotted (default auto)", cli_set_engine                    \
+    }
 
 #define CLI_OUTPUT_OPTIONS                                                                                   \
     {"format", "FORM", "text, csv or json (default text)", cli_set_format},                                  \
-    {"output", "FILE", "write the results there (default: standard output)", cli_set_output},                \
-    {"quiet", NULL, "no progress bar", cli_set_quiet}
+        {"output", "FILE", "write the results there (default: standard output)", cli_set_output}, {          \
+        "quiet", NULL, "no progress bar", cli_set_quiet                                                      \
+    }
 
 /* The setters of the options above; into is a struct cli_setup. */
 enum bal_code cli_set_servers(void *into, const char *value, struct bal_error *err);

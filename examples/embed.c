@@ -111,12 +111,13 @@ static enum bal_code dispatcher_run(struct dispatcher *d, struct bal_error *err)
 }
 
 int main(int argc, char **argv) {
-    static char *defaults[] = {"embed", "random", "pod:d=2", "jiq", "jsq", NULL};
+    static const char *const defaults[] = {"random", "pod:d=2", "jiq", "jsq"};
     static struct dispatcher d;
     printf("%-20s %10s %12s %8s %8s\n", "policy", "requests", "mean ticks", "probes", "reports");
-    for (char **text = argc > 1 ? argv + 1 : defaults + 1; *text; text++) {
+    for (int i = 0; i < (argc > 1 ? argc - 1 : 4); i++) {
+        const char *text = argc > 1 ? argv[i + 1] : defaults[i];
         struct bal_error err;
-        enum bal_code code = dispatcher_init(&d, *text, &err);
+        enum bal_code code = dispatcher_init(&d, text, &err);
         if (!code)
             code = dispatcher_run(&d, &err);
         free(d.state);
@@ -125,7 +126,7 @@ int main(int argc, char **argv) {
             return 2;
         }
         const double requests = (double)d.requests;
-        printf("%-20s %10.0f %12.2f %8.2f %8.2f\n", *text, requests, (double)d.ticks_in_system / requests,
+        printf("%-20s %10.0f %12.2f %8.2f %8.2f\n", text, requests, (double)d.ticks_in_system / requests,
                (double)d.fleet.probes / requests, (double)d.reports / requests);
     }
     return 0;

@@ -2,7 +2,8 @@
  *
  *   constant           1 at all times
  *   sine(A,P)          1 + A sin(2 pi t / P), 0 <= A <= 1, period P
- *   table(T:F T:F ...) piecewise linear through the points (T, F), T ascending, F >= 0; constant before the first and after the last
+ *   table(T:F T:F ...) piecewise linear through the points (T, F), T ascending, F >= 0; constant before the
+ * first and after the last
  */
 #ifndef BALLAST_CURVE_H
 #define BALLAST_CURVE_H

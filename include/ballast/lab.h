@@ -1,7 +1,7 @@
 /* The lab: many trials side by side, and what they say together.
  *
- * A case is one policy on one model; its replications are independent trials. Cases are given as an array and their results come
- * back as an array. Results do not depend on the number of threads. */
+ * A case is one policy on one model; its replications are independent trials. Cases are given as an array and
+ * their results come back as an array. Results do not depend on the number of threads. */
 #ifndef BALLAST_LAB_H
 #define BALLAST_LAB_H
 
@@ -16,8 +16,8 @@ struct bal_case {
     struct bal_policy_spec policy;
     struct bal_run run;    /* its replication and stop are set for each trial */
     unsigned replications; /* at least this many, >= 1 */
-    double precision;      /* when above 0: add replications until the half-width of the mean response time is at most
-                            * this fraction of it */
+    double precision; /* when above 0: add replications until the half-width of the mean response time is at
+                       * most this fraction of it */
 };
 
 /* What the replications of a case say together. */
@@ -39,31 +39,34 @@ struct bal_lab_options {
     unsigned threads;         /* 0: one for each processor */
     unsigned most;            /* most replications that the precision may ask for; 0: 1000 */
     const volatile int *stop; /* when set and not 0: finish early with what is there; may be NULL */
-    /* Called now and then from one of the threads, never from two at once; may be NULL. `part` is the share of all work
-     * known so far that is done, 0 to 1. */
+    /* Called now and then from one of the threads, never from two at once; may be NULL. `part` is the share
+     * of all work known so far that is done, 0 to 1. */
     void (*progress)(void *context, double part);
     void *progress_context;
 };
 
-/* Runs all replications of all cases, the long ones first. result has room for count. Returns BAL_E_STOPPED, with results from the trials
- * that were complete, when told to stop. */
+/* Runs all replications of all cases, the long ones first. result has room for count. Returns BAL_E_STOPPED,
+ * with results from the trials that were complete, when told to stop. */
 enum bal_code bal_lab_run(const struct bal_case *cases, size_t count, const struct bal_lab_options *options,
                           struct bal_result *result, struct bal_error *err);
 
-/* The same conclusion from trials made elsewhere. trial[0..count) are the replications of one case, in order. */
-void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size_t count, struct bal_result *result);
+/* The same conclusion from trials made elsewhere. trial[0..count) are the replications of one case, in order.
+ */
+void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size_t count,
+                   struct bal_result *result);
 
-/* How many replications the case should have after what its first ones say, at most `most`: as many as it has when its precision is
- * reached or none is wanted. Depends on nothing else, so whoever asks in the same steps gets the same answers. */
+/* How many replications the case should have after what its first ones say, at most `most`: as many as it has
+ * when its precision is reached or none is wanted. Depends on nothing else, so whoever asks in the same steps
+ * gets the same answers. */
 unsigned bal_replications_needed(const struct bal_case *c, const struct bal_result *result, unsigned most);
 
 /* Rough processor time of one trial in arbitrary units, to order and to report progress. */
 double bal_case_cost(const struct bal_case *c);
 
-/* Runs task(context, i) for all i in [0, count) on so many threads (0: one for each processor), in order of i as threads become free. Stops handing out
- * when *stop is set. */
-enum bal_code bal_pool_run(unsigned threads, size_t count, void (*task)(void *context, size_t i), void *context,
-                           const volatile int *stop);
+/* Runs task(context, i) for all i in [0, count) on so many threads (0: one for each processor), in order of i
+ * as threads become free. Stops handing out when *stop is set. */
+enum bal_code bal_pool_run(unsigned threads, size_t count, void (*task)(void *context, size_t i),
+                           void *context, const volatile int *stop);
 
 #ifdef __cplusplus
 }

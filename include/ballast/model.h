@@ -18,9 +18,10 @@ extern "C" {
 enum { BAL_GROUPS_MAX = 32 };
 #define BAL_SERVERS_MAX 100000000u
 
-/* Servers of equal speed. In continuous time a job of size x takes x / speed units of time. In slotted time a server
- * can finish so many jobs in each slot as its capacity law says, drawn anew for each server and slot; its mean is the
- * speed. Without a law (BAL_BATCH_NONE) the capacity is always the speed, which must then be a whole number. */
+/* Servers of equal speed. In continuous time a job of size x takes x / speed units of time. In slotted time a
+ * server can finish so many jobs in each slot as its capacity law says, drawn anew for each server and slot;
+ * its mean is the speed. Without a law (BAL_BATCH_NONE) the capacity is always the speed, which must then be
+ * a whole number. */
 struct bal_group {
     uint32_t count;
     double speed;
@@ -32,8 +33,9 @@ struct bal_servers {
     struct bal_group group[BAL_GROUPS_MAX];
 };
 
-/* Reads "100", "10k" or "50x1,50x10" (COUNTxSPEED), and for slotted time also "50x1,50xuniform(1,19)" (COUNTxLAW, the
- * laws being those of batch.h that are bounded and at least 1). On failure *servers is untouched. */
+/* Reads "100", "10k" or "50x1,50x10" (COUNTxSPEED), and for slotted time also "50x1,50xuniform(1,19)"
+ * (COUNTxLAW, the laws being those of batch.h that are bounded and at least 1). On failure *servers is
+ * untouched. */
 enum bal_code bal_servers_parse(const char *text, struct bal_servers *servers, struct bal_error *err);
 /* The canonical text; always terminated; returns the length needed. */
 size_t bal_servers_print(const struct bal_servers *servers, char *text, size_t size);
@@ -45,28 +47,31 @@ const char *bal_clock_text(enum bal_clock clock); /* "continuous", "slotted" */
 
 /* In what order a server works (continuous time). Within a class always first come, first served. */
 enum bal_discipline {
-    BAL_DISCIPLINE_AUTO,  /* as the policy asks: fifo for most */
-    BAL_DISCIPLINE_FIFO,  /* blind to classes */
-    BAL_DISCIPLINE_PREEMPTIVE, /* a high job interrupts a low one, which goes on later where it stopped */
+    BAL_DISCIPLINE_AUTO,          /* as the policy asks: fifo for most */
+    BAL_DISCIPLINE_FIFO,          /* blind to classes */
+    BAL_DISCIPLINE_PREEMPTIVE,    /* a high job interrupts a low one, which goes on later where it stopped */
     BAL_DISCIPLINE_NONPREEMPTIVE, /* a high job is next, but waits for the one in service */
 };
-const char *bal_discipline_text(enum bal_discipline discipline); /* "auto", "fifo", "preemptive", "nonpreemptive" */
+const char *bal_discipline_text(enum bal_discipline discipline); /* "auto", "fifo", "preemptive",
+                                                                    "nonpreemptive" */
 
 /* What servers draw, in watts. */
 struct bal_watts {
     double busy, idle, setup, off;
 };
-#define BAL_WATTS_DEFAULT {200, 140, 200, 0}
+#define BAL_WATTS_DEFAULT                                                                                    \
+    { 200, 140, 200, 0 }
 
 /* How servers start (continuous time). */
 enum bal_start {
     BAL_START_IDLE, /* on and empty */
-    BAL_START_BUSY, /* a fraction equal to the load has one job, the others are off (where they can be) or idle */
+    BAL_START_BUSY, /* a fraction equal to the load has one job, the others are off (where they can be) or
+                       idle */
 };
 
-/* Continuous time: jobs arrive in a Poisson process of rate load * capacity / mean size and are served first come, first
- * served. Slotted time: a batch of independent size arrives in each slot, on average load * capacity jobs; every job is
- * one unit of a server's capacity (docs/slotted.md). */
+/* Continuous time: jobs arrive in a Poisson process of rate load * capacity / mean size and are served first
+ * come, first served. Slotted time: a batch of independent size arrives in each slot, on average load *
+ * capacity jobs; every job is one unit of a server's capacity (docs/slotted.md). */
 struct bal_model {
     struct bal_servers servers;
     struct bal_law size; /* continuous time only */
@@ -75,34 +80,36 @@ struct bal_model {
     struct bal_batch batch; /* slotted time only: jobs that arrive in a slot */
     bool split;             /* slotted time only: may a batch be divided among servers? */
     /* continuous time only: */
-    uint32_t tasks; /* tasks of a job, routed together and divided among servers, each of a size of its own; 0 means 1.
-                     * Times are then those of tasks. */
+    uint32_t tasks; /* tasks of a job, routed together and divided among servers, each of a size of its own; 0
+                     * means 1. Times are then those of tasks. */
     bool classes;   /* are there a high and a low class? */
     double high;    /* share of the high class, 0 to 1 */
     enum bal_discipline discipline;
-    struct bal_curve curve;   /* factor of the arrival rate over time; the load is that at factor 1 */
-    uint32_t buffer;          /* most jobs at a server; one more is lost; 0: no limit */
-    struct bal_law standby;   /* event engine: laws in place of the policy's exponential ones; mean 0: not given */
+    struct bal_curve curve; /* factor of the arrival rate over time; the load is that at factor 1 */
+    uint32_t buffer;        /* most jobs at a server; one more is lost; 0: no limit */
+    struct bal_law standby; /* event engine: laws in place of the policy's exponential ones; mean 0: not given
+                             */
     struct bal_law setup;
-    struct bal_watts watts;   /* all zero: the default */
+    struct bal_watts watts; /* all zero: the default */
     enum bal_start start;
 };
 
-/* The discipline of the servers; where the model leaves it open it is preemptive if the policy wants ranks served so
- * (its flag BAL_SERVES_RANKS), else fifo. Without classes always fifo. */
+/* The discipline of the servers; where the model leaves it open it is preemptive if the policy wants ranks
+ * served so (its flag BAL_SERVES_RANKS), else fifo. Without classes always fifo. */
 enum bal_discipline bal_model_discipline(const struct bal_model *model, bool serves_ranks);
 
 /* Jobs (tasks, where jobs have several) per unit of time or per slot. */
 double bal_model_arrival_rate(const struct bal_model *model);
 
-/* Does it make sense? The load must be positive, the mean size finite and positive. In slotted time capacities must be
- * bounded whole numbers from 1 and the mean of the batch must be open or fit the load. */
+/* Does it make sense? The load must be positive, the mean size finite and positive. In slotted time
+ * capacities must be bounded whole numbers from 1 and the mean of the batch must be open or fit the load. */
 enum bal_code bal_model_check(const struct bal_model *model, struct bal_error *err);
 
 /* Slotted time: the batch law, with its mean set from the load where it was open. */
 enum bal_code bal_model_batch(const struct bal_model *model, struct bal_batch *batch, struct bal_error *err);
 
-/* Slotted time, where the batch has a mean of its own: sets the load that this means. Otherwise does nothing. */
+/* Slotted time, where the batch has a mean of its own: sets the load that this means. Otherwise does nothing.
+ */
 void bal_model_set_load(struct bal_model *model);
 
 #ifdef __cplusplus

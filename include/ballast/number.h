@@ -1,4 +1,5 @@
-/* Numbers as people write them: 0.9, 1e6, 10k, 2M, 1.5G. The locale of the surrounding program plays no part. */
+/* Numbers as people write them: 0.9, 1e6, 10k, 2M, 1.5G. The locale of the surrounding program plays no part.
+ */
 #ifndef BALLAST_NUMBER_H
 #define BALLAST_NUMBER_H
 
@@ -11,16 +12,17 @@ extern "C" {
 
 enum { BAL_NUMBER_TEXT = 32 }; /* room for any double as bal_number_print writes it */
 
-/* Reads the longest plain decimal number (no suffix) at the beginning of text and returns where it ends, or NULL if
- * there is none. No white space is skipped; "nan", "inf" and hexadecimals are no numbers; one too large for a double
- * gives an infinity, which the caller has to refuse. */
+/* Reads the longest plain decimal number (no suffix) at the beginning of text and returns where it ends, or
+ * NULL if there is none. No white space is skipped; "nan", "inf" and hexadecimals are no numbers; one too
+ * large for a double gives an infinity, which the caller has to refuse. */
 const char *bal_number_read(const char *text, double *value);
 
-/* Reads the first length characters of text, all of them, as one finite decimal number with an optional suffix k (10^3),
- * M (10^6) or G (10^9). Returns whether it is one; *value is set only then. */
+/* Reads the first length characters of text, all of them, as one finite decimal number with an optional
+ * suffix k (10^3), M (10^6) or G (10^9). Returns whether it is one; *value is set only then. */
 bool bal_number_parse(const char *text, size_t length, double *value);
 
-/* Writes the shortest decimal that reads back as the same number; whole numbers below 10^15 without an exponent. */
+/* Writes the shortest decimal that reads back as the same number; whole numbers below 10^15 without an
+ * exponent. */
 void bal_number_print(double value, char text[BAL_NUMBER_TEXT]);
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
 /* The policy contract: how a dispatcher decides where work goes.
  *
- * A policy follows Definition 2 of Gamarnik, Tsitsiklis and Zubeldia (2018): servers report by themselves, the
- * dispatcher keeps a bounded memory, it may probe servers when a job arrives, and it decides from memory and
- * answers alone. A policy knows no clock, no engine and no socket. The same object runs in the simulator and in a
- * live dispatcher:
+ * A policy follows Definition 2 of Gamarnik, Tsitsiklis and Zubeldia (2018): servers report by themselves,
+ * the dispatcher keeps a bounded memory, it may probe servers when a job arrives, and it decides from memory
+ * and answers alone. A policy knows no clock, no engine and no socket. The same object runs in the simulator
+ * and in a live dispatcher:
  *
  *     struct bal_policy_spec spec;
  *     struct bal_error err;
@@ -17,8 +17,8 @@
  *     ... and when a server says that it has become idle:
  *     bal_policy_report(&spec, state, BAL_REPORT_IDLE, server);
  *
- * The state is one flat block that the caller owns; a policy never allocates. A policy sees a server only through
- * bal_probe() and the functions beside it, which count: there is no other way to a queue length. */
+ * The state is one flat block that the caller owns; a policy never allocates. A policy sees a server only
+ * through bal_probe() and the functions beside it, which count: there is no other way to a queue length. */
 #ifndef BALLAST_POLICY_H
 #define BALLAST_POLICY_H
 
@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define BAL_NONE UINT32_MAX /* no server */
+#define BAL_NONE UINT32_MAX  /* no server */
 enum { BAL_PARAMS_MAX = 8 }; /* most parameters of a policy */
 
 /* ---- what a policy is shown ---- */
@@ -44,13 +44,13 @@ struct bal_share {
     uint32_t count;
 };
 
-/* The servers as a dispatcher may see them. The host (an engine, a proxy) fills it in and keeps it up to date; policies
- * use the functions below, never the members. */
+/* The servers as a dispatcher may see them. The host (an engine, a proxy) fills it in and keeps it up to
+ * date; policies use the functions below, never the members. */
 struct bal_fleet {
     uint32_t servers;
-    const uint32_t *length; /* jobs at each server, the one in service included */
-    const uint32_t *urgent; /* those of rank 0 among them; NULL where there are no classes */
-    uint64_t probes;        /* how many servers have been asked, ever */
+    const uint32_t *length;   /* jobs at each server, the one in service included */
+    const uint32_t *urgent;   /* those of rank 0 among them; NULL where there are no classes */
+    uint64_t probes;          /* how many servers have been asked, ever */
     struct bal_share *shares; /* room for one share per server; NULL where batches are never split */
     /* Optional answers of a host that keeps an index; each must return a uniform one of the best servers. */
     uint32_t (*shortest)(struct bal_fleet *fleet, struct bal_rng *rng);
@@ -92,7 +92,8 @@ uint32_t bal_probe_least_work(struct bal_fleet *fleet, struct bal_rng *rng);
 /* ---- what a policy answers ---- */
 
 struct bal_decision {
-    uint32_t server;  /* where the batch goes; BAL_NONE: it cannot be placed (only policies with BAL_MAY_REFUSE) */
+    uint32_t server;  /* where the batch goes; BAL_NONE: it cannot be placed (only policies with
+                         BAL_MAY_REFUSE) */
     uint32_t parts;   /* 0: all of it to server; else fleet->shares[0..parts) say what goes where */
     uint32_t wake;    /* a switched-off server to start, or BAL_NONE */
     uint32_t move_to; /* the last job of the lowest rank on server moves there, or BAL_NONE */
@@ -106,10 +107,10 @@ static inline struct bal_decision bal_to(uint32_t server) {
 /* ---- what servers tell by themselves ---- */
 
 enum bal_report {
-    BAL_REPORT_IDLE,      /* it has just run out of work */
+    BAL_REPORT_IDLE,       /* it has just run out of work */
     BAL_REPORT_STILL_IDLE, /* it is idle, said at the times of a Poisson process of the declared rate */
-    BAL_REPORT_OFF,       /* it has switched itself off */
-    BAL_REPORT_ON,        /* its set-up is complete; it is on and idle */
+    BAL_REPORT_OFF,        /* it has switched itself off */
+    BAL_REPORT_ON,         /* its set-up is complete; it is on and idle */
 };
 
 /* Which of them a policy wants; servers send no others. */
@@ -136,21 +137,21 @@ struct bal_setting {
     double load; /* arriving work over total capacity; NaN when unknown */
 };
 
-/* A server that has been idle for an exponential time of standby_rate switches itself off (rate 0: never); one that is told to wake is on after an
- * exponential time of setup_rate. Rates are per mean service time. */
+/* A server that has been idle for an exponential time of standby_rate switches itself off (rate 0: never);
+ * one that is told to wake is on after an exponential time of setup_rate. Rates are per mean service time. */
 struct bal_power {
     double standby_rate;
     double setup_rate;
 };
 
 enum {
-    BAL_SYMMETRIC = 1,   /* renaming the servers renames the decisions and nothing else (Definition 3 there) */
-    BAL_NEEDS_WORK = 2,  /* asks for remaining work, so job sizes must be known on arrival */
-    BAL_NEEDS_INDEX = 4, /* asks for the shortest of all: a host does well to keep an index */
-    BAL_MAY_REFUSE = 8,  /* may answer BAL_NONE */
-    BAL_TAKES_RANKS = 16, /* looks at the class of a job */
+    BAL_SYMMETRIC = 1,  /* renaming the servers renames the decisions and nothing else (Definition 3 there) */
+    BAL_NEEDS_WORK = 2, /* asks for remaining work, so job sizes must be known on arrival */
+    BAL_NEEDS_INDEX = 4,   /* asks for the shortest of all: a host does well to keep an index */
+    BAL_MAY_REFUSE = 8,    /* may answer BAL_NONE */
+    BAL_TAKES_RANKS = 16,  /* looks at the class of a job */
     BAL_SERVES_RANKS = 32, /* its servers let urgent jobs interrupt others, unless the model says otherwise */
-    BAL_MOVES_JOBS = 64,  /* may answer with move_to */
+    BAL_MOVES_JOBS = 64,   /* may answer with move_to */
 };
 
 struct bal_policy_spec;
@@ -168,7 +169,8 @@ struct bal_policy {
     /* required */
     struct bal_decision (*route)(void *state, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng);
-    /* optional: a policy without state leaves out size and init, one that wants no reports leaves out report */
+    /* optional: a policy without state leaves out size and init, one that wants no reports leaves out report
+     */
     size_t (*size)(const double *value, const struct bal_setting *setting);
     void (*init)(void *state, const double *value, const struct bal_setting *setting);
     void (*report)(void *state, enum bal_report what, uint32_t server);
@@ -198,8 +200,8 @@ const struct bal_policy *bal_policy_find(const char *name); /* NULL when there i
 /* Reads "name" or "name:key=value,...". On failure *spec is untouched. */
 enum bal_code bal_policy_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err);
 
-/* Writes the canonical text, which parses to the same spec; always terminated. Returns the length that a large
- * enough buffer would have needed. */
+/* Writes the canonical text, which parses to the same spec; always terminated. Returns the length that a
+ * large enough buffer would have needed. */
 size_t bal_policy_print(const struct bal_policy_spec *spec, char *text, size_t size);
 
 /* ---- using one ---- */

@@ -21,13 +21,26 @@ enum bal_code bal_chart_new(struct bal_store *store, const struct bal_experiment
 void bal_chart_free(struct bal_chart *chart);                              /* NULL is allowed */
 const struct bal_figure *bal_chart_figure(const struct bal_chart *chart); /* lives as long as the chart */
 
-/* Draws every figure of the experiment into the directory, as NAME.svg, .png and .pdf, NAME being that of the experiment and the
- * figure. formats is a bit set of 1 << enum bal_figure_format; NULL as only means all figures, else the one of that id. */
-enum bal_code bal_chart_write_all(struct bal_store *store, const struct bal_experiment *experiment,
-                                  const char *directory, unsigned formats, const char *only, struct bal_error *err);
+/* Which figures are to be drawn, and where. */
+struct bal_chart_files {
+    const char *directory; /* must exist */
+    unsigned formats;      /* bits 1 << enum bal_figure_format */
+    const char *only;      /* NULL: all, else that of this id */
+    /* Called with the path of each file that was written; may be NULL. */
+    void (*written)(void *context, const char *path);
+    void *context;
+};
 
-/* Writes one HTML page about the experiments that the store has seen last: claims, figures, tables and how to repeat it all. The page needs nothing
- * from elsewhere. Without gnuplot it has no figures and says so. path is how the reader knows the store. */
+/* Draws figures of the experiment into files called EXPERIMENT-ID.svg and so on. BAL_E_UNKNOWN when there is none of that id. */
+enum bal_code bal_chart_write(struct bal_store *store, const struct bal_experiment *experiment,
+                              const struct bal_chart_files *files, struct bal_error *err);
+
+/* The same for all experiments that bal_report_write would show. path is how the reader knows the store. */
+enum bal_code bal_report_figures(struct bal_store *store, const char *path, const struct bal_chart_files *files,
+                                 struct bal_error *err);
+
+/* Writes one HTML page about the newest run of each experiment in the store: claims, figures, tables and how to repeat it all. The
+ * page needs nothing from elsewhere. Without gnuplot it has no figures and says so. */
 enum bal_code bal_report_write(struct bal_store *store, const char *path, FILE *out, struct bal_error *err);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
-/* A set of numbers below a capacity with uniform sampling: insert, remove, contains and the i-th member are all
- * O(1). It is one flat block without pointers, so it can live inside a policy's state or in shared memory. */
+/* A set of numbers below a capacity with uniform sampling: insert, remove, contains and the i-th member are
+ * all O(1). It is one flat block without pointers, so it can live inside a policy's state or in shared
+ * memory. */
 #ifndef BALLAST_SET_H
 #define BALLAST_SET_H
 

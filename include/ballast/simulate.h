@@ -1,7 +1,7 @@
 /* Simulation: one trial is one replication of one policy on one model; parameters in, measurements out.
  *
- * A trial is a function of its arguments alone: the same model, policy, seed and replication give bit-identical results on any
- * number of threads. Trials share nothing and may run side by side. */
+ * A trial is a function of its arguments alone: the same model, policy, seed and replication give
+ * bit-identical results on any number of threads. Trials share nothing and may run side by side. */
 #ifndef BALLAST_SIMULATE_H
 #define BALLAST_SIMULATE_H
 
@@ -17,16 +17,19 @@
 extern "C" {
 #endif
 
-/* Everything that a trial measures, by name. Times are in the unit of the model (that in which sizes are given).
+/* Everything that a trial measures, by name. Times are in the unit of the model (that in which sizes are
+ * given).
  *      enumerator,        name in files,       unit,   meaning */
 #define BAL_METRICS(X)                                                                                       \
     BAL_TIME_METRICS(X, , "", "")                                                                            \
     X(QUEUE_MEAN, "queue.mean", "jobs", "mean jobs at a server, the one in service included")                \
     X(QUEUE_TOTAL, "queue.total", "jobs", "mean jobs at all servers together")                               \
     X(PROBES_PER_JOB, "messages.probes_per_job", "per job", "servers asked per job")                         \
-    X(REPORTS_PER_JOB, "messages.reports_per_job", "per job", "messages that servers send by themselves, per job") \
+    X(REPORTS_PER_JOB, "messages.reports_per_job", "per job",                                                \
+      "messages that servers send by themselves, per job")                                                   \
     X(MESSAGES_PER_JOB, "messages.per_job", "per job", "messages per job, a probe counted as two")           \
-    X(MESSAGES_PER_TIME, "messages.per_time", "per time", "messages per unit of time, a probe counted as one") \
+    X(MESSAGES_PER_TIME, "messages.per_time", "per time",                                                    \
+      "messages per unit of time, a probe counted as one")                                                   \
     X(POWER_MEAN, "power.mean", "W", "mean power of a server")                                               \
     X(POWER_WASTE, "power.waste", "", "power above the least that the work needs, as a fraction of that")    \
     X(POWER_BUSY, "power.busy", "", "fraction of servers that are busy")                                     \
@@ -60,7 +63,7 @@ enum bal_metric {
 #define X(name, text, unit, meaning) BAL_##name,
     BAL_METRICS(X)
 #undef X
-    BAL_METRIC_COUNT
+        BAL_METRIC_COUNT
 };
 
 struct bal_metric_info {
@@ -72,19 +75,38 @@ extern const struct bal_metric_info bal_metric_table[BAL_METRIC_COUNT];
 /* The metric of that name, or BAL_METRIC_COUNT. */
 enum bal_metric bal_metric_find(const char *name);
 
-enum bal_engine { BAL_ENGINE_AUTO, BAL_ENGINE_MARKOV, BAL_ENGINE_EVENT, BAL_ENGINE_SLOTTED, BAL_ENGINE_COUNT };
+enum bal_engine {
+    BAL_ENGINE_AUTO,
+    BAL_ENGINE_MARKOV,
+    BAL_ENGINE_EVENT,
+    BAL_ENGINE_SLOTTED,
+    BAL_ENGINE_COUNT
+};
 const char *bal_engine_text(enum bal_engine engine);
 
 enum { BAL_TAIL_LEVELS = 128 };
 
+/* The path of a system: its state at chosen times. The caller owns all arrays. */
+struct bal_path {
+    size_t times;
+    const double *time; /* from 0 to the length of the run, not falling */
+    size_t levels;      /* 1 to BAL_TAIL_LEVELS - 1 */
+    double *fraction;   /* times x levels, row by row: fraction of servers with at least 1, 2, ... jobs */
+    double *standby, *setup; /* one for each time: fraction of servers that stand by and in set-up; may be
+                                NULL */
+};
+
 struct bal_run {
     uint64_t seed;
     uint64_t replication;
-    double time;                 /* length of the run in model time, > 0; in slotted time rounded up to whole slots */
-    double warmup;               /* fraction of it to cut, 0 to 0.5; NaN: found by MSER-5 */
+    double time;   /* length of the run in model time, > 0; in slotted time rounded up to whole slots */
+    double warmup; /* fraction of it to cut, 0 to 0.5; NaN: found by MSER-5 */
     enum bal_engine engine;
-    bool plain;                  /* no index and no specialised loop: the slow twin that tests compare with */
-    const volatile int *stop;    /* when set and not 0, the trial ends early with BAL_E_STOPPED; may be NULL */
+    bool plain;               /* no index and no specialised loop: the slow twin that tests compare with */
+    const volatile int *stop; /* when set and not 0, the trial ends early with BAL_E_STOPPED; may be NULL */
+    /* continuous time only: */
+    const uint32_t *initial; /* jobs at each server at time 0, which is when they arrived; NULL: none */
+    struct bal_path *path;   /* filled in on the way; may be NULL */
 };
 
 /* What one trial measured, warm-up removed. */
@@ -97,11 +119,14 @@ struct bal_trial {
     uint64_t jobs;                /* completed after the warm-up */
     uint64_t events;              /* arrivals and completions in the whole run */
     enum bal_engine engine;       /* the one that ran */
-    struct bal_histogram *response, *waiting; /* filled in when set by the caller: in units of the mean size */
-    double *high_tail; /* filled in when set by the caller, BAL_TAIL_LEVELS of them: as tail, of high jobs alone */
+    struct bal_histogram *response, *waiting; /* filled in when set by the caller: in units of the mean size
+                                               */
+    double *high_tail; /* filled in when set by the caller, BAL_TAIL_LEVELS of them: as tail, of high jobs
+                          alone */
 };
 
-/* Can this be simulated, and by which engine? engine is BAL_ENGINE_AUTO or the one wanted; *chosen is set on success. */
+/* Can this be simulated, and by which engine? engine is BAL_ENGINE_AUTO or the one wanted; *chosen is set on
+ * success. */
 enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal_policy_spec *policy,
                                  enum bal_engine engine, enum bal_engine *chosen, struct bal_error *err);
 

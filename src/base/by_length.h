@@ -1,8 +1,9 @@
-/* Servers sorted by queue length, kept up to date in O(1) when a length changes by one: what makes join-the-shortest-queue cheap.
+/* Servers sorted by queue length, kept up to date in O(1) when a length changes by one: what makes
+ * join-the-shortest-queue cheap.
  *
- * All servers stand in one array in order of length; end[l] is the number of servers with at most l jobs. A server that gains
- * a job changes places with the last one of its length and the boundary moves down by one; one that loses a job
- * does the mirror image. */
+ * All servers stand in one array in order of length; end[l] is the number of servers with at most l jobs. A
+ * server that gains a job changes places with the last one of its length and the boundary moves down by one;
+ * one that loses a job does the mirror image. */
 #ifndef BASE_BY_LENGTH_H
 #define BASE_BY_LENGTH_H
 

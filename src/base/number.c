@@ -29,8 +29,8 @@ static size_t count_digits(const char *text) {
     return strspn(text, "0123456789");
 }
 
-/* Length of [sign] digits [. digits] [e [sign] digits] at the start of text, 0 if there is none. strtod alone would
- * also take hexadecimal numbers, "inf", "nan" and leading blanks. */
+/* Length of [sign] digits [. digits] [e [sign] digits] at the start of text, 0 if there is none. strtod alone
+ * would also take hexadecimal numbers, "inf", "nan" and leading blanks. */
 static size_t decimal_length(const char *text) {
     size_t length = text[0] == '+' || text[0] == '-';
     size_t digits = count_digits(text + length);

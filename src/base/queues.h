@@ -1,11 +1,12 @@
 /* Many FIFO queues in one arena: ring buffers that grow and shrink.
  *
- * Queue i keeps its items in a block of 2^k items of the arena; a full block is exchanged for one of twice the size, one that
- * is at most a quarter full for half of it, so that memory follows the jobs that are there, not the most that ever were. All operations are
- * O(1) amortised. Lengths lie in one dense array, because that is what dispatch policies look at.
+ * Queue i keeps its items in a block of 2^k items of the arena; a full block is exchanged for one of twice
+ * the size, one that is at most a quarter full for half of it, so that memory follows the jobs that are
+ * there, not the most that ever were. All operations are O(1) amortised. Lengths lie in one dense array,
+ * because that is what dispatch policies look at.
  *
- * An item is `words` 8-byte words. The functions on the hot path take it as an argument so that a constant is folded in;
- * it must be the one given to bal_queues_init. */
+ * An item is `words` 8-byte words. The functions on the hot path take it as an argument so that a constant is
+ * folded in; it must be the one given to bal_queues_init. */
 #ifndef BASE_QUEUES_H
 #define BASE_QUEUES_H
 
@@ -34,8 +35,8 @@ struct bal_queues {
     uint32_t *length;
     struct bal_ring *ring;
     union bal_word *arena;
-    uint64_t used;     /* items of the arena handed out so far */
-    uint64_t capacity; /* items the arena has room for */
+    uint64_t used;                      /* items of the arena handed out so far */
+    uint64_t capacity;                  /* items the arena has room for */
     uint64_t vacant[BAL_RING_MOST + 1]; /* by log2: first free block plus 1, linked through its first word */
 };
 
@@ -47,7 +48,8 @@ bool bal_queues_grow(struct bal_queues *queues, uint32_t i);
 void bal_queues_shrink(struct bal_queues *queues, uint32_t i);
 
 /* The item k places behind the front. */
-static inline union bal_word *bal_queues_at(const struct bal_queues *queues, uint32_t i, uint32_t words, uint32_t k) {
+static inline union bal_word *bal_queues_at(const struct bal_queues *queues, uint32_t i, uint32_t words,
+                                            uint32_t k) {
     const struct bal_ring ring = queues->ring[i];
     const uint32_t place = (ring.head + k) & ((1u << ring.log2) - 1);
     return queues->arena + ((uint64_t)ring.block + place) * words;
@@ -62,8 +64,8 @@ static inline union bal_word *bal_queues_push(struct bal_queues *queues, uint32_
     return bal_queues_at(queues, i, words, length);
 }
 
-/* A block of `size` items with fewer than this is exchanged for a smaller one: a quarter, and never for the smallest size
- * (4 items, whose quarter is odd). */
+/* A block of `size` items with fewer than this is exchanged for a smaller one: a quarter, and never for the
+ * smallest size (4 items, whose quarter is odd). */
 static inline uint32_t bal_ring_sparse(uint32_t size) {
     return size / 4 & ~1u;
 }

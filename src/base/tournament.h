@@ -1,6 +1,8 @@
-/* A tournament tree: the least of n keys, and a uniform one of those that share it. Changing a key and drawing are O(log n).
+/* A tournament tree: the least of n keys, and a uniform one of those that share it. Changing a key and
+ * drawing are O(log n).
  *
- * Each inner node holds the least key below it and how many leaves have it, so that ties can be drawn fairly on the way down. */
+ * Each inner node holds the least key below it and how many leaves have it, so that ties can be drawn fairly
+ * on the way down. */
 #ifndef BASE_TOURNAMENT_H
 #define BASE_TOURNAMENT_H
 
@@ -15,7 +17,7 @@ struct bal_node {
 };
 
 struct bal_tournament {
-    uint32_t leaves; /* a power of two >= n */
+    uint32_t leaves;       /* a power of two >= n */
     struct bal_node *node; /* node[1] is the root, node[leaves + i] is leaf i */
 };
 

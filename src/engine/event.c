@@ -1,7 +1,7 @@
 /* The event engine: Poisson arrivals, sizes of any law, servers of any speed.
  *
- * Each job gets its size when it arrives, from a stream of its own, so that every policy sees the same jobs. The next completion of each
- * busy server waits in a heap. */
+ * Each job gets its size when it arrives, from a stream of its own, so that every policy sees the same jobs.
+ * The next completion of each busy server waits in a heap. */
 #include "base/heap.h"
 #include "base/tournament.h"
 #include "engine/engine.h"
@@ -21,7 +21,7 @@ struct event {
     double *per_speed; /* 1 / speed of each server; NULL when all are 1 */
     double *since;     /* when the service of the current job began or went on (LANED) */
     /* for policies that ask for work */
-    double *free_at; /* when each server will have finished what it has */
+    double *free_at;             /* when each server will have finished what it has */
     struct bal_tournament least; /* by free_at; idle servers share the key IDLE */
     /* for policies that switch servers off */
     struct bal_heap timers; /* ends of standby and of set-up */
@@ -133,7 +133,8 @@ static inline enum bal_code join(struct event *event, double now, uint32_t serve
     return BAL_OK;
 }
 
-static inline enum bal_code move(struct event *event, double now, uint32_t from, uint32_t to, unsigned features) {
+static inline enum bal_code move(struct event *event, double now, uint32_t from, uint32_t to,
+                                 unsigned features) {
     struct system *system = &event->system;
     const uint32_t words = item_words(WORDS, features);
     union bal_word *item;
@@ -236,7 +237,8 @@ static enum bal_code set_up_timers(struct event *event, const struct bal_model *
     return BAL_OK;
 }
 
-static inline __attribute__((always_inline)) enum bal_code loop(struct event *event, const unsigned features) {
+static inline __attribute__((always_inline)) enum bal_code loop(struct event *event,
+                                                                const unsigned features) {
     struct system *system = &event->system;
     double next_arrival = bal_rng_exp(&event->arrivals) * event->mean_gap;
     for (double before = 0;;) {
@@ -248,7 +250,7 @@ static inline __attribute__((always_inline)) enum bal_code loop(struct event *ev
         if (features & POWERED)
             run_timers(event, now);
         before = now;
-        if (__builtin_expect(now >= system->tally.slice_end, 0)) {
+        if (__builtin_expect(now >= system->next_stop, 0)) {
             const enum bal_code code = system_advance(system, now);
             if (code)
                 return code;
@@ -262,6 +264,10 @@ static inline __attribute__((always_inline)) enum bal_code loop(struct event *ev
             complete(event, now, features);
         }
     }
+}
+
+static enum bal_code join_first(struct system *system, uint32_t server) {
+    return join((struct event *)system, 0, server, system->features);
 }
 
 static enum bal_code run_loop(struct event *event) {
@@ -284,13 +290,18 @@ enum bal_code engine_event(const struct bal_model *model, const struct bal_polic
     if (code)
         goto out;
     event->law = &model->size;
-    event->mean_gap = event->system.per_most * (model->tasks > 1 ? model->tasks : 1) / bal_model_arrival_rate(model);
+    event->mean_gap =
+        event->system.per_most * (model->tasks > 1 ? model->tasks : 1) / bal_model_arrival_rate(model);
     bal_rng_init(&event->arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
     bal_rng_init(&event->sizes, run->seed, run->replication, BAL_STREAM_SIZES);
-    event->since = event->system.features & LANED ? calloc(event->system.servers, sizeof *event->since) : NULL;
+    event->since =
+        event->system.features & LANED ? calloc(event->system.servers, sizeof *event->since) : NULL;
     if (bal_heap_init(&event->completions, event->system.servers) || set_up_work(event, run->plain) ||
-        set_up_speeds(event, &model->servers) || set_up_timers(event, model) || (event->system.features & LANED && !event->since))
+        set_up_speeds(event, &model->servers) || set_up_timers(event, model) ||
+        (event->system.features & LANED && !event->since))
         code = BAL_E_MEMORY;
+    if (!code)
+        code = system_begin(&event->system, join_first);
     code = system_end(&event->system, code ? code : run_loop(event), trial, err);
     system_fini(&event->system);
 out:

@@ -1,9 +1,11 @@
-/* The markov engine: Poisson arrivals and exponential sizes, so that the system is a Markov chain on queue lengths.
+/* The markov engine: Poisson arrivals and exponential sizes, so that the system is a Markov chain on queue
+ * lengths.
  *
- * The chain is uniformised: arrivals at rate lambda and *possible* completions at the full rate of every server, busy or not, form one
- * Poisson process that does not depend on the policy; a possible completion at an idle server is nothing. One uniform number tells which
- * of them an event is and at which server. So every policy sees the same arrivals and the same possible completions: the
- * strongest coupling there is for comparing them. Jobs keep their arrival times, so response times are exact. */
+ * The chain is uniformised: arrivals at rate lambda and *possible* completions at the full rate of every
+ * server, busy or not, form one Poisson process that does not depend on the policy; a possible completion at
+ * an idle server is nothing. One uniform number tells which of them an event is and at which server. So every
+ * policy sees the same arrivals and the same possible completions: the strongest coupling there is for
+ * comparing them. Jobs keep their arrival times, so response times are exact. */
 #include "engine/engine.h"
 #include "engine/system.h"
 
@@ -48,8 +50,8 @@ static inline uint32_t server_at(const struct rates *rates, double x, unsigned f
     return server < last ? server : last; /* rounding may reach the end */
 }
 
-/* Events that lie ahead, drawn in one go, so that the draws overlap. Where the next completions are possible is known early
- * enough to fetch those queues into the cache, which pays on fleets that do not fit there. */
+/* Events that lie ahead, drawn in one go, so that the draws overlap. Where the next completions are possible
+ * is known early enough to fetch those queues into the cache, which pays on fleets that do not fit there. */
 enum { AHEAD = 256, FETCH_QUEUE = 16, FETCH_JOB = 8, LARGE_FLEET = 20000 };
 
 struct ahead {
@@ -58,7 +60,8 @@ struct ahead {
     bool arrival[AHEAD];
 };
 
-static void look_ahead(struct ahead *ahead, const struct rates *rates, struct bal_rng *rng, unsigned features) {
+static void look_ahead(struct ahead *ahead, const struct rates *rates, struct bal_rng *rng,
+                       unsigned features) {
     struct bal_rng local = *rng;
     const double mean_gap = 1 / rates->total;
     for (unsigned i = 0; i < AHEAD; i++) {
@@ -99,7 +102,8 @@ static inline enum bal_code join(struct system *system, double now, uint32_t ser
     return BAL_OK;
 }
 
-static inline enum bal_code move(struct system *system, double now, uint32_t from, uint32_t to, unsigned features) {
+static inline enum bal_code move(struct system *system, double now, uint32_t from, uint32_t to,
+                                 unsigned features) {
     const uint32_t words = item_words(WORDS, features);
     union bal_word *item;
     if (!system_move(system, now, from, to, words, features, &item))
@@ -140,9 +144,8 @@ static inline void complete(struct system *system, double now, uint32_t server, 
         system_next(system, now, server, words, features);
 }
 
-static inline __attribute__((always_inline)) enum bal_code loop(struct system *system, const struct rates *rates,
-                                                                struct bal_rng *rng, const unsigned features) {
-    struct tally *tally = &system->tally;
+static inline __attribute__((always_inline)) enum bal_code
+loop(struct system *system, const struct rates *rates, struct bal_rng *rng, const unsigned features) {
     struct ahead ahead = {0};
     const bool large = system->servers >= LARGE_FLEET && !(features & RANKED);
     for (double now = 0;;) {
@@ -154,7 +157,7 @@ static inline __attribute__((always_inline)) enum bal_code loop(struct system *s
                 system_report(system, before, now);
             if (features & POWERED)
                 system_power(system, before, now);
-            if (__builtin_expect(now >= tally->slice_end, 0)) {
+            if (__builtin_expect(now >= system->next_stop, 0)) {
                 const enum bal_code code = system_advance(system, now);
                 if (code)
                     return code;
@@ -171,6 +174,10 @@ static inline __attribute__((always_inline)) enum bal_code loop(struct system *s
             }
         }
     }
+}
+
+static enum bal_code join_first(struct system *system, uint32_t server) {
+    return join(system, 0, server, system->features);
 }
 
 static enum bal_code run_loop(struct system *system, const struct rates *rates, struct bal_rng *rng) {
@@ -199,7 +206,8 @@ enum bal_code engine_markov(const struct bal_model *model, const struct bal_poli
     struct bal_rng rng;
     bal_rng_init(&rng, run->seed, run->replication, BAL_STREAM_ARRIVALS);
     const struct rates rates = rates_of(model);
-    code = system_end(system, run_loop(system, &rates, &rng), trial, err);
+    code = system_begin(system, join_first);
+    code = system_end(system, code ? code : run_loop(system, &rates, &rng), trial, err);
     system_fini(system);
 out:
     free(system);

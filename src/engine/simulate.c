@@ -26,27 +26,31 @@ const char *bal_engine_text(enum bal_engine engine) {
 }
 
 /* Slotted time knows one class of jobs, servers that are always on, and reports at the end of slots. */
-static enum bal_code check_slotted(const struct bal_policy *policy, enum bal_engine engine, struct bal_error *err) {
+static enum bal_code check_slotted(const struct bal_policy *policy, enum bal_engine engine,
+                                   struct bal_error *err) {
     if (engine != BAL_ENGINE_AUTO && engine != BAL_ENGINE_SLOTTED)
         return bal_fail(err, BAL_E_MODEL, "engine '%s' needs continuous time; use slotted or auto",
                         bal_engine_text(engine));
     if (policy->wants & ~(unsigned)BAL_WANTS_IDLE || policy->flags & (BAL_MAY_REFUSE | BAL_TAKES_RANKS))
-        return bal_fail(err, BAL_E_MODEL, "policy '%s' needs continuous time; it cannot run in slots", policy->name);
+        return bal_fail(err, BAL_E_MODEL, "policy '%s' needs continuous time; it cannot run in slots",
+                        policy->name);
     return BAL_OK;
 }
 
 static enum bal_code check_classes(const struct bal_model *model, const struct bal_policy *policy,
                                    struct bal_error *err) {
     if (policy->flags & BAL_TAKES_RANKS && !model->classes)
-        return bal_fail(err, BAL_E_MODEL, "policy '%s' needs two classes of jobs; say which share of them is high",
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy '%s' needs two classes of jobs; say which share of them is high",
                         policy->name);
     if (policy->flags & BAL_MOVES_JOBS && model->discipline == BAL_DISCIPLINE_FIFO)
         return bal_fail(err, BAL_E_MODEL,
-                        "policy '%s' needs servers that tell classes apart; use discipline auto, preemptive or nonpreemptive",
+                        "policy '%s' needs servers that tell classes apart; use discipline auto, preemptive "
+                        "or nonpreemptive",
                         policy->name);
     if (policy->flags & BAL_TAKES_RANKS && model->tasks > 1)
-        return bal_fail(err, BAL_E_MODEL, "policy '%s' cannot divide jobs of %u tasks; use tasks 1", policy->name,
-                        model->tasks);
+        return bal_fail(err, BAL_E_MODEL, "policy '%s' cannot divide jobs of %u tasks; use tasks 1",
+                        policy->name, model->tasks);
     return BAL_OK;
 }
 
@@ -76,11 +80,12 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
     if (engine == BAL_ENGINE_MARKOV && !exponential)
         return bal_fail(err, BAL_E_MODEL, "engine 'markov' needs exponential sizes; use event or auto");
     if (engine == BAL_ENGINE_MARKOV && needs_work)
-        return bal_fail(err, BAL_E_MODEL, "engine 'markov' does not know the work that policy '%s' asks for; use event or auto",
+        return bal_fail(err, BAL_E_MODEL,
+                        "engine 'markov' does not know the work that policy '%s' asks for; use event or auto",
                         policy->policy->name);
-    *chosen = engine != BAL_ENGINE_AUTO          ? engine
+    *chosen = engine != BAL_ENGINE_AUTO    ? engine
               : exponential && !needs_work ? BAL_ENGINE_MARKOV
-                                                 : BAL_ENGINE_EVENT;
+                                           : BAL_ENGINE_EVENT;
     return BAL_OK;
 }
 
@@ -90,6 +95,26 @@ static double wall_clock(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static enum bal_code check_path(const struct bal_run *run, enum bal_engine engine, struct bal_error *err) {
+    const struct bal_path *path = run->path;
+    if ((path || run->initial) && engine == BAL_ENGINE_SLOTTED)
+        return bal_fail(err, BAL_E_MODEL, "paths and starting states need continuous time");
+    if (!path)
+        return BAL_OK;
+    if (path->levels < 1 || path->levels >= BAL_TAIL_LEVELS)
+        return bal_fail(err, BAL_E_RANGE, "a path of %zu levels; it can have 1 to %d", path->levels,
+                        BAL_TAIL_LEVELS - 1);
+    double before = 0;
+    for (size_t k = 0; k < path->times; k++) {
+        if (!(path->time[k] >= before && path->time[k] <= run->time))
+            return bal_fail(err, BAL_E_RANGE,
+                            "time %g of the path follows %g; times must not fall and lie between 0 and %g",
+                            path->time[k], before, run->time);
+        before = path->time[k];
+    }
+    return BAL_OK;
 }
 
 enum bal_code bal_simulate(const struct bal_model *model, const struct bal_policy_spec *policy,
@@ -104,6 +129,9 @@ enum bal_code bal_simulate(const struct bal_model *model, const struct bal_polic
         return bal_fail(err, BAL_E_RANGE, "%g slots are too many; at most %g", run->time, SLOTS_MAX);
     if (!isnan(run->warmup) && !(run->warmup >= 0 && run->warmup <= 0.5))
         return bal_fail(err, BAL_E_RANGE, "warm-up %g is not a fraction from 0 to 0.5", run->warmup);
+    code = check_path(run, engine, err);
+    if (code)
+        return code;
     const double start = wall_clock();
     code = (engine == BAL_ENGINE_SLOTTED  ? engine_slotted
             : engine == BAL_ENGINE_MARKOV ? engine_markov

@@ -1,5 +1,6 @@
 #include "engine/system.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +18,11 @@ static enum bal_code set_up_policy(struct system *system, const struct bal_polic
     if (!system->state)
         return BAL_E_MEMORY;
     bal_policy_init(spec, setting, system->state);
-    /* All servers start idle and the dispatcher knows it: those reports cost nothing. */
+    /* The dispatcher knows which servers start idle: those reports cost nothing. */
+    const uint32_t *initial = system->run->initial;
     for (uint32_t server = 0; server < system->servers; server++)
-        bal_policy_report(spec, system->state, BAL_REPORT_IDLE, server);
+        if (!initial || initial[server] == 0)
+            bal_policy_report(spec, system->state, BAL_REPORT_IDLE, server);
     return BAL_OK;
 }
 
@@ -55,8 +58,8 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
 static enum bal_code set_up_queues(struct system *system, uint32_t words) {
     const uint32_t servers = system->servers;
     const unsigned features = system->features;
-    enum bal_code code =
-        bal_queues_init(&system->queues, features & LANED ? 2 * servers : servers, item_words(words, features));
+    enum bal_code code = bal_queues_init(&system->queues, features & LANED ? 2 * servers : servers,
+                                         item_words(words, features));
     if (!code && features & INDEXED)
         code = bal_by_length_init(&system->by_length, servers);
     if (code)
@@ -65,8 +68,8 @@ static enum bal_code set_up_queues(struct system *system, uint32_t words) {
     system->urgent = features & RANKED ? calloc(servers, sizeof *system->urgent) : NULL;
     system->serving = features & HOLDING ? calloc(servers, sizeof *system->serving) : NULL;
     system->idle = features & RATED ? malloc(bal_set_size(servers)) : NULL;
-    if (!system->length || (features & RANKED && !system->urgent) || (features & HOLDING && !system->serving) ||
-        (features & RATED && !system->idle))
+    if (!system->length || (features & RANKED && !system->urgent) ||
+        (features & HOLDING && !system->serving) || (features & RATED && !system->idle))
         return BAL_E_MEMORY;
     if (features & RATED) {
         bal_set_init(system->idle, servers);
@@ -88,7 +91,8 @@ static enum bal_code set_up_power(struct system *system, const struct bal_model 
         return BAL_OK;
     system->tally.powered = true;
     const struct bal_power power = policy->policy->power(policy->value);
-    system->standby_rate = model->standby.mean > 0 ? 1 / model->standby.mean : power.standby_rate / model->size.mean;
+    system->standby_rate =
+        model->standby.mean > 0 ? 1 / model->standby.mean : power.standby_rate / model->size.mean;
     system->setup_rate = model->setup.mean > 0 ? 1 / model->setup.mean : power.setup_rate / model->size.mean;
     system->standby = malloc(bal_set_size(system->servers));
     system->setup = malloc(bal_set_size(system->servers));
@@ -117,6 +121,13 @@ static enum bal_code set_up_fleet(struct system *system) {
     return BAL_OK;
 }
 
+static void set_next_stop(struct system *system) {
+    const struct bal_path *path = system->run->path;
+    system->next_stop = system->tally.slice_end;
+    if (path && system->sampled < path->times && path->time[system->sampled] < system->next_stop)
+        system->next_stop = path->time[system->sampled];
+}
+
 enum bal_code system_init(struct system *system, const struct bal_model *model,
                           const struct bal_policy_spec *policy, const struct bal_run *run, uint32_t words,
                           struct bal_error *err) {
@@ -128,7 +139,8 @@ enum bal_code system_init(struct system *system, const struct bal_model *model,
     system->features = features_of(model, policy->policy, run->plain);
     system->job = (struct bal_job){.count = model->tasks > 1 ? model->tasks : 1, .split = model->tasks > 1};
     system->high = model->high;
-    system->report_rate = bal_policy_report_rate(policy, &setting) / model->size.mean;
+    const double mean_speed = bal_servers_capacity(&model->servers) / setting.servers;
+    system->report_rate = bal_policy_report_rate(policy, &setting) * mean_speed / model->size.mean;
     bal_rng_init(&system->rng, run->seed, run->replication, BAL_STREAM_POLICY);
     bal_rng_init(&system->report_rng, run->seed, run->replication, BAL_STREAM_REPORTS);
     bal_rng_init(&system->class_rng, run->seed, run->replication, BAL_STREAM_CLASSES);
@@ -146,6 +158,7 @@ enum bal_code system_init(struct system *system, const struct bal_model *model,
         code = tally_init(&system->tally, run, model->size.mean, model->classes);
     if (!code)
         code = set_up_power(system, model, policy);
+    set_next_stop(system);
     if (!code)
         return BAL_OK;
     system_fini(system);
@@ -168,14 +181,48 @@ void system_fini(struct system *system) {
     system->state = NULL;
 }
 
+enum bal_code system_begin(struct system *system,
+                           enum bal_code (*join)(struct system *system, uint32_t server)) {
+    const uint32_t *initial = system->run->initial;
+    for (uint32_t server = 0; initial && server < system->servers; server++)
+        for (uint32_t i = 0; i < initial[server]; i++) {
+            system_draw_class(system, system->features);
+            const enum bal_code code = join(system, server);
+            if (code)
+                return code;
+        }
+    return BAL_OK;
+}
+
+/* Notes the present state for all times of the path up to now. */
+static void sample_path(struct system *system, double now) {
+    const struct bal_path *path = system->run->path;
+    const struct tally *tally = &system->tally;
+    for (; path && system->sampled < path->times && path->time[system->sampled] <= now; system->sampled++) {
+        double *row = path->fraction + system->sampled * path->levels;
+        for (size_t i = 0; i < path->levels; i++)
+            row[i] = (double)tally->level[i + 1].count / system->servers;
+        if (path->standby)
+            path->standby[system->sampled] = tally->powered
+                                                 ? (double)tally->power[POWER_STANDBY].count / system->servers
+                                                 : 1 - (double)tally->level[1].count / system->servers;
+        if (path->setup)
+            path->setup[system->sampled] = (double)tally->power[POWER_SETUP].count / system->servers;
+    }
+}
+
 enum bal_code system_advance(struct system *system, double now) {
     struct tally *tally = &system->tally;
+    sample_path(system, now);
     while (now >= tally->slice_end) {
         if (!tally_close_slice(tally, system->fleet.probes))
             return BAL_E_MEMORY;
-        if (tally_done(tally))
+        if (tally_done(tally)) {
+            sample_path(system, INFINITY); /* the last time may lie a rounding error behind the last slice */
             return BAL_E_STOPPED;
+        }
     }
+    set_next_stop(system);
     if (system->run->stop && *system->run->stop)
         return BAL_E_STOPPED;
     return BAL_OK;
@@ -184,8 +231,8 @@ enum bal_code system_advance(struct system *system, double now) {
 enum bal_code system_end(struct system *system, enum bal_code code, struct bal_trial *trial,
                          struct bal_error *err) {
     if (code == BAL_E_MEMORY)
-        return bal_fail(err, code, "not enough memory: the queues of %u servers hold %lld jobs", system->servers,
-                        (long long)tally_queue(&system->tally));
+        return bal_fail(err, code, "not enough memory: the queues of %u servers hold %lld jobs",
+                        system->servers, (long long)tally_queue(&system->tally));
     if (!tally_done(&system->tally))
         return bal_fail(err, BAL_E_STOPPED, "stopped before the end");
     tally_finish(&system->tally, system->servers, trial);
@@ -193,7 +240,8 @@ enum bal_code system_end(struct system *system, enum bal_code code, struct bal_t
 }
 
 _Noreturn void system_broken(const struct system *system, const char *what) {
-    fprintf(stderr, "ballast: internal error: %s (policy %s, seed %llu, replication %llu, simulation time %.17g)\n",
+    fprintf(stderr,
+            "ballast: internal error: %s (policy %s, seed %llu, replication %llu, simulation time %.17g)\n",
             what, system->policy->name, (unsigned long long)system->run->seed,
             (unsigned long long)system->run->replication, system->now);
     abort();

@@ -1,9 +1,10 @@
 /* The servers, their queues and the dispatcher, as the continuous-time engines share them.
  *
- * An engine decides when something happens; what then happens is here. The functions are inline and take `features` as a constant where
- * the loop is specialised, so that what a model does not need costs nothing.
+ * An engine decides when something happens; what then happens is here. The functions are inline and take
+ * `features` as a constant where the loop is specialised, so that what a model does not need costs nothing.
  *
- * A queued item is `words` words: first its arrival time, then what the engine adds, and last, where there are classes, its tag. */
+ * A queued item is `words` words: first its arrival time, then what the engine adds, and last, where there
+ * are classes, its tag. */
 #ifndef ENGINE_SYSTEM_H
 #define ENGINE_SYSTEM_H
 
@@ -47,28 +48,38 @@ struct system {
     struct bal_rng report_rng, class_rng;
     double high; /* share of the high class */
     uint32_t buffer;
-    /* POWERED: servers that stand by and those in set-up; with rates these clocks have no memory, so that one draw serves all of them. The event
-     * engine, where the laws may be any, keeps timers of its own and leaves the rates 0. */
+    /* POWERED: servers that stand by and those in set-up; with rates these clocks have no memory, so that one
+     * draw serves all of them. The event engine, where the laws may be any, keeps timers of its own and
+     * leaves the rates 0. */
     struct bal_set *standby, *setup;
     double standby_rate, setup_rate;
     struct bal_rng power_rng;
-    void (*power_timer)(struct system *system, uint32_t server, double now, unsigned state); /* NULL: the rates hold */
+    void (*power_timer)(struct system *system, uint32_t server, double now, unsigned state); /* NULL: the
+                                                                                                rates hold */
     const struct bal_curve *curve;
     double per_most; /* 1 / its largest value */
     struct bal_rng thinning_rng;
     struct tally tally;
+    double next_stop; /* when the loop must call system_advance: the end of a slice, or a time of the path */
+    size_t sampled;   /* times of the path that have passed */
     const struct bal_run *run;
     double now;
 };
 
-/* words: size of a queued item without the tag. The system must stay where it is: the policy's view of it points inside. */
+/* words: size of a queued item without the tag. The system must stay where it is: the policy's view of it
+ * points inside. */
 enum bal_code system_init(struct system *system, const struct bal_model *model,
                           const struct bal_policy_spec *policy, const struct bal_run *run, uint32_t words,
                           struct bal_error *err);
 void system_fini(struct system *system);
 
-/* Time has reached `now`, past the end of the slice: closes as many slices as that takes. BAL_OK: go on;
- * otherwise the run is over: tally_done() tells whether it is complete. */
+/* Puts the jobs there that the run begins with, one by one with the engine's own function. */
+enum bal_code system_begin(struct system *system,
+                           enum bal_code (*join)(struct system *system, uint32_t server));
+
+/* Time has reached `now`, past next_stop, and what happens then has not happened yet: notes the path and
+ * closes as many slices as that takes. BAL_OK: go on; otherwise the run is over: tally_done() tells whether
+ * it is complete. */
 enum bal_code system_advance(struct system *system, double now);
 
 /* What the loop's answer means: fills in *trial if the run is complete, else tells why not. */
@@ -122,8 +133,8 @@ static inline void system_leave_standby(struct system *system, double now, uint3
 
 /* The dispatcher starts a server that is off. */
 static inline void system_wake(struct system *system, double now, uint32_t server) {
-    if (server >= system->servers || system->length[server] > 0 || bal_set_contains(system->standby, server) ||
-        !bal_set_insert(system->setup, server)) {
+    if (server >= system->servers || system->length[server] > 0 ||
+        bal_set_contains(system->standby, server) || !bal_set_insert(system->setup, server)) {
         system->now = now;
         system_broken(system, "the policy woke a server that is not off");
     }
@@ -219,11 +230,15 @@ static inline void system_check_server(struct system *system, double now, uint32
     }
 }
 
+static inline void system_draw_class(struct system *system, unsigned features) {
+    if (features & RANKED)
+        system->job.rank = bal_rng_uniform(&system->class_rng) >= system->high;
+}
+
 /* Draws the class of the next job and asks the policy where it goes. */
 static inline struct bal_decision system_route(struct system *system, double now, unsigned features) {
     const uint64_t probes = system->fleet.probes;
-    if (features & RANKED)
-        system->job.rank = bal_rng_uniform(&system->class_rng) >= system->high;
+    system_draw_class(system, features);
     const struct bal_decision decision =
         system->policy->route(system->state, &system->fleet, &system->job, &system->rng);
     if (features & POWERED && decision.wake != BAL_NONE)
@@ -263,8 +278,8 @@ static inline union bal_word *system_next(struct system *system, double now, uin
     return item;
 }
 
-/* Takes the last low job from one server to the back of another, which is now `*moved` there. Returns false when there is no memory. A
- * job that may not be interrupted stays: *moved is then NULL. */
+/* Takes the last low job from one server to the back of another, which is now `*moved` there. Returns false
+ * when there is no memory. A job that may not be interrupted stays: *moved is then NULL. */
 static inline bool system_move(struct system *system, double now, uint32_t from, uint32_t to, uint32_t words,
                                unsigned features, union bal_word **moved) {
     *moved = NULL;
@@ -305,7 +320,8 @@ static inline bool system_admits(struct system *system, uint32_t server, unsigne
     return true;
 }
 
-/* Where the arrival rate varies, arrivals are possible at its largest value, and real with this probability. */
+/* Where the arrival rate varies, arrivals are possible at its largest value, and real with this probability.
+ */
 static inline bool system_arrival_is_real(struct system *system, double now) {
     return bal_rng_uniform(&system->thinning_rng) < bal_curve_at(system->curve, now) * system->per_most;
 }
@@ -327,7 +343,8 @@ static inline void system_power(struct system *system, double from, double to) {
     }
 }
 
-/* Idle servers report at their rate between two times: having no memory, the process may be drawn anew from any moment. */
+/* Idle servers report at their rate between two times: having no memory, the process may be drawn anew from
+ * any moment. */
 static inline void system_report(struct system *system, double from, double to) {
     while (system->idle->count > 0) {
         from += bal_rng_exp(&system->report_rng) / (system->report_rate * system->idle->count);

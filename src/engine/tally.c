@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* When a slice begins; the division is rounded last, so that it is exact where slices are whole numbers of slots. */
+/* When a slice begins; the division is rounded last, so that it is exact where slices are whole numbers of
+ * slots. */
 static double boundary(const struct tally *tally, unsigned slice) {
     const double time = tally->time * slice / tally->slices;
     return tally->slotted ? floor(time) : time;
@@ -154,8 +155,9 @@ bool tally_close_slice(struct tally *tally, uint64_t probes) {
 
 /* The first snapshot at or after the point where MSER-5 ends the warm-up; NULL: nothing is cut. */
 static const struct snapshot *choose_snapshot(const struct tally *tally) {
-    const unsigned slice =
-        tally->fixed_warmup ? tally->warmup_slice : (unsigned)bal_warmup_mser5(tally->slice_queue, tally->slices);
+    const unsigned slice = tally->fixed_warmup
+                               ? tally->warmup_slice
+                               : (unsigned)bal_warmup_mser5(tally->slice_queue, tally->slices);
     if (slice == 0)
         return NULL;
     for (unsigned i = 0; i < tally->snapshots; i++)
@@ -194,8 +196,8 @@ static double mean_queue(const struct tally *tally, unsigned first, unsigned end
     return area / (boundary(tally, end) - boundary(tally, first));
 }
 
-/* A quantile in slots is the whole number whose share of its bin the interpolated one lies in: exact up to 255, where every number has
- * a bin of its own. */
+/* A quantile in slots is the whole number whose share of its bin the interpolated one lies in: exact up to
+ * 255, where every number has a bin of its own. */
 static double whole_slots(double quantile) {
     return fmax(ceil(quantile) - 1, 0);
 }
@@ -253,7 +255,8 @@ static void message_metrics(const struct totals *totals, double time, double *me
     metric[BAL_MESSAGES_PER_TIME] = (probes + reports) / time;
 }
 
-/* Mean watts of a server, joules of a job, and what is spent above the least that the work needs: a busy server for every job in service. */
+/* Mean watts of a server, joules of a job, and what is spent above the least that the work needs: a busy
+ * server for every job in service. */
 static void power_metrics(const struct tally *tally, uint32_t servers, double time, double *metric) {
     const struct totals *totals = &tally->totals;
     const struct bal_watts *watts = &tally->watts;

@@ -1,19 +1,23 @@
 /* What a trial keeps while it runs: sums, histograms and the time integrals of queue lengths.
  *
- * The run is cut into SLICES equal slices of time. Each gives one average of the total queue, from which warm-up and drift are judged
- * afterwards. To be able to take the warm-up out of everything else, the sums are copied at those slice boundaries where it may
- * end; what was measured is then the total less the copy. In slotted time a slice is a whole number of slots, so that slices may
- * differ by one slot, and a run of fewer than SLICES slots has a slice for each of them.
+ * The run is cut into SLICES equal slices of time. Each gives one average of the total queue, from which
+ * warm-up and drift are judged afterwards. To be able to take the warm-up out of everything else, the sums
+ * are copied at those slice boundaries where it may end; what was measured is then the total less the copy.
+ * In slotted time a slice is a whole number of slots, so that slices may differ by one slot, and a run of
+ * fewer than SLICES slots has a slice for each of them.
  *
- * The fraction of servers with at least k jobs is integrated without touching the other levels: a server that reaches level k at
- * time x (since the slice began) adds -x to that level, one that leaves it adds +x, and at the end of the slice every server still
- * there adds the width. */
+ * The fraction of servers with at least k jobs is integrated without touching the other levels: a server that
+ * reaches level k at time x (since the slice began) adds -x to that level, one that leaves it adds +x, and at
+ * the end of the slice every server still there adds the width. */
 #ifndef ENGINE_TALLY_H
 #define ENGINE_TALLY_H
 
 #include "ballast/simulate.h"
 
-enum { SLICES = 1000, SNAPSHOTS = 20 }; /* the most of each; the warm-up ends at a snapshot, by half of the run */
+enum {
+    SLICES = 1000,
+    SNAPSHOTS = 20
+}; /* the most of each; the warm-up ends at a snapshot, by half of the run */
 
 enum { LEVELS = BAL_TAIL_LEVELS + 1 }; /* the last one stands for all levels from there up */
 
@@ -28,7 +32,7 @@ enum { POWER_STANDBY, POWER_SETUP, POWER_STATES };
 /* Times of the jobs of one kind. */
 struct channel {
     double response, waiting; /* sums */
-    uint64_t immediate;       /* services begun without waiting; the others are in the histogram of waiting times */
+    uint64_t immediate; /* services begun without waiting; the others are in the histogram of waiting times */
     uint64_t completed;
     uint64_t probes; /* spent on routing them; of a class only */
     struct bal_histogram response_histogram, waiting_histogram;
@@ -54,13 +58,13 @@ struct totals {
     uint64_t arrivals;
     uint64_t probes;
     uint64_t reports;
-    uint64_t moves;      /* jobs moved from one server to another */
-    uint64_t lost;       /* jobs sent to a server whose buffer was full */
-    uint64_t refused;    /* jobs that no server was there for */
+    uint64_t moves;             /* jobs moved from one server to another */
+    uint64_t lost;              /* jobs sent to a server whose buffer was full */
+    uint64_t refused;           /* jobs that no server was there for */
     double power[POWER_STATES]; /* integral of the number of servers in each state but busy */
-    double queue;        /* integral of the total queue over time */
-    double tail[LEVELS]; /* integral of the number of servers with at least i jobs */
-    double high_tail[LEVELS]; /* the same for jobs of the high class */
+    double queue;               /* integral of the total queue over time */
+    double tail[LEVELS];        /* integral of the number of servers with at least i jobs */
+    double high_tail[LEVELS];   /* the same for jobs of the high class */
 };
 
 struct snapshot {
@@ -70,14 +74,14 @@ struct snapshot {
 };
 
 struct tally {
-    double time;        /* length of the run */
-    bool slotted;       /* times are whole numbers of slots */
-    unsigned slices;    /* how many there are */
-    unsigned slice;     /* how many are closed */
+    double time;     /* length of the run */
+    bool slotted;    /* times are whole numbers of slots */
+    unsigned slices; /* how many there are */
+    unsigned slice;  /* how many are closed */
     double slice_start, slice_end;
-    double per_unit;    /* 1 / mean size: histograms hold times in units of it */
+    double per_unit; /* 1 / mean size: histograms hold times in units of it */
     struct level level[LEVELS];
-    struct level high_level[LEVELS]; /* by jobs of the high class */
+    struct level high_level[LEVELS];  /* by jobs of the high class */
     struct level power[POWER_STATES]; /* as the levels */
     bool powered;                     /* servers can be off; otherwise those without jobs stand by */
     struct bal_watts watts;
@@ -157,9 +161,10 @@ static inline void tally_join(struct tally *tally, uint32_t length) {
     tally->all.immediate += length == 1;
 }
 
-/* A job starts service after waiting. When `real` is false nothing happens, but without a branch: whether a queue is empty cannot be
- * predicted. */
-static inline void tally_start(const struct tally *tally, struct channel *channel, double waiting, bool real) {
+/* A job starts service after waiting. When `real` is false nothing happens, but without a branch: whether a
+ * queue is empty cannot be predicted. */
+static inline void tally_start(const struct tally *tally, struct channel *channel, double waiting,
+                               bool real) {
     channel->waiting += real ? waiting : 0;
     channel->waiting_histogram.count[bal_histogram_bin(waiting * tally->per_unit)] += real;
 }

@@ -30,8 +30,8 @@ static unsigned processors(void) {
 }
 
 /* This thread works too; one that cannot be started is done without. */
-enum bal_code bal_pool_run(unsigned threads, size_t count, void (*task)(void *context, size_t i), void *context,
-                           const volatile int *stop) {
+enum bal_code bal_pool_run(unsigned threads, size_t count, void (*task)(void *context, size_t i),
+                           void *context, const volatile int *stop) {
     struct pool pool = {.count = count, .task = task, .context = context, .stop = stop};
     if (threads == 0)
         threads = processors();

@@ -44,10 +44,33 @@ double bal_quantity_of_trial(struct bal_quantity quantity, const struct bal_tria
     return quantity.metric < BAL_METRIC_COUNT ? trial->metric[quantity.metric] : trial->tail[quantity.level];
 }
 
+/* The metrics of one class, counted from that of its mean response time: the eleven of BAL_TIME_METRICS. */
+static double of_class(int metric, const struct bal_known_class *class) {
+    switch (metric) {
+    case BAL_RESPONSE_MEAN:
+        return class->response_mean;
+    case BAL_WAITING_MEAN:
+        return class->waiting_mean;
+    case BAL_WAITING_PROBABILITY:
+        return class->waiting_probability;
+    case BAL_RESPONSE_P50:
+    case BAL_RESPONSE_P90:
+    case BAL_RESPONSE_P99:
+    case BAL_RESPONSE_P999:
+        return class->response_quantile[metric - BAL_RESPONSE_P50];
+    default:
+        return NAN;
+    }
+}
+
 double bal_quantity_of_known(struct bal_quantity quantity, const struct bal_model *model,
                              const struct bal_known *known) {
     if (known->kind == BAL_KNOWN_NOTHING)
         return NAN;
+    if (quantity.metric >= BAL_HIGH_RESPONSE_MEAN && quantity.metric <= BAL_HIGH_WAITING_PROBABILITY)
+        return of_class(quantity.metric - BAL_HIGH_RESPONSE_MEAN, &known->high);
+    if (quantity.metric >= BAL_LOW_RESPONSE_MEAN && quantity.metric <= BAL_LOW_WAITING_PROBABILITY)
+        return of_class(quantity.metric - BAL_LOW_RESPONSE_MEAN, &known->low);
     const double rate = bal_model_arrival_rate(model);
     switch (quantity.metric) {
     case BAL_METRIC_COUNT:
@@ -58,6 +81,8 @@ double bal_quantity_of_known(struct bal_quantity quantity, const struct bal_mode
         return known->response_mean;
     case BAL_WAITING_MEAN:
         return known->waiting_mean;
+    case BAL_WAITING_PROBABILITY:
+        return known->waiting_probability;
     case BAL_RESPONSE_P50:
     case BAL_RESPONSE_P90:
     case BAL_RESPONSE_P99:

@@ -10,7 +10,7 @@
 struct record {
     struct bal_trial *trial;
     bool *complete;
-    unsigned wanted;   /* replications in all after this round */
+    unsigned wanted; /* replications in all after this round */
     unsigned capacity;
 };
 
@@ -32,7 +32,8 @@ struct lab {
     struct bal_error first_error;
 };
 
-/* Time spent in a slot goes to its servers; jobs are handled by the batch, but where they are scattered or water-filled. */
+/* Time spent in a slot goes to its servers; jobs are handled by the batch, but where they are scattered or
+ * water-filled. */
 static double slotted_cost(const struct bal_case *c) {
     const double servers = bal_servers_count(&c->model.servers);
     const double per_slot = servers * (c->model.split ? 0.3 : 0.1) + 3;
@@ -57,7 +58,8 @@ static void run_task(void *context, size_t i) {
     run.replication = task->replication;
     run.stop = lab->options->stop;
     struct bal_error err = {0};
-    const enum bal_code code = bal_simulate(&c->model, &c->policy, &run, &record->trial[task->replication], &err);
+    const enum bal_code code =
+        bal_simulate(&c->model, &c->policy, &run, &record->trial[task->replication], &err);
     record->complete[task->replication] = code == BAL_OK;
     pthread_mutex_lock(&lab->lock);
     if (code && code != BAL_E_STOPPED && !lab->first_error.code)
@@ -118,7 +120,8 @@ static enum bal_code list_tasks(struct lab *lab, const unsigned *before) {
 }
 
 /* The estimate over the complete trials of one metric. */
-static struct bal_estimate estimate(const struct bal_trial *trial, size_t count, size_t offset, double *scratch) {
+static struct bal_estimate estimate(const struct bal_trial *trial, size_t count, size_t offset,
+                                    double *scratch) {
     for (size_t r = 0; r < count; r++)
         memcpy(&scratch[r], (const char *)&trial[r] + offset, sizeof *scratch);
     return bal_estimate_mean(scratch, count);
@@ -138,7 +141,8 @@ void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size
         goto out;
     }
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
-        result->metric[m] = estimate(trial, count, offsetof(struct bal_trial, metric) + (size_t)m * sizeof(double), scratch);
+        result->metric[m] =
+            estimate(trial, count, offsetof(struct bal_trial, metric) + (size_t)m * sizeof(double), scratch);
     for (size_t r = 0; r < count; r++) {
         memcpy(quarters[r], trial[r].quarter, sizeof quarters[r]);
         for (int i = 0; i < BAL_TAIL_LEVELS; i++)
@@ -168,8 +172,8 @@ static unsigned keep_complete(struct record *record) {
     return kept;
 }
 
-/* How many replications the case needs after what its trials say; the half-width falls like 1/sqrt(n). A queue that grows without bound has no
- * mean to be precise about. */
+/* How many replications the case needs after what its trials say; the half-width falls like 1/sqrt(n). A
+ * queue that grows without bound has no mean to be precise about. */
 unsigned bal_replications_needed(const struct bal_case *c, const struct bal_result *result, unsigned most) {
     const struct bal_estimate response = result->metric[BAL_RESPONSE_MEAN];
     const unsigned now = result->replications;

@@ -330,6 +330,10 @@ enum bal_code bal_store_cell(struct bal_store *store, const char *identity, bool
     return code;
 }
 
+enum bal_code bal_store_group(struct bal_store *store, bool begin, struct bal_error *err) {
+    return execute(store, begin ? "BEGIN IMMEDIATE" : "COMMIT", err);
+}
+
 /* Stands for a metric that the writer did not know: a NaN that no computation makes. */
 static double missing(void) {
     const uint64_t bits = 0x7ff8ba11a57bad00u;

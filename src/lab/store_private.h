@@ -8,6 +8,9 @@
 enum bal_code bal_store_cell(struct bal_store *store, const char *identity, bool create, int64_t *cell,
                              struct bal_error *err);
 
+/* Groups what follows into one commit: begin, then end. */
+enum bal_code bal_store_group(struct bal_store *store, bool begin, struct bal_error *err);
+
 /* Calls found(context, r) for every replication r < limit of the cell that is stored and complete. A trial that lacks a metric which
  * this version measures is not complete. */
 enum bal_code bal_store_list(struct bal_store *store, int64_t cell, unsigned limit,
@@ -33,10 +36,23 @@ enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experime
                               struct bal_error *err);
 enum bal_code bal_store_end(struct bal_store *store, int64_t run, struct bal_error *err);
 
-/* The trials of a cell that count: as many as the experiment wants, fewer when not all are there yet. The caller frees
- * *trial and *which (which may be NULL); *complete tells whether all are there. */
-enum bal_code bal_store_trials(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
-                               size_t policy, struct bal_case *c, struct bal_trial **trial, unsigned **which,
-                               size_t *count, bool *complete, struct bal_error *err);
+/* A cell with the trials that count: as many as the experiment wants, fewer when not all are there yet. */
+struct bal_cell {
+    struct bal_case c;
+    int64_t id; /* 0: the store does not know it */
+    struct bal_trial *trial;
+    unsigned *which; /* the replication of each */
+    size_t count;
+    bool complete;
+};
+/* To be ended with bal_cell_fini, also after a failure. */
+enum bal_code bal_cell_load(struct bal_cell *cell, struct bal_store *store, const struct bal_experiment *experiment,
+                            size_t point, size_t policy, struct bal_error *err);
+void bal_cell_fini(struct bal_cell *cell);
+
+/* One more than the largest replication. */
+size_t bal_cell_extent(const struct bal_cell *cell);
+/* The values of a quantity by replication, NaN where there is none; value has room for the extent. */
+void bal_cell_values(const struct bal_cell *cell, struct bal_quantity quantity, double *value);
 
 #endif

@@ -1,8 +1,9 @@
 /* jiq: join an idle server if one has reported, else a uniform server.
  *
- * Cost: a server reports when it becomes idle, so at most one report a job. Memory: which servers are idle, N bits.
- * Proved: no waiting as N grows, for every load below 1 and equal servers (Stolyar 2015, where it is called PULL); with
- * unequal servers it can be unstable below full load (Atar et al. 2020). */
+ * Cost: a server reports when it becomes idle, so at most one report a job. Memory: which servers are idle, N
+ * bits.
+ * Proved: no waiting as N grows, for every load below 1 and equal servers (Stolyar 2015, where it is called
+ * PULL); with unequal servers it can be unstable below full load (Atar et al. 2020). */
 #include "policy/parts.h"
 #include "policy/table.h"
 

@@ -1,8 +1,8 @@
 /* jsq: join the shortest queue, ties uniform.
  *
  * Cost: N probes a job. Memory: none.
- * Proved: least mean response time of all policies that know queue lengths only, for equal servers and exponential sizes
- * (Winston 1977); no waiting as N grows; stable whenever any policy is. */
+ * Proved: least mean response time of all policies that know queue lengths only, for equal servers and
+ * exponential sizes (Winston 1977); no waiting as N grows; stable whenever any policy is. */
 #include "policy/parts.h"
 #include "policy/table.h"
 

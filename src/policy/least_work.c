@@ -1,8 +1,8 @@
 /* least-work: the server that will be free first, ties uniform.
  *
  * Cost: N probes a job, and every server must know how long its jobs will take. Memory: none.
- * Proved: with equal speeds it is one central FIFO queue before N servers (M/G/N), job by job. With different speeds
- * the work left is divided by the speed: it is the time that the job would wait. */
+ * Proved: with equal speeds it is one central FIFO queue before N servers (M/G/N), job by job. With different
+ * speeds the work left is divided by the speed: it is the time that the job would wait. */
 #include "policy/parts.h"
 #include "policy/table.h"
 

@@ -37,14 +37,15 @@ static enum bal_code unknown_policy(const char *name, int length, struct bal_err
         put(&w, i ? ", " : "");
         put(&w, bal_policy_table[i]->name);
     }
-    return bal_fail(err, BAL_E_UNKNOWN, "unknown policy '%.*s': the policies are %s", length > 60 ? 60 : length, name, list);
+    return bal_fail(err, BAL_E_UNKNOWN, "unknown policy '%.*s': the policies are %s",
+                    length > 60 ? 60 : length, name, list);
 }
 
 static enum bal_code unknown_param(const struct bal_policy *policy, const char *key, int length,
                                    struct bal_error *err) {
     if (policy->param_count == 0)
-        return bal_fail(err, BAL_E_UNKNOWN, "policy '%s' takes no parameters, but '%.*s' was given", policy->name,
-                        length > 60 ? 60 : length, key);
+        return bal_fail(err, BAL_E_UNKNOWN, "policy '%s' takes no parameters, but '%.*s' was given",
+                        policy->name, length > 60 ? 60 : length, key);
     char list[300] = "";
     struct writer w = {list, sizeof list, 0};
     for (unsigned i = 0; i < policy->param_count; i++) {
@@ -55,13 +56,14 @@ static enum bal_code unknown_param(const struct bal_policy *policy, const char *
                     length > 60 ? 60 : length, key, list);
 }
 
-static enum bal_code bad_value(const struct bal_policy *policy, const struct bal_param *param, const char *value,
-                               int length, struct bal_error *err) {
+static enum bal_code bad_value(const struct bal_policy *policy, const struct bal_param *param,
+                               const char *value, int length, struct bal_error *err) {
     char low[BAL_NUMBER_TEXT], high[BAL_NUMBER_TEXT];
     bal_number_print(param->low, low);
     bal_number_print(param->high, high);
-    return bal_fail(err, BAL_E_RANGE, "policy '%s': %s=%.*s is not a%s number from %s to %s (%s)", policy->name,
-                    param->name, length > 60 ? 60 : length, value, param->whole ? " whole" : "", low, high, param->help);
+    return bal_fail(err, BAL_E_RANGE, "policy '%s': %s=%.*s is not a%s number from %s to %s (%s)",
+                    policy->name, param->name, length > 60 ? 60 : length, value, param->whole ? " whole" : "",
+                    low, high, param->help);
 }
 
 static const struct bal_param *find_param(const struct bal_policy *policy, const char *key, size_t length) {
@@ -73,7 +75,8 @@ static const struct bal_param *find_param(const struct bal_policy *policy, const
 
 static const struct bal_policy *find_policy(const char *name, size_t length) {
     for (size_t i = 0; i < bal_policy_count; i++)
-        if (strlen(bal_policy_table[i]->name) == length && strncmp(bal_policy_table[i]->name, name, length) == 0)
+        if (strlen(bal_policy_table[i]->name) == length &&
+            strncmp(bal_policy_table[i]->name, name, length) == 0)
             return bal_policy_table[i];
     return NULL;
 }
@@ -95,8 +98,8 @@ static enum bal_code parse_pair(const char *pair, size_t length, struct bal_poli
         return bad_value(policy, param, text, (int)text_length, err);
     const unsigned bit = 1u << (param - policy->params);
     if (*seen & bit)
-        return bal_fail(err, BAL_E_SYNTAX, "policy '%s': parameter %s is given twice; give it once", policy->name,
-                        param->name);
+        return bal_fail(err, BAL_E_SYNTAX, "policy '%s': parameter %s is given twice; give it once",
+                        policy->name, param->name);
     *seen |= bit;
     spec->value[param - policy->params] = value;
     return BAL_OK;
@@ -115,8 +118,8 @@ enum bal_code bal_policy_parse(const char *text, struct bal_policy_spec *spec, s
         rest++; /* the ':' or ',' before the next pair */
         const size_t length = strcspn(rest, ",");
         if (length > 1000)
-            return bal_fail(err, BAL_E_SYNTAX, "policy '%s': a parameter of %zu characters is too long", result.policy->name,
-                            length);
+            return bal_fail(err, BAL_E_SYNTAX, "policy '%s': a parameter of %zu characters is too long",
+                            result.policy->name, length);
         const enum bal_code code = parse_pair(rest, length, &result, &seen, err);
         if (code)
             return code;

@@ -18,7 +18,7 @@ struct bal_decision bal_scatter(struct bal_fleet *fleet, uint32_t count, struct 
 }
 
 struct bal_decision bal_divide_among(struct bal_set *set, struct bal_fleet *fleet, uint32_t count,
-                                 struct bal_rng *rng) {
+                                     struct bal_rng *rng) {
     const uint32_t parts = count < set->count ? count : set->count;
     const uint32_t each = count / parts;
     const uint32_t rest = count % parts;
@@ -30,10 +30,10 @@ struct bal_decision bal_divide_among(struct bal_set *set, struct bal_fleet *flee
     return shares(fleet, parts);
 }
 
-/* The level is found from above: spread everything over all candidates, drop those that stand above the level that this
- * gives, and again until nobody is dropped; two or three rounds as a rule. */
+/* The level is found from above: spread everything over all candidates, drop those that stand above the level
+ * that this gives, and again until nobody is dropped; two or three rounds as a rule. */
 struct bal_decision bal_water_fill(struct bal_fleet *fleet, uint32_t candidates, uint32_t count,
-                               struct bal_rng *rng) {
+                                   struct bal_rng *rng) {
     struct bal_share *share = fleet->shares;
     uint64_t level = UINT64_MAX;
     uint64_t rest = 0;

@@ -1,13 +1,15 @@
-/* pi: Persistent-Idle. An idle server if there is one, else the server that was last idle, for as long as nobody else
- * reports.
+/* pi: Persistent-Idle. An idle server if there is one, else the server that was last idle, for as long as
+ * nobody else reports.
  *
- * Cost: a server reports when it becomes idle, so at most one report a batch (a sub-batch when batches are split).
+ * Cost: a server reports when it becomes idle, so at most one report a batch (a sub-batch when batches are
+ * split).
  * Memory: which servers are idle, and the last one: N + ceil(log2 N) bits.
- * Proved: stable whenever any policy is, for batches and random capacities, also when split (Atar, Keslassy, Mendelson, Orda and
- * Vargaftik 2020, Theorems 3.2 and 3.4).
+ * Proved: stable whenever any policy is, for batches and random capacities, also when split (Atar, Keslassy,
+ * Mendelson, Orda and Vargaftik 2020, Theorems 3.2 and 3.4).
  *
- * The paper draws the last-idle server LI(t) anew in every slot that begins with an idle server. It is enough to draw it when a batch
- * is routed: a slot without arrivals leaves the idle servers idle, so the next slot draws again and forgets that draw. */
+ * The paper draws the last-idle server LI(t) anew in every slot that begins with an idle server. It is enough
+ * to draw it when a batch is routed: a slot without arrivals leaves the idle servers idle, so the next slot
+ * draws again and forgets that draw. */
 #include "policy/parts.h"
 #include "policy/table.h"
 
@@ -21,7 +23,8 @@ static size_t size(const double *value, const struct bal_setting *setting) {
     return offsetof(struct state, idle) + bal_set_size(setting->servers);
 }
 
-/* Before anybody has been idle the paper leaves LI(0) open; it is server 0 only on a fleet that starts with all servers busy. */
+/* Before anybody has been idle the paper leaves LI(0) open; it is server 0 only on a fleet that starts with
+ * all servers busy. */
 static void init(void *block, const double *value, const struct bal_setting *setting) {
     (void)value;
     struct state *state = block;

@@ -2,11 +2,12 @@
  *
  * Cost: d probes a job. Memory: none.
  * Proved: for equal servers and exponential sizes the fraction of servers with at least i jobs tends to
- * lambda^((d^i - 1)/(d - 1)) as N grows (Vvedenskaya, Dobrushin and Karpelevich 1996; Mitzenmacher 1996). With unequal servers it can be
- * unstable below full load.
+ * lambda^((d^i - 1)/(d - 1)) as N grows (Vvedenskaya, Dobrushin and Karpelevich 1996; Mitzenmacher 1996).
+ * With unequal servers it can be unstable below full load.
  *
- * The probes are drawn with replacement unless replace=0. With pertask=1 a job of m tasks probes d*m different servers for all its
- * tasks together and water-fills them (batch sampling; Ousterhout et al. 2013). */
+ * The probes are drawn with replacement unless replace=0. With pertask=1 a job of m tasks probes d*m
+ * different servers for all its tasks together and water-fills them (batch sampling; Ousterhout et al. 2013).
+ */
 #include "policy/parts.h"
 #include "policy/table.h"
 
@@ -44,7 +45,8 @@ static void init(void *block, const double *value, const struct bal_setting *set
             state->order[server] = server;
 }
 
-/* The i-th of several different samples: one step of a Fisher-Yates shuffle, right from whatever order is there. */
+/* The i-th of several different samples: one step of a Fisher-Yates shuffle, right from whatever order is
+ * there. */
 static uint32_t draw_distinct(struct state *state, uint32_t i, uint32_t servers, struct bal_rng *rng) {
     uint32_t *order = state->order;
     const uint32_t j = i + bal_rng_below(rng, servers - i);
@@ -64,8 +66,7 @@ static bool among(const struct bal_share *share, uint32_t count, uint32_t server
 static struct bal_decision route_split(struct state *state, struct bal_fleet *fleet, uint32_t count,
                                        struct bal_rng *rng) {
     const uint64_t wanted = state->per_task ? (uint64_t)state->d * count : state->d;
-    const uint32_t samples =
-        state->distinct && wanted > fleet->servers ? fleet->servers : (uint32_t)wanted;
+    const uint32_t samples = state->distinct && wanted > fleet->servers ? fleet->servers : (uint32_t)wanted;
     uint32_t candidates = 0;
     for (uint32_t i = 0; i < samples; i++) {
         const uint32_t server = state->distinct ? draw_distinct(state, i, fleet->servers, rng)
@@ -95,14 +96,16 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     struct state *state = block;
     if (job->split && job->count > 1)
         return route_split(state, fleet, job->count, rng);
-    return bal_to(state->distinct ? shortest_distinct(state, fleet, rng) : bal_probe_some(fleet, state->d, rng));
+    return bal_to(state->distinct ? shortest_distinct(state, fleet, rng)
+                                  : bal_probe_some(fleet, state->d, rng));
 }
 
 static enum bal_code check(const double *value, const struct bal_setting *setting, struct bal_error *err) {
     if (value[REPLACE] == 0 && value[D] > setting->servers)
-        return bal_fail(err, BAL_E_MODEL,
-                        "policy 'pod': d=%.0f different servers cannot be had from %u; use d up to %u or replace=1",
-                        value[D], setting->servers, setting->servers);
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "policy 'pod': d=%.0f different servers cannot be had from %u; use d up to %u or replace=1",
+            value[D], setting->servers, setting->servers);
     return BAL_OK;
 }
 

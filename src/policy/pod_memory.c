@@ -1,9 +1,9 @@
-/* pod-memory: the power of memory. As pod, but the b best servers known after the last dispatch compete too; afterwards the b
- * least loaded of all candidates are remembered. The papers' JSQ(d,b).
+/* pod-memory: the power of memory. As pod, but the b best servers known after the last dispatch compete too;
+ * afterwards the b least loaded of all candidates are remembered. The papers' JSQ(d,b).
  *
  * Cost: d + b probes a job (a remembered server is asked again). Memory: b names, b ceil(log2 N) bits.
- * Proved: d = b = 1 beats pod:d=2 for equal servers (Mitzenmacher, Prabhakar and Shah 2002), and unlike it keeps unequal servers stable
- * (Shah and Prabhakar 2002). */
+ * Proved: d = b = 1 beats pod:d=2 for equal servers (Mitzenmacher, Prabhakar and Shah 2002), and unlike it
+ * keeps unequal servers stable (Shah and Prabhakar 2002). */
 #include "policy/parts.h"
 #include "policy/table.h"
 

@@ -1,9 +1,10 @@
-/* pod-scp: scheduling priority. A low job probes d1 servers, a high one d2; each joins the shortest queue it sees. Servers are first come,
- * first served and blind to the class.
+/* pod-scp: scheduling priority. A low job probes d1 servers, a high one d2; each joins the shortest queue it
+ * sees. Servers are first come, first served and blind to the class.
  *
  * Cost: d1 or d2 probes a job. Memory: none.
- * Proved: the limit of many servers is a recursion for the fraction of servers with at least i jobs, in which the two classes share one law of
- * queues and differ in what they see of it (the paper's Theorems 4 and 5). */
+ * Proved: the limit of many servers is a recursion for the fraction of servers with at least i jobs, in which
+ * the two classes share one law of queues and differ in what they see of it (the paper's Theorems 4 and 5).
+ */
 #include "policy/parts.h"
 #include "policy/table.h"
 

@@ -1,9 +1,9 @@
-/* pod-sep: service priority. Jobs are routed as by pod, and servers let high jobs interrupt low ones (preemptive-resume), first come, first
- * served within a class.
+/* pod-sep: service priority. Jobs are routed as by pod, and servers let high jobs interrupt low ones
+ * (preemptive-resume), first come, first served within a class.
  *
  * Cost: d probes a job. Memory: none.
- * Proved: the total queues are those of pod; the paper bounds the response time of low jobs (Theorem 7), and following a tagged low job gives it
- * exactly in the limit of many servers. */
+ * Proved: the total queues are those of pod; the paper bounds the response time of low jobs (Theorem 7), and
+ * following a tagged low job gives it exactly in the limit of many servers. */
 #include "policy/parts.h"
 #include "policy/table.h"
 

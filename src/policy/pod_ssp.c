@@ -1,10 +1,10 @@
-/* pod-ssp: scheduling and service priority. A low job joins the shortest of d1 queues. A high job joins the server with the fewest high jobs of
- * d2 (server A); if A is not one of the sampled servers with the shortest queue, the last low job of A moves to one of these. Servers let
- * high jobs interrupt low ones.
+/* pod-ssp: scheduling and service priority. A low job joins the shortest of d1 queues. A high job joins the
+ * server with the fewest high jobs of d2 (server A); if A is not one of the sampled servers with the shortest
+ * queue, the last low job of A moves to one of these. Servers let high jobs interrupt low ones.
  *
  * Cost: d1 or d2 probes a job, and a move of a low job for some high ones. Memory: none.
- * Proved: high jobs see a pod of their own at load p lambda, as if there were no low ones, and with d1 = d2 the total queues are those of pod (the
- * paper's Lemmas 1 and 2).
+ * Proved: high jobs see a pod of their own at load p lambda, as if there were no low ones, and with d1 = d2
+ * the total queues are those of pod (the paper's Lemmas 1 and 2).
  *
  * A always has a low job to move: it has more jobs than the shortest queue but no more high ones. */
 #include "policy/parts.h"
@@ -32,8 +32,8 @@ static void init(void *block, const double *value, const struct bal_setting *set
     *state = (struct state){(uint32_t)value[D1], (uint32_t)value[D2]};
 }
 
-/* The samples are exchangeable, so the first with the fewest high jobs is a uniform one of them. The shortest is then drawn on its own, because
- * its place among the samples is no longer independent. */
+/* The samples are exchangeable, so the first with the fewest high jobs is a uniform one of them. The shortest
+ * is then drawn on its own, because its place among the samples is no longer independent. */
 static struct bal_decision route_high(uint32_t d2, struct bal_fleet *fleet, struct bal_rng *rng) {
     uint32_t to = 0, to_length = 0, fewest = UINT32_MAX;
     uint32_t shortest = 0, shortest_length = UINT32_MAX, ties = 0;

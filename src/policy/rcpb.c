@@ -1,10 +1,11 @@
-/* rcpb: the resource-constrained pull-based policy. Idle servers report at a rate; the dispatcher keeps at most c of their names and sends
- * each job to one of them, or to a uniform server when it has none.
+/* rcpb: the resource-constrained pull-based policy. Idle servers report at a rate; the dispatcher keeps at
+ * most c of their names and sends each job to one of them, or to a uniform server when it has none.
  *
- * Cost: reports only, (1 - lambda) mu N of them in a unit of time; mup is that in reports per job. A report is dropped when its name is
- * stored already or the store is full, but it was sent and counts. Memory: c names, c ceil(log2 N) bits.
- * Proved: with c or mu growing with N the waiting time vanishes; with both fixed it stays above 0 but is bounded as the load tends to 1, by
- * 1 / (mup + ... + mup^c) (Gamarnik, Tsitsiklis and Zubeldia 2018). */
+ * Cost: reports only, (1 - lambda) mu N of them in a unit of time; mup is that in reports per job. A report
+ * is dropped when its name is stored already or the store is full, but it was sent and counts. Memory: c
+ * names, c ceil(log2 N) bits.
+ * Proved: with c or mu growing with N the waiting time vanishes; with both fixed it stays above 0 but is
+ * bounded as the load tends to 1, by 1 / (mup + ... + mup^c) (Gamarnik, Tsitsiklis and Zubeldia 2018). */
 #include "policy/parts.h"
 #include "policy/table.h"
 
@@ -13,7 +14,8 @@ enum { C, MU, MUP };
 static const struct bal_param params[] = {
     [C] = {"c", 1, 1e8, 1, true, true, "names of idle servers that the dispatcher keeps"},
     [MU] = {"mu", 1e-9, 1e9, NAN, false, false, "reports of an idle server in a mean service time"},
-    [MUP] = {"mup", 1e-9, 1e9, NAN, false, false, "or mu in units of load/(1 - load): reports per job; default 1"},
+    [MUP] = {"mup", 1e-9, 1e9, NAN, false, false,
+             "or mu in units of load/(1 - load): reports per job; default 1"},
 };
 
 struct state {
@@ -65,14 +67,17 @@ static double report_rate(const double *value, const struct bal_setting *setting
 
 static enum bal_code check(const double *value, const struct bal_setting *setting, struct bal_error *err) {
     if (value[C] >= setting->servers)
-        return bal_fail(err, BAL_E_MODEL,
-                        "policy 'rcpb': c=%.0f names cannot be had of %u servers; c must be below their number", value[C],
-                        setting->servers);
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "policy 'rcpb': c=%.0f names cannot be had of %u servers; c must be below their number", value[C],
+            setting->servers);
     if (!isnan(value[MU]) && !isnan(value[MUP]))
-        return bal_fail(err, BAL_E_MODEL, "policy 'rcpb': mu and mup both say how often servers report; give one of them");
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy 'rcpb': mu and mup both say how often servers report; give one of them");
     if (isnan(value[MU]) && !(setting->load < 1))
         return bal_fail(err, BAL_E_MODEL,
-                        "policy 'rcpb': mup is in units of load/(1 - load) and the load is %g; below 1 it works, else give mu",
+                        "policy 'rcpb': mup is in units of load/(1 - load) and the load is %g; below 1 it "
+                        "works, else give mu",
                         setting->load);
     return BAL_OK;
 }

@@ -1,8 +1,8 @@
 /* round-robin: the servers in turn.
  *
  * Cost: nothing is asked, nothing is reported. Memory: the name of the next server.
- * Proved: with N servers each one sees every N-th arrival, so its input tends to a clockwork (D/M/1 for exponential
- * sizes) as N grows. Not symmetric: it depends on the order of the names. */
+ * Proved: with N servers each one sees every N-th arrival, so its input tends to a clockwork (D/M/1 for
+ * exponential sizes) as N grows. Not symmetric: it depends on the order of the names. */
 #include "policy/parts.h"
 #include "policy/table.h"
 

@@ -1,13 +1,16 @@
-/* tabs: token-based auto balance scaling. Servers switch themselves off after standing by idle, and the dispatcher starts one when a job finds
- * no idle server: balancing and autoscaling together.
+/* tabs: token-based auto balance scaling. Servers switch themselves off after standing by idle, and the
+ * dispatcher starts one when a job finds no idle server: balancing and autoscaling together.
  *
- * A server is busy (yellow), idle and on (green), off (red) or in set-up. A job goes to a uniform green server; without one it goes to a uniform busy
- * server, and a uniform red one, if there is any, is started. With nobody on at all the job is refused.
+ * A server is busy (yellow), idle and on (green), off (red) or in set-up. A job goes to a uniform green
+ * server; without one it goes to a uniform busy server, and a uniform red one, if there is any, is started.
+ * With nobody on at all the job is refused.
  *
- * Cost: reports on becoming idle, on switching off and on being set up: at most two a job and one more for each server that was on at the start.
+ * Cost: reports on becoming idle, on switching off and on being set up: at most two a job and one more for
+ * each server that was on at the start.
  * Memory: the colour of every server, 2 N bits.
- * Proved: as N grows both the waiting time and the energy spent above the optimum vanish, whatever the rates of standby and set-up
- * (Mukherjee, Dhara, Borst and van Leeuwaarden 2017). Without switching off (mu = 0) it is jiq. */
+ * Proved: as N grows both the waiting time and the energy spent above the optimum vanish, whatever the rates
+ * of standby and set-up (Mukherjee, Dhara, Borst and van Leeuwaarden 2017). Without switching off (mu = 0) it
+ * is jiq. */
 #include "policy/parts.h"
 #include "policy/table.h"
 

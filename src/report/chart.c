@@ -607,15 +607,18 @@ void bal_chart_free(struct bal_chart *chart) {
 
 /* ---- files ---- */
 
-static enum bal_code write_chart(const struct bal_chart *chart, const char *directory, const char *name, const char *id,
-                                 unsigned formats, struct bal_error *err) {
+static enum bal_code write_chart(const struct bal_chart *chart, const char *name, const char *id,
+                                 const struct bal_chart_files *files, struct bal_error *err) {
     for (int format = 0; format < BAL_FIGURE_FORMATS; format++) {
-        if (!(formats & 1u << format))
+        if (!(files->formats & 1u << format))
             continue;
         char *path;
-        if (asprintf(&path, "%s/%s-%s.%s", directory, name, id, bal_figure_format_text((enum bal_figure_format)format)) < 0)
+        if (asprintf(&path, "%s/%s-%s.%s", files->directory, name, id,
+                     bal_figure_format_text((enum bal_figure_format)format)) < 0)
             return bal_fail(err, BAL_E_MEMORY, "not enough memory for a figure");
         const enum bal_code code = bal_figure_write(&chart->figure, path, err);
+        if (!code && files->written)
+            files->written(files->context, path);
         free(path);
         if (code)
             return code;
@@ -623,20 +626,24 @@ static enum bal_code write_chart(const struct bal_chart *chart, const char *dire
     return BAL_OK;
 }
 
-enum bal_code bal_chart_write_all(struct bal_store *store, const struct bal_experiment *experiment,
-                                  const char *directory, unsigned formats, const char *only, struct bal_error *err) {
+enum bal_code bal_chart_write(struct bal_store *store, const struct bal_experiment *experiment,
+                              const struct bal_chart_files *files, struct bal_error *err) {
+    bool found = false;
     for (size_t i = 0; i < experiment->plots; i++) {
         const char *id = experiment->plot[i].id;
-        if (only && strcmp(only, id) != 0)
+        if (files->only && strcmp(files->only, id) != 0)
             continue;
+        found = true;
         struct bal_chart *chart;
         enum bal_code code = bal_chart_new(store, experiment, i, &chart, err);
         if (code)
             return code;
-        code = write_chart(chart, directory, experiment->name, id, formats, err);
+        code = write_chart(chart, experiment->name, id, files, err);
         bal_chart_free(chart);
         if (code)
             return code;
     }
+    if (files->only && !found)
+        return bal_fail(err, BAL_E_UNKNOWN, "experiment '%s' has no figure '%s'", experiment->name, files->only);
     return BAL_OK;
 }

@@ -185,8 +185,8 @@ void comparison_csv_row(const struct bal_case *c, const struct bal_result *resul
     }
     csv_number(bal_known_of(&c->model, &c->policy).response_mean, out);
     csv_number(result->memory_bits, out);
-    fprintf(out, ",%s,%u,%" PRIu64 ",%" PRIu64, bal_engine_text(result->engine), result->replications, result->jobs,
-            result->events);
+    fprintf(out, ",%s,%u,%" PRIu64 ",%" PRIu64, bal_engine_text(result->engine), result->replications,
+            result->jobs, result->events);
 }
 
 void comparison_csv(const struct comparison *comparison, FILE *out) {

@@ -13,7 +13,8 @@ enum { BAR = 8 }; /* characters of the longest bar */
 
 /* A bar of eighths of a character. */
 static void bar_text(double part, char text[3 * BAR + 1]) {
-    static const char *const eighths[] = {"", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589"};
+    static const char *const eighths[] = {"",       "\u258f", "\u258e", "\u258d",
+                                          "\u258c", "\u258b", "\u258a", "\u2589"};
     const long units = lrint(fmax(part, 0) * BAR * 8);
     text[0] = 0;
     for (long i = 0; i < units / 8; i++)
@@ -39,7 +40,12 @@ static void short_number(double value, char *text, size_t size) {
     else if (fabs(value) >= 1e6)
         snprintf(text, size, "%.3g", value);
     else
-        snprintf(text, size, "%.*f", fabs(value) >= 99.95 ? 0 : fabs(value) >= 9.995 ? 1 : fabs(value) >= 0.09995 ? 2 : 3, value);
+        snprintf(text, size, "%.*f",
+                 fabs(value) >= 99.95     ? 0
+                 : fabs(value) >= 9.995   ? 1
+                 : fabs(value) >= 0.09995 ? 2
+                                          : 3,
+                 value);
 }
 
 static void short_count(double value, char *text, size_t size) {
@@ -97,7 +103,8 @@ static double longest(const struct comparison *comparison) {
     return most;
 }
 
-static void add_row(struct table *table, const struct bal_case *c, const struct bal_result *result, double most) {
+static void add_row(struct table *table, const struct bal_case *c, const struct bal_result *result,
+                    double most) {
     char policy[200], bar[3 * BAR + 1] = "", bits[32];
     bal_policy_print(&c->policy, policy, sizeof policy);
     const bool known = comparison_has_means(result);
@@ -132,7 +139,8 @@ static void print_setting(const struct comparison *comparison, FILE *out) {
 static void print_notes(const struct comparison *comparison, FILE *out) {
     bool exact = false, limit = false, undecided = false, unstable = false;
     for (size_t i = 0; i < comparison->count; i++) {
-        const struct bal_known known = bal_known_of(&comparison->cases[i].model, &comparison->cases[i].policy);
+        const struct bal_known known =
+            bal_known_of(&comparison->cases[i].model, &comparison->cases[i].policy);
         exact = exact || known.kind == BAL_KNOWN_EXACT;
         limit = limit || known.kind == BAL_KNOWN_LIMIT;
         const struct bal_result *result = &comparison->results[i];
@@ -143,7 +151,9 @@ static void print_notes(const struct comparison *comparison, FILE *out) {
     fputc('\n', out);
     if (isfinite(floor_mean))
         fprintf(out, "No policy can beat %.4f: one common queue for all servers (M/M/N).\n", floor_mean);
-    fputs("\u00b1: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.\n", out);
+    fputs("\u00b1: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe "
+          "is two.\n",
+          out);
     if (exact || limit)
         fprintf(out, "theory:%s%s%s, with the difference of the simulation.\n", exact ? " = exact" : "",
                 exact && limit ? "," : "", limit ? " \u2192 limit of many servers" : "");
@@ -159,7 +169,8 @@ void comparison_text(const struct comparison *comparison, FILE *out) {
         return;
     comparison_order(comparison->results, comparison->count, order);
     print_setting(comparison, out);
-    static const char *const head[] = {"policy", "mean response", "", "p50", "p99", "p99.9", "waits", "msgs", "bits", "theory"};
+    static const char *const head[] = {"policy", "mean response", "",     "p50",  "p99",
+                                       "p99.9",  "waits",         "msgs", "bits", "theory"};
     struct table table;
     table_init(&table, sizeof head / sizeof *head);
     for (size_t i = 0; i < sizeof head / sizeof *head; i++)

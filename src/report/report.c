@@ -288,19 +288,22 @@ static bool is_newest(const struct bal_store_run *runs, size_t count, size_t i) 
     return true;
 }
 
-static enum bal_code item_init(const struct page *page, const struct bal_store_run *run, struct item *item,
-                               struct bal_error *err) {
+static enum bal_code item_init(const struct bal_store_run *run, struct item *item, struct bal_error *err) {
     *item = (struct item){.run = run};
-    enum bal_code code =
-        bal_experiment_parse(run->spec, strlen(run->spec), run->name, run->mode, &item->experiment, err);
-    if (code)
-        return code;
-    item->finding = calloc(item->experiment->claims + 1, sizeof *item->finding);
+    return bal_experiment_parse(run->spec, strlen(run->spec), run->name, run->mode, &item->experiment, err);
+}
+
+static enum bal_code judge(const struct page *page, struct item *item, struct bal_error *err) {
+    const struct bal_experiment *e = item->experiment;
+    item->finding = calloc(e->claims + 1, sizeof *item->finding);
     if (!item->finding)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a report");
-    for (size_t i = 0; i < item->experiment->claims && !code; i++)
-        code = bal_claim_judge(page->store, item->experiment, &item->experiment->claim[i], &item->finding[i], err);
-    return code;
+    for (size_t i = 0; i < e->claims; i++) {
+        const enum bal_code code = bal_claim_judge(page->store, e, &e->claim[i], &item->finding[i], err);
+        if (code)
+            return code;
+    }
+    return BAL_OK;
 }
 
 static void put_summary(const struct page *page, const struct item *items, size_t count) {
@@ -347,30 +350,68 @@ static enum bal_code put_page(struct page *page, const struct item *items, size_
     return code;
 }
 
-enum bal_code bal_report_write(struct bal_store *store, const char *path, FILE *out, struct bal_error *err) {
-    struct page page = {.store = store, .path = path, .out = out};
-    struct bal_store_run *runs = NULL;
-    size_t count = 0, used = 0;
-    enum bal_code code = bal_store_runs(store, &runs, &count, err);
+/* Puts the experiments to be shown into *items, which the caller ends with items_free. */
+static enum bal_code items_new(const struct page *page, struct bal_store_run **runs, struct item **items, size_t *used,
+                               struct bal_error *err) {
+    size_t count = 0;
+    *runs = NULL;
+    *items = NULL;
+    *used = 0;
+    enum bal_code code = bal_store_runs(page->store, runs, &count, err);
     if (code)
         return code;
-    struct item *items = calloc(count + 1, sizeof *items);
-    if (!items)
-        code = bal_fail(err, BAL_E_MEMORY, "not enough memory for a report");
-    else if (count == 0)
-        code = bal_fail(err, BAL_E_MODEL, "'%s' has seen no experiment yet; ballast run puts one there", path);
+    if (count == 0)
+        return bal_fail(err, BAL_E_MODEL, "'%s' has seen no experiment yet; ballast run puts one there", page->path);
+    *items = calloc(count, sizeof **items);
+    if (!*items)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for a report");
     for (size_t i = 0; i < count && !code; i++)
-        if (is_newest(runs, count, i))
-            code = item_init(&page, &runs[i], &items[used++], err);
-    if (!code)
-        code = put_page(&page, items, used, err);
+        if (is_newest(*runs, count, i))
+            code = item_init(&(*runs)[i], &(*items)[(*used)++], err);
+    return code;
+}
+
+static void items_free(struct bal_store_run *runs, struct item *items, size_t used) {
     for (size_t i = 0; i < used; i++) {
         bal_experiment_free(items[i].experiment);
         free(items[i].finding);
     }
     free(items);
     free(runs);
+}
+
+enum bal_code bal_report_write(struct bal_store *store, const char *path, FILE *out, struct bal_error *err) {
+    struct page page = {.store = store, .path = path, .out = out};
+    struct bal_store_run *runs;
+    struct item *items;
+    size_t count;
+    enum bal_code code = items_new(&page, &runs, &items, &count, err);
+    for (size_t i = 0; i < count && !code; i++)
+        code = judge(&page, &items[i], err);
+    if (!code)
+        code = put_page(&page, items, count, err);
+    items_free(runs, items, count);
     if (!code && ferror(out))
         code = bal_fail(err, BAL_E_IO, "the report cannot be written");
+    return code;
+}
+
+enum bal_code bal_report_figures(struct bal_store *store, const char *path, const struct bal_chart_files *files,
+                                 struct bal_error *err) {
+    const struct page page = {.store = store, .path = path};
+    struct bal_store_run *runs;
+    struct item *items;
+    size_t count, without = 0;
+    enum bal_code code = items_new(&page, &runs, &items, &count, err);
+    for (size_t i = 0; i < count && !code; i++) {
+        code = bal_chart_write(store, items[i].experiment, files, err);
+        if (code == BAL_E_UNKNOWN) {
+            without++;
+            code = BAL_OK;
+        }
+    }
+    if (!code && without == count)
+        code = bal_fail(err, BAL_E_UNKNOWN, "'%s' has no figure '%s'", path, files->only);
+    items_free(runs, items, count);
     return code;
 }

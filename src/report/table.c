@@ -62,7 +62,8 @@ static void pad(FILE *out, size_t width, const char *with) {
         fputs(with, out);
 }
 
-static void print_row(const struct table *table, size_t first, const char *align, const size_t *width, FILE *out) {
+static void print_row(const struct table *table, size_t first, const char *align, const size_t *width,
+                      FILE *out) {
     for (unsigned column = 0; column < table->columns; column++) {
         const char *text = table->cell[first + column];
         const size_t gap = width[column] - table_text_width(text);

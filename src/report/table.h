@@ -18,7 +18,8 @@ void table_init(struct table *table, unsigned columns);
 void table_fini(struct table *table);
 void table_add(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints all rows; align has one letter per column, 'l' or 'r'. A rule stands under the head when rule is set. */
+/* Prints all rows; align has one letter per column, 'l' or 'r'. A rule stands under the head when rule is
+ * set. */
 void table_print(const struct table *table, const char *align, bool rule, FILE *out);
 
 /* Number of characters of a UTF-8 text. */

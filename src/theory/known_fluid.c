@@ -15,6 +15,9 @@ static enum bal_code check_model(const struct bal_model *model, struct bal_error
             return bal_fail(err, BAL_E_MODEL, "fluid models are about servers of equal speed");
     if (!bal_law_is_exponential(&model->size))
         return bal_fail(err, BAL_E_MODEL, "fluid models are about exponential sizes; use service exp");
+    if (model->buffer > 0 || model->curve.kind != BAL_CURVE_CONSTANT)
+        return bal_fail(err, BAL_E_MODEL,
+                        "fluid models are about a constant load and no limit to the queues");
     if (model->tasks > 1)
         return bal_fail(err, BAL_E_MODEL, "fluid models are about jobs that are not divided; use tasks 1");
     return BAL_OK;
@@ -43,13 +46,15 @@ enum bal_code bal_known_fluid_init(struct bal_known_fluid *fluid, const struct b
     if (code)
         return code;
     if (variant != BAL_RCPB_CONSTRAINED && strcmp(name, "rcpb") != 0)
-        return bal_fail(err, BAL_E_MODEL, "policy '%s' has one fluid model only; variants are those of rcpb", name);
+        return bal_fail(err, BAL_E_MODEL, "policy '%s' has one fluid model only; variants are those of rcpb",
+                        name);
     if (strcmp(name, "random") == 0)
         return use_pod(fluid, lambda, 0, 1, 1);
     /* Sampling with or without replacement is the same in the limit. */
     if (strcmp(name, "pod") == 0 || strcmp(name, "pod-sep") == 0)
         return use_pod(fluid, lambda, 0, value[0], value[0]);
-    /* Moving a low job away from the server that a high one joins leaves the totals of pod-ssp as those of pod-scp. */
+    /* Moving a low job away from the server that a high one joins leaves the totals of pod-ssp as those of
+     * pod-scp. */
     if (strcmp(name, "pod-scp") == 0 || strcmp(name, "pod-ssp") == 0)
         return use_pod(fluid, lambda, model->high, value[0], value[1]);
     /* The dispatcher knows every idle server at once, as when reports come without end. */

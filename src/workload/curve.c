@@ -9,8 +9,10 @@
 static const double two_pi = 6.283185307179586;
 
 static enum bal_code bad_curve(const char *text, const char *why, struct bal_error *err) {
-    return bal_fail(err, BAL_E_RANGE,
-                    "curve '%.80s': %s; write constant, sine(A,P) with 0 <= A <= 1 and P > 0, or table(T:F T:F ...)", text, why);
+    return bal_fail(
+        err, BAL_E_RANGE,
+        "curve '%.80s': %s; write constant, sine(A,P) with 0 <= A <= 1 and P > 0, or table(T:F T:F ...)",
+        text, why);
 }
 
 /* Reads a number and what must stand behind it; returns where to go on, NULL if it is not there. */

@@ -11,13 +11,15 @@ const char *bal_clock_text(enum bal_clock clock) {
 }
 
 static enum bal_code bad_servers(const char *text, struct bal_error *err, const char *why) {
-    return bal_fail(err, BAL_E_RANGE,
-                    "servers '%.80s': %s; write a number such as 100 or groups COUNTxSPEED such as 50x1,50x10", text, why);
+    return bal_fail(
+        err, BAL_E_RANGE,
+        "servers '%.80s': %s; write a number such as 100 or groups COUNTxSPEED such as 50x1,50x10", text,
+        why);
 }
 
 /* A law that can be a capacity: every value is at least 1, and there is a largest. */
-static enum bal_code parse_capacity(const char *text, const char *piece, size_t length, struct bal_group *group,
-                                    struct bal_error *err) {
+static enum bal_code parse_capacity(const char *text, const char *piece, size_t length,
+                                    struct bal_group *group, struct bal_error *err) {
     char law[BAL_BATCH_TEXT];
     if (length >= sizeof law)
         return bad_servers(text, err, "a capacity law is too long");
@@ -50,8 +52,8 @@ static enum bal_code parse_group(const char *text, const char *piece, size_t len
     const size_t rest = length - count_length - 1;
     if (memchr(x, '(', rest + 1))
         return parse_capacity(text, x + 1, rest, group, err);
-    if (!bal_number_parse(x + 1, rest, &group->speed) || !(group->speed > 0))
-        return bad_servers(text, err, "a speed must be a number above 0");
+    if (!bal_number_parse(x + 1, rest, &group->speed) || !(group->speed >= 1e-9 && group->speed <= 1e9))
+        return bad_servers(text, err, "a speed must be a number from 1e-9 to 1e9");
     return BAL_OK;
 }
 
@@ -137,10 +139,11 @@ static enum bal_code check_capacities(const struct bal_servers *servers, struct 
         const double speed = servers->group[i].speed;
         const bool fixed = servers->group[i].capacity.kind == BAL_BATCH_NONE;
         if (fixed && !(speed >= 1 && speed <= BAL_BATCH_MOST && speed == floor(speed)))
-            return bal_fail(err, BAL_E_MODEL,
-                            "a server that finishes %g jobs in every slot: it must be a whole number from 1 to %d, or a "
-                            "law such as uniform(1,19)",
-                            speed, BAL_BATCH_MOST);
+            return bal_fail(
+                err, BAL_E_MODEL,
+                "a server that finishes %g jobs in every slot: it must be a whole number from 1 to %d, or a "
+                "law such as uniform(1,19)",
+                speed, BAL_BATCH_MOST);
     }
     return BAL_OK;
 }
@@ -160,9 +163,10 @@ static enum bal_code check_slotted(const struct bal_model *model, struct bal_err
     if (fabs(model->batch.mean - rate) > 1e-9 * rate) {
         char law[BAL_BATCH_TEXT];
         bal_batch_print(&model->batch, law, sizeof law);
-        return bal_fail(err, BAL_E_MODEL,
-                        "batch '%.80s' makes a load of %g, not %g; leave the load out or the mean open, as in poisson", law,
-                        model->batch.mean / bal_servers_capacity(&model->servers), model->load);
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "batch '%.80s' makes a load of %g, not %g; leave the load out or the mean open, as in poisson",
+            law, model->batch.mean / bal_servers_capacity(&model->servers), model->load);
     }
     return BAL_OK;
 }
@@ -174,13 +178,16 @@ static enum bal_code check_continuous(const struct bal_model *model, struct bal_
     if (!(model->size.mean > 0) || !isfinite(model->size.mean)) {
         char law[200];
         bal_law_print(&model->size, law, sizeof law);
-        return bal_fail(err, BAL_E_MODEL, "service '%s' has mean %g; a load needs a mean that is finite and above 0", law,
+        return bal_fail(err, BAL_E_MODEL,
+                        "service '%s' has mean %g; a load needs a mean that is finite and above 0", law,
                         model->size.mean);
     }
     if (model->classes && !(model->high >= 0 && model->high <= 1))
-        return bal_fail(err, BAL_E_RANGE, "the share of the high class is %g; it must be from 0 to 1", model->high);
+        return bal_fail(err, BAL_E_RANGE, "the share of the high class is %g; it must be from 0 to 1",
+                        model->high);
     if (!model->classes && model->discipline > BAL_DISCIPLINE_FIFO)
-        return bal_fail(err, BAL_E_MODEL, "discipline '%s' needs two classes of jobs; say which share of them is high",
+        return bal_fail(err, BAL_E_MODEL,
+                        "discipline '%s' needs two classes of jobs; say which share of them is high",
                         bal_discipline_text(model->discipline));
     return BAL_OK;
 }

@@ -1,0 +1,476 @@
+/* ballast paper NAME: runs a paper's experiments and says of every claim whether it holds. */
+#include "commands.h"
+
+#include "ballast/report.h"
+#include "report/json.h"
+#include "report/paper.h"
+#include "report/table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct request {
+    enum bal_mode mode;
+    const char *figure;
+    const char *output;
+    double threads;
+    enum cli_format format;
+    bool quiet;
+};
+
+static enum bal_code set_quick(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct request *)into)->mode = BAL_MODE_QUICK;
+    return BAL_OK;
+}
+
+static enum bal_code set_full(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct request *)into)->mode = BAL_MODE_FULL;
+    return BAL_OK;
+}
+
+static enum bal_code set_figure(void *into, const char *value, struct bal_error *err) {
+    (void)err;
+    ((struct request *)into)->figure = value;
+    return BAL_OK;
+}
+
+static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
+    (void)err;
+    ((struct request *)into)->output = value;
+    return BAL_OK;
+}
+
+static enum bal_code set_threads(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1, 1024, true, "a whole number from 1 to 1024"};
+    return cli_number(value, &range, &((struct request *)into)->threads, err);
+}
+
+static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
+    const enum bal_code code = cli_format(value, &((struct request *)into)->format, err);
+    if (!code && ((struct request *)into)->format == CLI_CSV)
+        return bal_fail(err, BAL_E_UNKNOWN, "not one of text, json");
+    return code == BAL_OK ? code : bal_fail(err, BAL_E_UNKNOWN, "not one of text, json");
+}
+
+static enum bal_code set_quiet(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct request *)into)->quiet = true;
+    return BAL_OK;
+}
+
+static const struct cli_option options[] = {
+    {"figure", "K", "only the experiment of that name or with that figure", set_figure},
+    {"quick", NULL, "small sizes: an answer in about a minute", set_quick},
+    {"full", NULL, "the paper's own sizes", set_full},
+    {"output", "DIR", "for results, figures and report, also -o (default: NAME, NAME-quick, NAME-full)", set_output},
+    {"threads", "K", "threads to use (default: all processors); results do not depend on it", set_threads},
+    {"format", "FORM", "text or json (default text)", set_format},
+    {"quiet", NULL, "no progress bar", set_quiet},
+};
+
+/* ---- a paper at work ---- */
+
+struct work {
+    const struct request *request;
+    struct bal_paper paper;
+    char *directory; /* for what is made */
+    size_t count;
+    struct bal_experiment **experiment; /* those that are run */
+    const char **only;                  /* the figure of each that is drawn, NULL: all */
+    struct bal_store *store;
+    struct bal_finding **finding; /* of each experiment, one for each claim */
+};
+
+static void work_fini(struct work *work) {
+    for (size_t i = 0; i < work->count; i++) {
+        bal_experiment_free(work->experiment[i]);
+        free(work->finding[i]);
+    }
+    free(work->experiment);
+    free(work->finding);
+    free(work->only);
+    free(work->directory);
+    bal_store_close(work->store);
+    bal_paper_fini(&work->paper);
+}
+
+/* "figure-1", "figure1" and "1" are the same figure. */
+static bool same_figure(const char *wanted, const char *name) {
+    static const char word[] = "figure";
+    const char *texts[] = {wanted, name};
+    for (int i = 0; i < 2; i++)
+        if (strncmp(texts[i], word, strlen(word)) == 0) {
+            texts[i] += strlen(word);
+            texts[i] += *texts[i] == '-';
+        }
+    return strcmp(texts[0], texts[1]) == 0;
+}
+
+/* Is the experiment wanted, and is it one of its figures alone? */
+static bool is_wanted(const struct bal_experiment *e, const char *figure, const char **only) {
+    *only = NULL;
+    if (!figure || same_figure(figure, e->name))
+        return true;
+    for (size_t i = 0; i < e->plots; i++)
+        if (same_figure(figure, e->plot[i].id)) {
+            *only = e->plot[i].id;
+            return true;
+        }
+    return false;
+}
+
+static int read_experiments(struct work *work) {
+    const struct bal_paper *paper = &work->paper;
+    work->experiment = calloc(paper->experiments + 1, sizeof(*work->experiment));
+    work->finding = calloc(paper->experiments + 1, sizeof(*work->finding));
+    work->only = calloc(paper->experiments + 1, sizeof(*work->only));
+    if (!work->experiment || !work->finding || !work->only)
+        return cli_fail("not enough memory");
+    char names[400] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < paper->experiments; i++) {
+        struct bal_error err = {0};
+        struct bal_experiment *e;
+        if (bal_experiment_read(paper->experiment[i], work->request->mode, &e, &err))
+            return cli_fail("%s", err.text);
+        if (used < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", e->name);
+        if (is_wanted(e, work->request->figure, &work->only[work->count]))
+            work->experiment[work->count++] = e;
+        else
+            bal_experiment_free(e);
+    }
+    if (work->count == 0 && work->request->figure)
+        return cli_fail("--figure %.100s: there is none such in paper %s; its experiments are %s", work->request->figure,
+                        paper->name, names);
+    if (work->count == 0)
+        return cli_fail("paper %s has no experiments (*.yaml) in %s", paper->name, paper->directory);
+    return CLI_OK;
+}
+
+static int open_store(struct work *work) {
+    static const char *const suffix[] = {"", "-quick", "-full"};
+    const int length = work->request->output
+                           ? asprintf(&work->directory, "%s", work->request->output)
+                           : asprintf(&work->directory, "%s%s", work->paper.name, suffix[work->request->mode]);
+    if (length < 0) {
+        work->directory = NULL;
+        return cli_fail("not enough memory");
+    }
+    if (mkdir(work->directory, 0777) != 0 && errno != EEXIST)
+        return cli_fail("--output %s: cannot make this directory: %s; choose another place", work->directory,
+                        strerror(errno));
+    char *path;
+    if (asprintf(&path, "%s/results.db", work->directory) < 0)
+        return cli_fail("not enough memory");
+    struct bal_error err = {0};
+    const enum bal_code code = bal_store_open(path, BAL_STORE_WRITE, &work->store, &err);
+    free(path);
+    return code ? cli_fail("%s", err.text) : CLI_OK;
+}
+
+/* ---- running ---- */
+
+struct show {
+    struct cli_progress bar;
+    size_t number, count; /* of the experiment */
+};
+
+static void show_progress(void *context, const struct bal_sweep_progress *progress) {
+    struct show *show = context;
+    const double part = progress->cost_total > 0 ? progress->cost_done / progress->cost_total : 1;
+    cli_progress_show(&show->bar, ((double)show->number + part) / (double)show->count);
+}
+
+static int run_experiments(struct work *work) {
+    cli_catch_signals();
+    struct show show = {.count = work->count};
+    cli_progress_start(&show.bar, work->request->quiet);
+    const struct bal_sweep_options sweep = {.threads = (unsigned)work->request->threads,
+                                            .stop = &cli_stop,
+                                            .progress = show_progress,
+                                            .progress_context = &show};
+    struct bal_error err = {0};
+    enum bal_code code = BAL_OK;
+    for (; show.number < work->count && !code; show.number++)
+        code = bal_sweep_run(work->experiment[show.number], work->store, &sweep, &err);
+    cli_progress_end(&show.bar);
+    if (code == BAL_E_STOPPED) {
+        cli_warn("interrupted; what is done is kept in %s/results.db, and the same command goes on from there",
+                 work->directory);
+        return CLI_INTERRUPTED;
+    }
+    return code ? cli_fail("%s", err.text) : CLI_OK;
+}
+
+static int judge_claims(struct work *work) {
+    for (size_t i = 0; i < work->count; i++) {
+        const struct bal_experiment *e = work->experiment[i];
+        work->finding[i] = calloc(e->claims + 1, sizeof(**work->finding));
+        if (!work->finding[i])
+            return cli_fail("not enough memory");
+        for (size_t k = 0; k < e->claims; k++) {
+            struct bal_error err = {0};
+            if (bal_claim_judge(work->store, e, &e->claim[k], &work->finding[i][k], &err))
+                return cli_fail("%s", err.text);
+        }
+    }
+    return CLI_OK;
+}
+
+/* ---- figures and the page ---- */
+
+/* Without gnuplot there are no figures, but the claims are worth having: a warning is enough. */
+static bool draw_figures(const struct work *work) {
+    for (size_t i = 0; i < work->count; i++) {
+        const struct bal_chart_files files = {
+            .directory = work->directory,
+            .formats = (1u << BAL_FIGURE_FORMATS) - 1,
+            .only = work->only[i],
+        };
+        struct bal_error err = {0};
+        if (bal_chart_write(work->store, work->experiment[i], &files, &err)) {
+            cli_warn("%s", err.text);
+            return false;
+        }
+    }
+    return true;
+}
+
+static int write_page(const struct work *work) {
+    char *path, *database;
+    struct bal_error err = {0};
+    if (asprintf(&path, "%s/report.html", work->directory) < 0)
+        return cli_fail("not enough memory");
+    if (asprintf(&database, "%s/results.db", work->directory) < 0) {
+        free(path);
+        return cli_fail("not enough memory");
+    }
+    struct cli_output output;
+    int status = cli_output_open(&output, path);
+    if (status == CLI_OK && bal_report_write(work->store, database, output.stream, &err)) {
+        cli_output_discard(&output);
+        status = cli_fail("%s", err.text);
+    } else if (status == CLI_OK) {
+        status = cli_output_close(&output);
+    }
+    free(path);
+    free(database);
+    return status;
+}
+
+/* ---- saying it ---- */
+
+static void count_judgements(const struct work *work, size_t count[3]) {
+    for (size_t i = 0; i < work->count; i++)
+        for (size_t k = 0; k < work->experiment[i]->claims; k++)
+            count[work->finding[i][k].judgement]++;
+}
+
+/* Words in lines of at most 96 characters, indented. */
+static void print_wrapped(const char *text, int indent, FILE *out) {
+    size_t column = 0;
+    while (*text) {
+        const size_t length = strcspn(text, " \n");
+        char word[200];
+        snprintf(word, sizeof word, "%.*s", (int)(length < 190 ? length : 190), text);
+        const size_t width = table_text_width(word);
+        if (column > 0 && column + 1 + width > 96) {
+            fputc('\n', out);
+            column = 0;
+        }
+        if (column == 0)
+            column = (size_t)fprintf(out, "%*s", indent, "");
+        else
+            column += (size_t)fprintf(out, " ");
+        fprintf(out, "%.*s", (int)length, text);
+        column += width;
+        text += length;
+        text += strspn(text, " \n");
+    }
+    fputc('\n', out);
+}
+
+static void print_claim(const struct bal_claim *claim, const struct bal_finding *finding, FILE *out) {
+    fprintf(out, "\n  %-13s  %s%s%s\n", bal_judgement_text(finding->judgement), claim->id, claim->section ? ", " : "",
+            claim->section ? claim->section : "");
+    print_wrapped(claim->says, 4, out);
+    char line[600];
+    snprintf(line, sizeof line, "measured %s%s%s, expected %s%s%s", *finding->measured ? finding->measured : "nothing",
+             *finding->where ? " at " : "", finding->where, claim->expected, *finding->why ? "; " : "", finding->why);
+    print_wrapped(line, 4, out);
+}
+
+static const char *claims_word(size_t count) {
+    return count == 1 ? "claim" : "claims";
+}
+
+static void print_text(const struct work *work, bool drawn, FILE *out) {
+    fprintf(out, "%s: %s\n%s\n", work->paper.name, work->paper.title, work->paper.source);
+    for (size_t i = 0; i < work->count; i++)
+        for (size_t k = 0; k < work->experiment[i]->claims; k++)
+            print_claim(&work->experiment[i]->claim[k], &work->finding[i][k], out);
+    size_t count[3] = {0};
+    count_judgements(work, count);
+    fprintf(out, "\n%zu %s: %zu hold%s, %zu do%s not hold, %zu undecided.\n", count[0] + count[1] + count[2],
+            claims_word(count[0] + count[1] + count[2]), count[BAL_CLAIM_HOLDS], count[BAL_CLAIM_HOLDS] == 1 ? "s" : "",
+            count[BAL_CLAIM_FAILS], count[BAL_CLAIM_FAILS] == 1 ? "es" : "", count[BAL_CLAIM_UNDECIDED]);
+    fprintf(out, "%s in %s/\n", drawn ? "report.html, figures and results.db are" : "report.html and results.db are",
+            work->directory);
+}
+
+/* A verdict is measured as a word, anything else as a number. */
+static void json_measured(struct json *json, const struct bal_claim *claim, const struct bal_finding *finding) {
+    if (claim->measure == BAL_MEASURE_VERDICT) {
+        json_text(json, "measured", bal_verdict_text(finding->verdict));
+        json_null(json, "ci");
+        return;
+    }
+    json_number(json, "measured", finding->value);
+    json_number(json, "ci", fmax(finding->high - finding->value, finding->value - finding->low));
+}
+
+static void print_json(const struct work *work, FILE *out) {
+    struct json json;
+    json_init(&json, out);
+    json_open(&json, NULL, '{');
+    json_text(&json, "paper", work->paper.name);
+    json_text(&json, "title", work->paper.title);
+    json_text(&json, "mode", bal_mode_text(work->request->mode));
+    json_text(&json, "output", work->directory);
+    json_open(&json, "claims", '[');
+    for (size_t i = 0; i < work->count; i++)
+        for (size_t k = 0; k < work->experiment[i]->claims; k++) {
+            const struct bal_claim *claim = &work->experiment[i]->claim[k];
+            const struct bal_finding *finding = &work->finding[i][k];
+            json_open(&json, NULL, '{');
+            json_text(&json, "id", claim->id);
+            json_text(&json, "experiment", work->experiment[i]->name);
+            json_text(&json, "section", claim->section ? claim->section : "");
+            json_text(&json, "says", claim->says);
+            json_measured(&json, claim, finding);
+            json_text(&json, "at", finding->where);
+            json_text(&json, "expected", claim->expected);
+            json_text(&json, "verdict", bal_judgement_text(finding->judgement));
+            json_close(&json, '}');
+        }
+    json_close(&json, ']');
+    json_close(&json, '}');
+}
+
+static int print_findings(const struct work *work, bool drawn) {
+    struct cli_output output;
+    int status = cli_output_open(&output, NULL);
+    if (status)
+        return status;
+    if (work->request->format == CLI_JSON)
+        print_json(work, output.stream);
+    else
+        print_text(work, drawn, output.stream);
+    status = cli_output_close(&output);
+    size_t count[3] = {0};
+    count_judgements(work, count);
+    return status ? status : count[BAL_CLAIM_FAILS] > 0 ? CLI_OUTCOME : CLI_OK;
+}
+
+/* ---- the command ---- */
+
+static int list_papers(const struct request *request) {
+    struct bal_error err = {0};
+    struct bal_papers papers;
+    char *directory;
+    if (bal_papers_directory(&directory, &err))
+        return cli_fail("%s", err.text);
+    const enum bal_code code = bal_papers_init(&papers, directory, &err);
+    free(directory);
+    if (code)
+        return cli_fail("%s", err.text);
+    if (request->format == CLI_JSON) {
+        struct json json;
+        json_init(&json, stdout);
+        json_open(&json, NULL, '[');
+        for (size_t i = 0; i < papers.count; i++) {
+            json_open_line(&json, NULL, '{');
+            json_text(&json, "paper", papers.paper[i].name);
+            json_text(&json, "title", papers.paper[i].title);
+            json_text(&json, "source", papers.paper[i].source);
+            json_count(&json, "experiments", papers.paper[i].experiments);
+            json_close(&json, '}');
+        }
+        json_close(&json, ']');
+    } else {
+        for (size_t i = 0; i < papers.count; i++)
+            printf("%-14s %s\n%-14s %s\n", papers.paper[i].name, papers.paper[i].title, "", papers.paper[i].source);
+        puts("\nballast paper NAME --quick judges the claims of one in about a minute.");
+    }
+    bal_papers_fini(&papers);
+    return CLI_OK;
+}
+
+/* A name is looked up among the papers; what has a slash is a directory. */
+static int find_paper(const char *name, struct bal_paper *paper) {
+    struct bal_error err = {0};
+    char *directory = NULL, *path = NULL;
+    enum bal_code code = BAL_OK;
+    if (!strchr(name, '/')) {
+        code = bal_papers_directory(&directory, &err);
+        if (!code && asprintf(&path, "%s/%s", directory, name) < 0)
+            path = NULL;
+    } else {
+        path = strdup(name);
+    }
+    if (!code)
+        code = path ? bal_paper_init(paper, path, &err) : bal_fail(&err, BAL_E_MEMORY, "not enough memory");
+    free(directory);
+    free(path);
+    return code ? cli_fail("%s", err.text) : CLI_OK;
+}
+
+static int run(const struct cli_command *command, int argc, char **argv) {
+    struct request request = {0};
+    int operands;
+    int status = cli_parse(command, argc, argv, &request, 1, &operands);
+    if (status >= 0)
+        return status;
+    if (operands == 0)
+        return list_papers(&request);
+    struct work work = {.request = &request};
+    status = find_paper(argv[1], &work.paper);
+    if (!status)
+        status = read_experiments(&work);
+    if (!status)
+        status = open_store(&work);
+    if (!status)
+        status = run_experiments(&work);
+    if (!status)
+        status = judge_claims(&work);
+    if (!status) {
+        const bool drawn = draw_figures(&work);
+        status = write_page(&work);
+        if (!status)
+            status = print_findings(&work, drawn);
+    }
+    work_fini(&work);
+    return status;
+}
+
+const struct cli_command cmd_paper = {
+    .name = "paper",
+    .summary = "run a paper's experiments and judge its claims",
+    .operands = "[NAME]",
+    .description = "Without a name: lists the papers. With one: runs its experiments and says of every claim what was measured and\n"
+                   "whether it holds, does not hold or is undecided. Exits with 1 if one does not hold. Results, figures and a page\n"
+                   "are put into a directory; an interrupted run goes on from there. A name with a slash is a directory with a\n"
+                   "paper.txt and experiment files of your own.",
+    .examples = "  ballast paper\n"
+                "  ballast paper supermarket --quick\n"
+                "  ballast paper supermarket --figure load --format json\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

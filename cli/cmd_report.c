@@ -1,0 +1,56 @@
+/* ballast report FILE.db: one page that shows everything. */
+#include "commands.h"
+
+#include "ballast/report.h"
+
+struct request {
+    const char *output;
+};
+
+static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
+    (void)err;
+    ((struct request *)into)->output = value;
+    return BAL_OK;
+}
+
+static const struct cli_option options[] = {
+    {"output", "FILE", "write the page there, also -o (default: standard output)", set_output},
+};
+
+static int run(const struct cli_command *command, int argc, char **argv) {
+    struct request request = {0};
+    int operands;
+    int status = cli_parse(command, argc, argv, &request, 1, &operands);
+    if (status >= 0)
+        return status;
+    if (operands == 0)
+        return cli_fail("report: name the file of results: ballast report FILE.db -o report.html");
+    struct bal_error err = {0};
+    struct bal_store *store;
+    if (bal_store_open(argv[1], BAL_STORE_READ, &store, &err))
+        return cli_fail("%s", err.text);
+    struct cli_output output;
+    status = cli_output_open(&output, request.output);
+    if (status == CLI_OK && bal_report_write(store, argv[1], output.stream, &err)) {
+        cli_output_discard(&output);
+        status = cli_fail("%s", err.text);
+    } else if (status == CLI_OK) {
+        status = cli_output_close(&output);
+    }
+    bal_store_close(store);
+    return status;
+}
+
+const struct cli_command cmd_report = {
+    .name = "report",
+    .summary = "make a page of results: claims, figures, tables",
+    .operands = "FILE.db",
+    .description = "Writes one HTML page about the experiments in a file of results: their claims, figures "
+                   "and tables, and how to\n"
+                   "repeat them. The page stands alone: it can be sent, archived and read without a network.",
+    .examples = "  ballast run load.yaml --db load.db\n"
+                "  ballast report load.db -o report.html\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

@@ -1,0 +1,223 @@
+/* Policies as text: what is read, what is printed, and what errors say. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ballast/number.h"
+#include "ballast/policy.h"
+
+static struct bal_policy_spec parse(const char *text) {
+    struct bal_policy_spec spec;
+    struct bal_error err;
+    if (bal_policy_parse(text, &spec, &err))
+        fail_msg("'%s': %s", text, err.text);
+    return spec;
+}
+
+static bool same(const struct bal_policy_spec *a, const struct bal_policy_spec *b) {
+    for (unsigned i = 0; i < a->policy->param_count; i++)
+        if (a->value[i] != b->value[i] && !(isnan(a->value[i]) && isnan(b->value[i])))
+            return false;
+    return a->policy == b->policy;
+}
+
+/* Text in, canonical text out. */
+static void reads_and_prints(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *canonical;
+    } cases[] = {
+        {"random", "random"},
+        {"random:", NULL},
+        {"round-robin", "round-robin"},
+        {"jsq", "jsq"},
+        {"least-work", "least-work"},
+        {"jiq", "jiq"},
+        {"pi", "pi"},
+        {"pod", "pod:d=2"},
+        {"pod:d=2", "pod:d=2"},
+        {"pod:d=3", "pod:d=3"},
+        {"pod:d=1k", "pod:d=1000"},
+        {"pod:d=2e0,replace=1", "pod:d=2"},
+        {"pod:replace=0", "pod:d=2,replace=0"},
+        {"pod:replace=0,d=5", "pod:d=5,replace=0"},
+        {"pod-memory", "pod-memory:d=1,b=1"},
+        {"pod-memory:b=3", "pod-memory:d=1,b=3"},
+        {"pod-memory:b=3,d=2", "pod-memory:d=2,b=3"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bal_policy_spec spec;
+        struct bal_error err;
+        if (!cases[i].canonical) {
+            assert_int_not_equal(bal_policy_parse(cases[i].text, &spec, &err), BAL_OK);
+            continue;
+        }
+        spec = parse(cases[i].text);
+        char text[200];
+        assert_int_equal(bal_policy_print(&spec, text, sizeof text), strlen(cases[i].canonical));
+        assert_string_equal(text, cases[i].canonical);
+        const struct bal_policy_spec back = parse(text);
+        assert_true(same(&spec, &back));
+    }
+}
+
+/* What is wrong, and somewhere in the line what would be right. */
+static void errors_tell_the_remedy(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        enum bal_code code;
+        const char *says[4];
+    } cases[] = {
+        {"", BAL_E_UNKNOWN, {"unknown policy ''", "random", "pod-memory", "jiq"}},
+        {"ramdom", BAL_E_UNKNOWN, {"'ramdom'", "the policies are random, round-robin, jsq", "pi"}},
+        {"Pod", BAL_E_UNKNOWN, {"'Pod'", "pod"}},
+        {"po", BAL_E_UNKNOWN, {"'po'"}},
+        {"pods", BAL_E_UNKNOWN, {"'pods'"}},
+        {" pod", BAL_E_UNKNOWN, {"' pod'"}},
+        {"pod,d=2", BAL_E_UNKNOWN, {"'pod,d=2'"}},
+        {"pod:q=2", BAL_E_UNKNOWN, {"'pod' has no parameter 'q'", "it takes d, replace"}},
+        {"pod:", BAL_E_UNKNOWN, {"no parameter ''", "it takes d"}},
+        {"pod:,", BAL_E_UNKNOWN, {"no parameter ''"}},
+        {"pod:d=2,", BAL_E_UNKNOWN, {"no parameter ''"}},
+        {"pod:D=2", BAL_E_UNKNOWN, {"no parameter 'D'"}},
+        {"pod:d =2", BAL_E_UNKNOWN, {"no parameter 'd '"}},
+        {"jsq:d=2", BAL_E_UNKNOWN, {"'jsq' takes no parameters", "'d'"}},
+        {"pod:d=0", BAL_E_RANGE, {"d=0", "whole number from 1 to 1000000", "servers probed"}},
+        {"pod:d=-1", BAL_E_RANGE, {"d=-1", "from 1"}},
+        {"pod:d=2.5", BAL_E_RANGE, {"d=2.5", "whole number"}},
+        {"pod:d=1e7", BAL_E_RANGE, {"d=1e7", "to 1000000"}},
+        {"pod:d=", BAL_E_RANGE, {"d= is not", "from 1"}},
+        {"pod:d", BAL_E_RANGE, {"d= is not", "from 1"}},
+        {"pod:d=two", BAL_E_RANGE, {"d=two", "from 1"}},
+        {"pod:d=nan", BAL_E_RANGE, {"d=nan", "from 1"}},
+        {"pod:d=inf", BAL_E_RANGE, {"d=inf", "from 1"}},
+        {"pod:d= 2", BAL_E_RANGE, {"d= 2"}},
+        {"pod:d=2 ", BAL_E_RANGE, {"d=2 "}},
+        {"pod:d=2=3", BAL_E_RANGE, {"d=2=3"}},
+        {"pod:d=2:b=1", BAL_E_RANGE, {"d=2:b=1"}},
+        {"pod:replace=2", BAL_E_RANGE, {"replace=2", "from 0 to 1", "replacement"}},
+        {"pod:d=2,d=3", BAL_E_SYNTAX, {"d is given twice", "once"}},
+        {"pod-memory:b=0", BAL_E_RANGE, {"b=0", "from 1", "remembered"}},
+        {"pod\n:d=2", BAL_E_UNKNOWN, {"'pod?'"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bal_policy_spec spec, before;
+        memset(&spec, 0x5a, sizeof spec);
+        memcpy(&before, &spec, sizeof spec);
+        struct bal_error err = {0};
+        const enum bal_code code = bal_policy_parse(cases[i].text, &spec, &err);
+        if (code != cases[i].code || err.code != code)
+            fail_msg("'%s': code %d, text '%s'", cases[i].text, code, err.text);
+        for (int s = 0; s < 4 && cases[i].says[s]; s++)
+            if (!strstr(err.text, cases[i].says[s]))
+                fail_msg("'%s': the error '%s' does not say '%s'", cases[i].text, err.text, cases[i].says[s]);
+        assert_memory_equal(&spec, &before, sizeof spec); /* untouched */
+        assert_int_equal(bal_policy_parse(cases[i].text, &spec, NULL), code);
+    }
+}
+
+/* The list of policies in an error is complete: it must not outgrow its room unnoticed. */
+static void the_list_is_complete(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    struct bal_error err;
+    assert_int_equal(bal_policy_parse("no-such-policy", &spec, &err), BAL_E_UNKNOWN);
+    for (size_t i = 0; i < bal_policy_count; i++)
+        if (!strstr(err.text, bal_policy_table[i]->name))
+            fail_msg("%s is missing in: %s", bal_policy_table[i]->name, err.text);
+    assert_null(strstr(err.text, "..."));
+}
+
+/* Names of any length are quoted in part, and the remedy is still there. */
+static void long_nonsense_is_cut(void **state) {
+    (void)state;
+    static const char *const heads[] = {"", "pod:", "pod:d=", "random:"};
+    for (size_t h = 0; h < sizeof heads / sizeof *heads; h++) {
+        enum { LENGTH = 100000 };
+        char *text = malloc(LENGTH + 1);
+        assert_non_null(text);
+        memset(text, 'y', LENGTH);
+        memcpy(text, heads[h], strlen(heads[h]));
+        text[LENGTH] = 0;
+        struct bal_policy_spec spec;
+        struct bal_error err;
+        assert_int_not_equal(bal_policy_parse(text, &spec, &err), BAL_OK);
+        assert_null(strstr(err.text, "..."));
+        assert_true(strlen(err.text) > 20);
+        free(text);
+    }
+}
+
+/* For every policy and parameter: both ends of the range are taken, the next numbers beyond are not; printing brings the
+ * same spec back. */
+static void every_range_is_kept(void **state) {
+    (void)state;
+    for (size_t i = 0; i < bal_policy_count; i++) {
+        const struct bal_policy *policy = bal_policy_table[i];
+        for (unsigned k = 0; k < policy->param_count; k++) {
+            const struct bal_param *param = &policy->params[k];
+            const double step = param->whole ? 1 : 0;
+            const double values[] = {param->low, param->high,
+                                     step > 0 ? param->low - 1 : nextafter(param->low, -INFINITY),
+                                     step > 0 ? param->high + 1 : nextafter(param->high, INFINITY)};
+            for (int v = 0; v < 4; v++) {
+                char number[BAL_NUMBER_TEXT], text[200];
+                bal_number_print(values[v], number);
+                snprintf(text, sizeof text, "%s:%s=%s", policy->name, param->name, number);
+                struct bal_policy_spec spec;
+                const enum bal_code code = bal_policy_parse(text, &spec, NULL);
+                if (code != (v < 2 ? BAL_OK : BAL_E_RANGE))
+                    fail_msg("'%s' gives code %d", text, code);
+                if (code)
+                    continue;
+                assert_true(spec.value[k] == values[v]);
+                bal_policy_print(&spec, text, sizeof text);
+                const struct bal_policy_spec back = parse(text);
+                assert_true(same(&spec, &back));
+            }
+        }
+    }
+}
+
+/* Always terminated, never beyond the end, and tells what would have been needed. */
+static void prints_into_any_room(void **state) {
+    (void)state;
+    const struct bal_policy_spec spec = parse("pod-memory:d=12,b=3");
+    static const char whole[] = "pod-memory:d=12,b=3";
+    for (size_t size = 0; size < sizeof whole + 3; size++) {
+        char text[sizeof whole + 4];
+        memset(text, '#', sizeof text);
+        assert_int_equal(bal_policy_print(&spec, text, size), sizeof whole - 1);
+        assert_true(text[size] == '#');
+        if (size > 0) {
+            assert_int_equal(strlen(text), size < sizeof whole ? size - 1 : sizeof whole - 1);
+            assert_memory_equal(text, whole, strlen(text));
+        }
+    }
+}
+
+static void finds_by_name(void **state) {
+    (void)state;
+    for (size_t i = 0; i < bal_policy_count; i++)
+        assert_ptr_equal(bal_policy_find(bal_policy_table[i]->name), bal_policy_table[i]);
+    assert_null(bal_policy_find("pod:d=2"));
+    assert_null(bal_policy_find(""));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_and_prints),     cmocka_unit_test(errors_tell_the_remedy),
+        cmocka_unit_test(the_list_is_complete), cmocka_unit_test(long_nonsense_is_cut),
+        cmocka_unit_test(every_range_is_kept),  cmocka_unit_test(prints_into_any_room),
+        cmocka_unit_test(finds_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
