@@ -54,7 +54,7 @@ help:
 	@echo 'make test             build and run all tests, also under the sanitizers and valgrind (minutes)'
 	@echo 'make bench            measure the speed of the engines'
 	@echo 'make install          install under PREFIX (now $(PREFIX)); DESTDIR is honoured'
-	@echo 'make lint             layout, warnings of gcc and clang, static analysis, manual pages, scripts'
+	@echo 'make lint             layout, warnings of gcc and clang, static analysis, manual page, scripts'
 	@echo 'make format           lay out all sources as .clang-format says'
 	@echo 'make golden           make what is printed now the expected output of tests/cli and tests/golden'
 	@echo 'make fuzz             fuzz each parser for FUZZ_SECONDS (now $(FUZZ_SECONDS))'

@@ -90,6 +90,7 @@ void cli_catch_signals(void);
 struct cli_progress {
     bool shown;
     double start, last;
+    char note[80]; /* shown behind the bar; set it before each show */
 };
 void cli_progress_start(struct cli_progress *progress, bool quiet);
 void cli_progress_show(void *progress, double part); /* fits bal_lab_options.progress */

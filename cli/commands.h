@@ -5,8 +5,15 @@
 #include "cli.h"
 
 extern const struct cli_command cmd_compare;
+extern const struct cli_command cmd_figure;
+extern const struct cli_command cmd_fluid;
+extern const struct cli_command cmd_check;
+extern const struct cli_command cmd_results;
+extern const struct cli_command cmd_run;
 extern const struct cli_command cmd_help;
+extern const struct cli_command cmd_paper;
 extern const struct cli_command cmd_policies;
+extern const struct cli_command cmd_report;
 
 void cli_print_overview(FILE *out);
 void cli_print_manual(FILE *out); /* in mdoc */

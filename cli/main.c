@@ -6,6 +6,13 @@
 
 const struct cli_command *const cli_commands[] = {
     &cmd_compare,
+    &cmd_fluid,
+    &cmd_report,
+    &cmd_figure,
+    &cmd_paper,
+    &cmd_run,
+    &cmd_check,
+    &cmd_results,
     &cmd_policies,
     &cmd_help,
 };

@@ -17,6 +17,7 @@ enum bal_code cli_set_servers(void *into, const char *value, struct bal_error *e
 
 enum bal_code cli_set_load(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {1e-6, 100, false, "a number above 0 (to 100), such as 0.9"};
+    ((struct cli_setup *)into)->load_given = true;
     return cli_number(value, &range, &((struct cli_setup *)into)->model.load, err);
 }
 
@@ -169,6 +170,8 @@ int cli_setup_check(struct cli_setup *setup) {
     struct bal_error err = {0};
     if (setup->model.clock == BAL_CLOCK_CONTINUOUS && setup->model.split)
         return cli_fail("--split: batches arrive in slotted time; add --slotted, or use --tasks");
+    if (!setup->load_given) /* a batch with a mean of its own says what the load is */
+        bal_model_set_load(&setup->model);
     if (bal_model_check(&setup->model, &err))
         return cli_fail("%s", err.text);
     if (!isnan(setup->time) && !isnan(setup->jobs))

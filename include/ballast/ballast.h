@@ -10,6 +10,7 @@
 #include "ballast/law.h"
 #include "ballast/model.h"
 #include "ballast/number.h"
+#include "ballast/paths.h"
 #include "ballast/policy.h"
 #include "ballast/random.h"
 #include "ballast/set.h"

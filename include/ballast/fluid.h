@@ -15,7 +15,10 @@
 #ifndef BALLAST_FLUID_H
 #define BALLAST_FLUID_H
 
+#include "ballast/curve.h"
 #include "ballast/error.h"
+#include "ballast/law.h"
+#include "ballast/model.h"
 #include "ballast/theory.h"
 
 #ifdef __cplusplus
@@ -23,7 +26,7 @@ extern "C" {
 #endif
 
 /* A state y is `head` numbers, then `width` numbers for each of the levels 1, 2, ...; level 0 is not part
- * of it. The models here have head = 0 and width = 1: y[i - 1] = s_i. All fields are constant; param
+ * of it. Most models have head = 0 and width = 1: y[i - 1] = s_i. All fields are constant; param
  * belongs to the caller and must outlive the model. To add a model is to fill such a struct in a file of
  * its own. */
 struct bal_fluid_model {
@@ -62,6 +65,31 @@ struct bal_fluid_model bal_fluid_pod(const struct bal_pod *pod);
  * P0 being bal_rcpb_empty(rcpb, s_1), and 1 - (1 - s_2)/lambda while the high message variant slides along
  * s_1 = 1. */
 struct bal_fluid_model bal_fluid_rcpb(const struct bal_rcpb *rcpb);
+
+/* tabs, with sizes in phases and a load that varies. Made by bal_tabs_init; a plain value. */
+struct bal_tabs {
+    double lambda, mu, nu; /* lambda is multiplied by the curve */
+    struct bal_curve curve;
+    double unit; /* a mean service time in the unit of the curve */
+    unsigned phases;
+    double start[BAL_LAW_PHASES], rate[BAL_LAW_PHASES], jump[BAL_LAW_PHASES][BAL_LAW_PHASES], leave[BAL_LAW_PHASES];
+};
+
+/* size must be exponential, erlang, hyper or phase, of any finite mean; curve may be NULL. */
+enum bal_code bal_tabs_init(struct bal_tabs *tabs, double lambda, double mu, double nu, const struct bal_law *size,
+                            const struct bal_curve *curve, struct bal_error *err);
+
+/* A hybrid system: head = 2, width = phases. y[0] is the fraction of servers that are off, y[1] in set-up, and
+ * y[2 + (i - 1) phases + j] that of servers with at least i jobs whose job in service is in phase j (from 0); the others
+ * are idle and on. At least some servers must be on. */
+struct bal_fluid_model bal_fluid_tabs(const struct bal_tabs *tabs);
+
+/* What its paths tend to under a constant load lambda < 1, whatever mu > 0 and nu: a fraction lambda of the servers has
+ * one job each, the others are off. Writes 2 + phases numbers; the rest are 0. O(phases^3). */
+void bal_tabs_fixed_point(const struct bal_tabs *tabs, double *y);
+
+/* The starting state that a simulation has: jobs begin in the phase that they start in. Writes 2 + phases numbers. */
+void bal_tabs_start(const struct bal_tabs *tabs, const struct bal_start *start, double *y);
 
 struct bal_fluid_path {
     size_t times;    /* rows */

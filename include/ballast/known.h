@@ -43,6 +43,12 @@ struct bal_known {
 
 struct bal_known bal_known_of(const struct bal_model *model, const struct bal_policy_spec *policy);
 
+/* The fraction of jobs whose response or waiting time is longer than t, by the same theory. NaN where the law is not
+ * known, although its mean may be, and without a steady state. Costs as bal_pod_response_tail for pod, else O(1). */
+enum bal_known_time { BAL_KNOWN_RESPONSE, BAL_KNOWN_WAITING };
+double bal_known_longer(const struct bal_model *model, const struct bal_policy_spec *policy,
+                        enum bal_known_time what, double t);
+
 /* The mean response time that no policy can beat which does not know job sizes better than their law: one
  * common queue before all servers (M/M/N). NaN unless sizes are exponential and speeds equal. */
 double bal_known_floor(const struct bal_model *model);
@@ -53,8 +59,10 @@ double bal_known_floor(const struct bal_model *model);
 double bal_known_critical_load(const struct bal_model *model, const struct bal_policy_spec *policy);
 
 /* The fluid model of a policy and its parameters, which it points to: it must stay where it is. */
+enum bal_fluid_kind { BAL_FLUID_POD, BAL_FLUID_RCPB };
 struct bal_known_fluid {
     struct bal_fluid_model model;
+    enum bal_fluid_kind kind; /* which of the parameters */
     union {
         struct bal_pod pod;
         struct bal_rcpb rcpb;
@@ -68,6 +76,10 @@ struct bal_known_fluid {
 enum bal_code bal_known_fluid_init(struct bal_known_fluid *fluid, const struct bal_model *model,
                                    const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
                                    struct bal_error *err);
+
+/* Writes s_1, ..., s_n of the state that its paths tend to; false, and nothing written, when there is none
+ * (load >= 1). */
+bool bal_known_fluid_equilibrium(const struct bal_known_fluid *fluid, double *s, size_t n);
 
 #ifdef __cplusplus
 }

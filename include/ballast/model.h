@@ -62,12 +62,19 @@ struct bal_watts {
 #define BAL_WATTS_DEFAULT                                                                                    \
     { 200, 140, 200, 0 }
 
-/* How servers start (continuous time). */
-enum bal_start {
-    BAL_START_IDLE, /* on and empty */
-    BAL_START_BUSY, /* a fraction equal to the load has one job, the others are off (where they can be) or
-                       idle */
+/* How servers start (continuous time): so many of them, as fractions, have one job, are in set-up, are off; the
+ * others are idle and on. All zero: every server is idle and on. Under a policy that never switches servers off those
+ * in set-up and off are idle and on too. Numbers of servers are rounded; the busy ones come first in the order of the
+ * fleet, then those in set-up, then those that are off. */
+struct bal_start {
+    double busy, setup, off;
 };
+
+/* Reads "idle" (all zero) or fractions such as "busy=0.3,off=0.7", "busy=0.1,setup=0.2,off=0.5"; their sum is at most
+ * 1. On failure *start is untouched. */
+enum bal_code bal_start_parse(const char *text, struct bal_start *start, struct bal_error *err);
+/* The canonical text; always terminated; returns the length needed. */
+size_t bal_start_print(const struct bal_start *start, char *text, size_t size);
 
 /* Continuous time: jobs arrive in a Poisson process of rate load * capacity / mean size and are served first
  * come, first served. Slotted time: a batch of independent size arrives in each slot, on average load *
@@ -91,7 +98,7 @@ struct bal_model {
                              */
     struct bal_law setup;
     struct bal_watts watts; /* all zero: the default */
-    enum bal_start start;
+    struct bal_start start;
 };
 
 /* The discipline of the servers; where the model leaves it open it is preemptive if the policy wants ranks

@@ -111,13 +111,14 @@ enum bal_report {
     BAL_REPORT_STILL_IDLE, /* it is idle, said at the times of a Poisson process of the declared rate */
     BAL_REPORT_OFF,        /* it has switched itself off */
     BAL_REPORT_ON,         /* its set-up is complete; it is on and idle */
+    BAL_REPORT_SETUP,     /* it is in set-up; said to a dispatcher that begins, and not otherwise */
 };
 
 /* Which of them a policy wants; servers send no others. */
 enum {
     BAL_WANTS_IDLE = 1 << BAL_REPORT_IDLE,
     BAL_WANTS_STILL_IDLE = 1 << BAL_REPORT_STILL_IDLE,
-    BAL_WANTS_POWER = 1 << BAL_REPORT_OFF | 1 << BAL_REPORT_ON,
+    BAL_WANTS_POWER = 1 << BAL_REPORT_OFF | 1 << BAL_REPORT_ON | 1 << BAL_REPORT_SETUP,
 };
 
 /* ---- what a policy declares ---- */
@@ -152,6 +153,7 @@ enum {
     BAL_TAKES_RANKS = 16,  /* looks at the class of a job */
     BAL_SERVES_RANKS = 32, /* its servers let urgent jobs interrupt others, unless the model says otherwise */
     BAL_MOVES_JOBS = 64,   /* may answer with move_to */
+    BAL_POOLED = 128,      /* one common queue: there is no route and nothing to host */
 };
 
 struct bal_policy_spec;
@@ -166,7 +168,7 @@ struct bal_policy {
     const struct bal_param *params;
     unsigned param_count;
 
-    /* required */
+    /* required but for BAL_POOLED */
     struct bal_decision (*route)(void *state, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng);
     /* optional: a policy without state leaves out size and init, one that wants no reports leaves out report
@@ -178,7 +180,7 @@ struct bal_policy {
     double (*memory_bits)(const double *value, const struct bal_setting *setting);
     /* rate of BAL_REPORT_STILL_IDLE for each idle server, in reports per mean service time */
     double (*report_rate)(const double *value, const struct bal_setting *setting);
-    /* required with BAL_WANTS_POWER: how servers switch themselves on and off */
+    /* required with BAL_WANTS_POWER, optional with BAL_POOLED: how servers switch themselves on and off */
     struct bal_power (*power)(const double *value);
     /* more than the ranges can say: parameters that must fit each other or the fleet */
     enum bal_code (*check)(const double *value, const struct bal_setting *setting, struct bal_error *err);
@@ -194,6 +196,11 @@ struct bal_policy_spec {
 
 extern const struct bal_policy *const bal_policy_table[];
 extern const size_t bal_policy_count;
+
+/* Rules of one common queue, to compare with: they are found, parsed and simulated by name like policies, but have the
+ * flag BAL_POOLED and no route. A dispatcher cannot host them; bal_policy_check() says so. */
+extern const struct bal_policy *const bal_pooled_table[];
+extern const size_t bal_pooled_count;
 
 const struct bal_policy *bal_policy_find(const char *name); /* NULL when there is none */
 

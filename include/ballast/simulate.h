@@ -80,6 +80,7 @@ enum bal_engine {
     BAL_ENGINE_MARKOV,
     BAL_ENGINE_EVENT,
     BAL_ENGINE_SLOTTED,
+    BAL_ENGINE_POOLED,
     BAL_ENGINE_COUNT
 };
 const char *bal_engine_text(enum bal_engine engine);
@@ -112,7 +113,9 @@ struct bal_run {
 /* What one trial measured, warm-up removed. */
 struct bal_trial {
     double metric[BAL_METRIC_COUNT];
-    double tail[BAL_TAIL_LEVELS]; /* tail[i]: time average of the fraction of servers with at least i jobs */
+    double tail[BAL_TAIL_LEVELS]; /* tail[i]: time average of the fraction of servers with at least i jobs; with one
+                                   * common queue tail[1] is that of busy servers and tail[2] the jobs that wait, per
+                                   * server */
     double quarter[4];            /* mean total queue over each quarter of the whole run, warm-up included */
     double warmup;                /* model time that was cut */
     double seconds;               /* wall-clock time it took */

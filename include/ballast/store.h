@@ -63,7 +63,7 @@ struct bal_sweep_options {
 enum bal_code bal_sweep_run(const struct bal_experiment *experiment, struct bal_store *store,
                             const struct bal_sweep_options *options, struct bal_error *err);
 
-/* How many trials are there, and how many are in the store? Replications that a precision will ask for are not counted before
+/* How many trials are there, and how many are in the store (NULL: none)? Replications that a precision will ask for are not counted before
  * they are known to be needed. */
 enum bal_code bal_sweep_status(const struct bal_experiment *experiment, struct bal_store *store,
                                struct bal_sweep_progress *progress, struct bal_error *err);

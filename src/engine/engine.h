@@ -16,4 +16,8 @@ enum bal_code engine_event(const struct bal_model *model, const struct bal_polic
 enum bal_code engine_slotted(const struct bal_model *model, const struct bal_policy_spec *policy,
                              const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
 
+/* One common queue before all servers; the policy has the flag BAL_POOLED. */
+enum bal_code engine_pooled(const struct bal_model *model, const struct bal_policy_spec *policy,
+                            const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
+
 #endif

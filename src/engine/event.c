@@ -271,7 +271,7 @@ static enum bal_code join_first(struct system *system, uint32_t server) {
 }
 
 static enum bal_code run_loop(struct event *event) {
-    switch (event->system.features & ~(unsigned)MIXED) {
+    switch (event->system.run->plain ? UNSPECIALISED : event->system.features & ~(unsigned)MIXED) {
     case 0:
         return loop(event, 0);
     case REPORTING:

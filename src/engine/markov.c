@@ -181,7 +181,7 @@ static enum bal_code join_first(struct system *system, uint32_t server) {
 }
 
 static enum bal_code run_loop(struct system *system, const struct rates *rates, struct bal_rng *rng) {
-    switch (system->features) {
+    switch (system->run->plain ? UNSPECIALISED : system->features) {
     case 0:
         return loop(system, rates, rng, 0);
     case REPORTING:

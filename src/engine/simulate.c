@@ -21,7 +21,7 @@ enum bal_metric bal_metric_find(const char *name) {
 }
 
 const char *bal_engine_text(enum bal_engine engine) {
-    static const char *const names[] = {"auto", "markov", "event", "slotted"};
+    static const char *const names[] = {"auto", "markov", "event", "slotted", "pooled"};
     return names[engine];
 }
 
@@ -54,15 +54,40 @@ static enum bal_code check_classes(const struct bal_model *model, const struct b
     return BAL_OK;
 }
 
+/* A common queue has one class of jobs, all of one task, and equal servers. */
+static enum bal_code check_pooled(const struct bal_model *model, const struct bal_policy *policy,
+                                  enum bal_engine engine, struct bal_error *err) {
+    if (engine != BAL_ENGINE_AUTO && engine != BAL_ENGINE_POOLED)
+        return bal_fail(err, BAL_E_MODEL, "engine '%s' cannot run policy '%s'; use pooled or auto",
+                        bal_engine_text(engine), policy->name);
+    const char *what = model->clock == BAL_CLOCK_SLOTTED ? "continuous time"
+                       : model->classes                  ? "a single class of jobs"
+                       : model->tasks > 1                ? "jobs of one task"
+                       : model->buffer > 0               ? "an unlimited buffer"
+                                                         : NULL;
+    for (unsigned g = 1; g < model->servers.groups; g++)
+        if (model->servers.group[g].speed != model->servers.group[0].speed)
+            what = "servers of equal speed";
+    return what ? bal_fail(err, BAL_E_MODEL, "policy '%s' is one common queue and needs %s", policy->name, what)
+                : BAL_OK;
+}
+
 enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal_policy_spec *policy,
                                  enum bal_engine engine, enum bal_engine *chosen, struct bal_error *err) {
     enum bal_code code = bal_model_check(model, err);
     if (code)
         return code;
+    if (policy->policy->flags & BAL_POOLED) {
+        *chosen = BAL_ENGINE_POOLED;
+        return check_pooled(model, policy->policy, engine, err);
+    }
     const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
     code = bal_policy_check(policy, &setting, err);
     if (code)
         return code;
+    if (engine == BAL_ENGINE_POOLED)
+        return bal_fail(err, BAL_E_MODEL, "engine 'pooled' is for one common queue, not for policy '%s'; use auto",
+                        policy->policy->name);
     if (model->clock == BAL_CLOCK_SLOTTED) {
         *chosen = BAL_ENGINE_SLOTTED;
         return check_slotted(policy->policy, engine, err);
@@ -78,7 +103,7 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
     const bool exponential = bal_law_is_exponential(&model->size) && !power_laws;
     const bool needs_work = policy->policy->flags & BAL_NEEDS_WORK;
     if (engine == BAL_ENGINE_MARKOV && !exponential)
-        return bal_fail(err, BAL_E_MODEL, "engine 'markov' needs exponential sizes; use event or auto");
+        return bal_fail(err, BAL_E_MODEL, "engine 'markov' needs exponential sizes, standby and set-up times; use event or auto");
     if (engine == BAL_ENGINE_MARKOV && needs_work)
         return bal_fail(err, BAL_E_MODEL,
                         "engine 'markov' does not know the work that policy '%s' asks for; use event or auto",
@@ -101,6 +126,8 @@ static enum bal_code check_path(const struct bal_run *run, enum bal_engine engin
     const struct bal_path *path = run->path;
     if ((path || run->initial) && engine == BAL_ENGINE_SLOTTED)
         return bal_fail(err, BAL_E_MODEL, "paths and starting states need continuous time");
+    if ((path || run->initial) && engine == BAL_ENGINE_POOLED)
+        return bal_fail(err, BAL_E_MODEL, "paths and queues at the start need a queue at each server");
     if (!path)
         return BAL_OK;
     if (path->levels < 1 || path->levels >= BAL_TAIL_LEVELS)
@@ -134,6 +161,7 @@ enum bal_code bal_simulate(const struct bal_model *model, const struct bal_polic
         return code;
     const double start = wall_clock();
     code = (engine == BAL_ENGINE_SLOTTED  ? engine_slotted
+            : engine == BAL_ENGINE_POOLED ? engine_pooled
             : engine == BAL_ENGINE_MARKOV ? engine_markov
                                           : engine_event)(model, policy, run, trial, err);
     trial->engine = engine;

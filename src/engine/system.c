@@ -12,17 +12,34 @@ static uint32_t shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
     return index->order[ties > 1 ? bal_rng_below(rng, ties) : 0];
 }
 
+/* Servers of the start that are ahead of a share of the fleet. */
+static uint32_t servers_below(const struct system *system, double share) {
+    return (uint32_t)lrint(share * system->servers);
+}
+
+/* Jobs that a server begins with. */
+static uint32_t first_jobs(const struct system *system, uint32_t server) {
+    const uint32_t *initial = system->run->initial;
+    return initial ? initial[server] : server < servers_below(system, system->start.busy);
+}
+
 static enum bal_code set_up_policy(struct system *system, const struct bal_policy_spec *spec,
                                    const struct bal_setting *setting) {
     system->state = malloc(bal_policy_size(spec, setting) + 1);
     if (!system->state)
         return BAL_E_MEMORY;
     bal_policy_init(spec, setting, system->state);
-    /* The dispatcher knows which servers start idle: those reports cost nothing. */
-    const uint32_t *initial = system->run->initial;
-    for (uint32_t server = 0; server < system->servers; server++)
-        if (!initial || initial[server] == 0)
-            bal_policy_report(spec, system->state, BAL_REPORT_IDLE, server);
+    /* The dispatcher knows the state in which servers start: those reports cost nothing. */
+    for (uint32_t server = 0; server < system->servers; server++) {
+        if (first_jobs(system, server) > 0)
+            continue;
+        const bool on = !(system->features & POWERED) || bal_set_contains(system->standby, server);
+        const bool setup = !on && bal_set_contains(system->setup, server);
+        bal_policy_report(spec, system->state, on      ? BAL_REPORT_IDLE
+                                               : setup ? BAL_REPORT_SETUP
+                                                       : BAL_REPORT_OFF,
+                          server);
+    }
     return BAL_OK;
 }
 
@@ -83,7 +100,30 @@ static bool watts_given(const struct bal_watts *watts) {
     return watts->busy != 0 || watts->idle != 0 || watts->setup != 0 || watts->off != 0;
 }
 
-/* All servers stand by, until the starting state says otherwise. */
+/* Of the servers that begin without jobs the first are in set-up, the next off, as the start says, and the others stand by. One that
+ * begins with jobs stands by until they join. */
+static void begin_power(struct system *system) {
+    const struct bal_start *start = &system->start;
+    const uint32_t busy = servers_below(system, start->busy);
+    uint32_t setup = servers_below(system, start->busy + start->setup) - busy;
+    uint32_t off = servers_below(system, start->busy + start->setup + start->off) - busy - setup;
+    for (uint32_t server = 0; server < system->servers; server++) {
+        const bool idle = first_jobs(system, server) == 0;
+        if (idle && setup > 0) {
+            setup--;
+            bal_set_insert(system->setup, server);
+            tally_power_up(&system->tally, 0, POWER_SETUP);
+        } else if (idle && off > 0) {
+            off--;
+        } else {
+            bal_set_insert(system->standby, server);
+            tally_power_up(&system->tally, 0, POWER_STANDBY);
+            system->began_on += idle;
+        }
+    }
+    system->began_setup = system->setup->count;
+}
+
 static enum bal_code set_up_power(struct system *system, const struct bal_model *model,
                                   const struct bal_policy_spec *policy) {
     system->tally.watts = watts_given(&model->watts) ? model->watts : (struct bal_watts)BAL_WATTS_DEFAULT;
@@ -91,19 +131,17 @@ static enum bal_code set_up_power(struct system *system, const struct bal_model 
         return BAL_OK;
     system->tally.powered = true;
     const struct bal_power power = policy->policy->power(policy->value);
-    system->standby_rate =
-        model->standby.mean > 0 ? 1 / model->standby.mean : power.standby_rate / model->size.mean;
-    system->setup_rate = model->setup.mean > 0 ? 1 / model->setup.mean : power.setup_rate / model->size.mean;
+    const double mean_speed = bal_servers_capacity(&model->servers) / system->servers;
+    const double unit = model->size.mean / mean_speed; /* a mean service time */
+    system->standby_rate = model->standby.mean > 0 ? 1 / model->standby.mean : power.standby_rate / unit;
+    system->setup_rate = model->setup.mean > 0 ? 1 / model->setup.mean : power.setup_rate / unit;
     system->standby = malloc(bal_set_size(system->servers));
     system->setup = malloc(bal_set_size(system->servers));
     if (!system->standby || !system->setup)
         return BAL_E_MEMORY;
     bal_set_init(system->standby, system->servers);
     bal_set_init(system->setup, system->servers);
-    for (uint32_t server = 0; server < system->servers; server++) {
-        bal_set_insert(system->standby, server);
-        tally_power_up(&system->tally, 0, POWER_STANDBY);
-    }
+    begin_power(system);
     return BAL_OK;
 }
 
@@ -149,15 +187,16 @@ enum bal_code system_init(struct system *system, const struct bal_model *model,
     system->curve = &model->curve;
     system->per_most = 1 / bal_curve_most(&model->curve);
     system->buffer = model->buffer;
+    system->start = model->start;
     enum bal_code code = set_up_queues(system, words);
     if (!code)
         code = set_up_fleet(system);
     if (!code)
-        code = set_up_policy(system, policy, &setting);
-    if (!code)
         code = tally_init(&system->tally, run, model->size.mean, model->classes);
     if (!code)
         code = set_up_power(system, model, policy);
+    if (!code)
+        code = set_up_policy(system, policy, &setting);
     set_next_stop(system);
     if (!code)
         return BAL_OK;
@@ -183,9 +222,8 @@ void system_fini(struct system *system) {
 
 enum bal_code system_begin(struct system *system,
                            enum bal_code (*join)(struct system *system, uint32_t server)) {
-    const uint32_t *initial = system->run->initial;
-    for (uint32_t server = 0; initial && server < system->servers; server++)
-        for (uint32_t i = 0; i < initial[server]; i++) {
+    for (uint32_t server = 0; server < system->servers; server++)
+        for (uint32_t i = 0; i < first_jobs(system, server); i++) {
             system_draw_class(system, system->features);
             const enum bal_code code = join(system, server);
             if (code)
@@ -228,6 +266,16 @@ enum bal_code system_advance(struct system *system, double now) {
     return BAL_OK;
 }
 
+/* A server reports at most twice for each job that starts it: when it has run out of work or has been set up, and when it switches
+ * off. One that begins standing by switches off once for free, and one that begins in set-up has two reports for free. */
+static void check_reports(struct system *system) {
+    const struct totals *totals = &system->tally.totals;
+    const uint64_t jobs = totals->arrivals + totals->lost + totals->refused;
+    system->now = system->tally.time;
+    if (system->features & POWERED && totals->reports > 2 * jobs + system->began_on + 2 * system->began_setup)
+        system_broken(system, "servers have sent more than two reports a job");
+}
+
 enum bal_code system_end(struct system *system, enum bal_code code, struct bal_trial *trial,
                          struct bal_error *err) {
     if (code == BAL_E_MEMORY)
@@ -235,6 +283,7 @@ enum bal_code system_end(struct system *system, enum bal_code code, struct bal_t
                         system->servers, (long long)tally_queue(&system->tally));
     if (!tally_done(&system->tally))
         return bal_fail(err, BAL_E_STOPPED, "stopped before the end");
+    check_reports(system);
     tally_finish(&system->tally, system->servers, trial);
     return BAL_OK;
 }

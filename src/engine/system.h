@@ -27,6 +27,8 @@ enum {
     VARYING = 1024, /* the arrival rate varies over time */
 };
 
+#define UNSPECIALISED (~0u) /* as features for the choice of a loop: the one that looks at them as it goes */
+
 /* The tag of an item: its rank, and whether its service has begun. */
 enum { TAG_RANK = 1, TAG_STARTED = 2 };
 
@@ -48,11 +50,13 @@ struct system {
     struct bal_rng report_rng, class_rng;
     double high; /* share of the high class */
     uint32_t buffer;
+    struct bal_start start;
     /* POWERED: servers that stand by and those in set-up; with rates these clocks have no memory, so that one
      * draw serves all of them. The event engine, where the laws may be any, keeps timers of its own and
      * leaves the rates 0. */
     struct bal_set *standby, *setup;
     double standby_rate, setup_rate;
+    uint32_t began_on, began_setup; /* servers that stood by and that were in set-up at the start */
     struct bal_rng power_rng;
     void (*power_timer)(struct system *system, uint32_t server, double now, unsigned state); /* NULL: the
                                                                                                 rates hold */
@@ -245,8 +249,10 @@ static inline struct bal_decision system_route(struct system *system, double now
         system_wake(system, now, decision.wake);
     if (!(features & POWERED) || decision.server != BAL_NONE)
         system_check_server(system, now, decision.server);
-    if (features & RANKED)
+    if (features & RANKED) {
+        system->tally.by_class[system->job.rank].routed += system->job.count;
         system->tally.by_class[system->job.rank].probes += system->fleet.probes - probes;
+    }
     return decision;
 }
 

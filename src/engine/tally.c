@@ -90,6 +90,7 @@ static bool pack_channel(const struct channel *channel, struct packed_channel *p
                                       .waiting = channel->waiting,
                                       .immediate = channel->immediate,
                                       .completed = channel->completed,
+                                      .routed = channel->routed,
                                       .probes = channel->probes};
     return pack(&channel->response_histogram, &packed->response_histogram) &&
            pack(&channel->waiting_histogram, &packed->waiting_histogram);
@@ -100,6 +101,7 @@ static void subtract_channel(struct channel *channel, const struct packed_channe
     channel->waiting -= before->waiting;
     channel->immediate -= before->immediate;
     channel->completed -= before->completed;
+    channel->routed -= before->routed;
     channel->probes -= before->probes;
     subtract_packed(&channel->response_histogram, &before->response_histogram);
     subtract_packed(&channel->waiting_histogram, &before->waiting_histogram);
@@ -210,8 +212,8 @@ static void percentiles(const struct tally *tally, const struct bal_histogram *h
     }
 }
 
-/* The eleven metrics of BAL_TIME_METRICS, in its order. Returns how many services began. */
-static double times_of(const struct tally *tally, struct channel *channel, double *metric) {
+/* The eleven metrics of BAL_TIME_METRICS, in its order. */
+static void times_of(const struct tally *tally, struct channel *channel, double *metric) {
     channel->waiting_histogram.count[0] += channel->immediate;
     const double started = (double)bal_histogram_total(&channel->waiting_histogram);
     metric[0] = channel->response / (double)channel->completed;
@@ -219,15 +221,15 @@ static double times_of(const struct tally *tally, struct channel *channel, doubl
     metric[5] = channel->waiting / started;
     percentiles(tally, &channel->waiting_histogram, metric + 6);
     metric[10] = 1 - (double)channel->immediate / started;
-    return started;
 }
 
 static void class_metrics(struct tally *tally, double *metric) {
-    const double high = times_of(tally, channel_of(tally, HIGH), &metric[BAL_HIGH_RESPONSE_MEAN]);
-    const double low = times_of(tally, channel_of(tally, LOW), &metric[BAL_LOW_RESPONSE_MEAN]);
-    metric[BAL_HIGH_PROBES_PER_JOB] = (double)channel_of(tally, HIGH)->probes / high;
-    metric[BAL_LOW_PROBES_PER_JOB] = (double)channel_of(tally, LOW)->probes / low;
-    metric[BAL_MOVES_PER_HIGH_JOB] = (double)tally->totals.moves / high;
+    struct channel *high = channel_of(tally, HIGH), *low = channel_of(tally, LOW);
+    times_of(tally, high, &metric[BAL_HIGH_RESPONSE_MEAN]);
+    times_of(tally, low, &metric[BAL_LOW_RESPONSE_MEAN]);
+    metric[BAL_HIGH_PROBES_PER_JOB] = (double)high->probes / (double)high->routed;
+    metric[BAL_LOW_PROBES_PER_JOB] = (double)low->probes / (double)low->routed;
+    metric[BAL_MOVES_PER_HIGH_JOB] = (double)tally->totals.moves / (double)high->routed;
 }
 
 /* From integrals to averages. Cutting the warm-up may leave a rounding error below 0. */

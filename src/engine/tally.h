@@ -34,7 +34,8 @@ struct channel {
     double response, waiting; /* sums */
     uint64_t immediate; /* services begun without waiting; the others are in the histogram of waiting times */
     uint64_t completed;
-    uint64_t probes; /* spent on routing them; of a class only */
+    uint64_t routed; /* jobs, and the probes spent on them; of a class only */
+    uint64_t probes;
     struct bal_histogram response_histogram, waiting_histogram;
 };
 
@@ -49,7 +50,7 @@ struct packed_histogram {
 
 struct packed_channel {
     double response, waiting;
-    uint64_t immediate, completed, probes;
+    uint64_t immediate, completed, routed, probes;
     struct packed_histogram response_histogram, waiting_histogram;
 };
 

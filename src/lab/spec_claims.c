@@ -96,6 +96,9 @@ static enum bal_code read_sides(struct bal_reader *reader, int map, struct bal_c
     claim->compares = to != 0;
     if (to)
         code = read_operand(reader, to, "to", &claim->of, claim->of.quantity, &claim->to);
+    if (!code && to && claim->to.reference == BAL_REFERENCE_FLOOR &&
+        claim->to.quantity.metric != BAL_RESPONSE_MEAN)
+        code = bal_reader_fail(reader, to, "to", BAL_E_MODEL, "the floor is one of response.mean; use that metric");
     if (!code && claim->measure == BAL_MEASURE_CRITICAL && to && claim->to.reference != BAL_REFERENCE_POLICY)
         code = bal_reader_fail(reader, to, "to", BAL_E_MODEL, "a critical value is compared with that of a policy");
     return code;

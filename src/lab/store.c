@@ -330,8 +330,12 @@ enum bal_code bal_store_cell(struct bal_store *store, const char *identity, bool
     return code;
 }
 
-enum bal_code bal_store_group(struct bal_store *store, bool begin, struct bal_error *err) {
-    return execute(store, begin ? "BEGIN IMMEDIATE" : "COMMIT", err);
+enum bal_code bal_store_group(struct bal_store *store, struct bal_error *err) {
+    return execute(store, "BEGIN IMMEDIATE", err);
+}
+
+enum bal_code bal_store_ungroup(struct bal_store *store, bool keep, struct bal_error *err) {
+    return execute(store, keep ? "COMMIT" : "ROLLBACK", err);
 }
 
 /* Stands for a metric that the writer did not know: a NaN that no computation makes. */
@@ -544,11 +548,12 @@ static void bind_run(sqlite3_stmt *statement, const struct bal_experiment *e) {
     sqlite3_bind_text(statement, 7, now, -1, SQLITE_TRANSIENT);
 }
 
-static int step_run(struct bal_store *store, const char *sql, const struct bal_experiment *e, int64_t *id) {
+static int step_run(struct bal_store *store, const char *sql, const struct bal_experiment *e, bool work, int64_t *id) {
     sqlite3_stmt *statement = NULL;
     int step = SQLITE_ERROR;
     if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) == SQLITE_OK) {
         bind_run(statement, e);
+        sqlite3_bind_int(statement, 8, work);
         step = sqlite3_step(statement);
     }
     if (step == SQLITE_ROW)
@@ -558,25 +563,25 @@ static int step_run(struct bal_store *store, const char *sql, const struct bal_e
 }
 
 /* The same file in the same mode is the same run, gone on with. */
-enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experiment *experiment, int64_t *run,
+enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experiment *experiment, bool work, int64_t *run,
                               struct bal_error *err) {
     static const char find[] = "SELECT id FROM run WHERE name = ?1 AND mode = ?2 AND spec = ?3";
     static const char add[] = "INSERT INTO run(name, mode, spec, version, compiler, machine, started)"
                               " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING id";
-    static const char update[] = "UPDATE run SET version = ?4, compiler = ?5, machine = ?6, ended = NULL"
+    static const char update[] = "UPDATE run SET version = ?4, compiler = ?5, machine = ?6, ended = iif(?8, NULL, ended)"
                                  " WHERE name = ?1 AND mode = ?2 AND spec = ?3 RETURNING id";
-    int step = step_run(store, find, experiment, run);
+    int step = step_run(store, find, experiment, work, run);
     if (step == SQLITE_ROW)
-        step = step_run(store, update, experiment, run);
+        step = step_run(store, update, experiment, work, run);
     else if (step == SQLITE_DONE)
-        step = step_run(store, add, experiment, run);
+        step = step_run(store, add, experiment, work, run);
     return step == SQLITE_ROW ? BAL_OK : fail_sqlite(store, "cannot be written", err);
 }
 
 enum bal_code bal_store_end(struct bal_store *store, int64_t run, struct bal_error *err) {
     char now[32], sql[120];
     write_now(now);
-    snprintf(sql, sizeof sql, "UPDATE run SET ended = '%s' WHERE id = %lld", now, (long long)run);
+    snprintf(sql, sizeof sql, "UPDATE run SET ended = coalesce(ended, '%s') WHERE id = %lld", now, (long long)run);
     return execute(store, sql, err);
 }
 

@@ -8,8 +8,9 @@
 enum bal_code bal_store_cell(struct bal_store *store, const char *identity, bool create, int64_t *cell,
                              struct bal_error *err);
 
-/* Groups what follows into one commit: begin, then end. */
-enum bal_code bal_store_group(struct bal_store *store, bool begin, struct bal_error *err);
+/* What follows becomes one commit, or, if it is not kept, never happened. */
+enum bal_code bal_store_group(struct bal_store *store, struct bal_error *err);
+enum bal_code bal_store_ungroup(struct bal_store *store, bool keep, struct bal_error *err);
 
 /* Calls found(context, r) for every replication r < limit of the cell that is stored and complete. A trial that lacks a metric which
  * this version measures is not complete. */
@@ -31,8 +32,8 @@ enum bal_code bal_store_add_histograms(struct bal_store *store, int64_t cell, un
                                        struct bal_histogram *response, struct bal_histogram *waiting,
                                        struct bal_error *err);
 
-/* Notes that the experiment is being run, and later that it is complete. */
-enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experiment *experiment, int64_t *run,
+/* Notes that the experiment is being run, with work to do or all done already, and later that it is complete. */
+enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experiment *experiment, bool work, int64_t *run,
                               struct bal_error *err);
 enum bal_code bal_store_end(struct bal_store *store, int64_t run, struct bal_error *err);
 

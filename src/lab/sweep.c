@@ -24,7 +24,8 @@ struct identity {
 
 struct request {
     size_t point, policy;
-    size_t identity;
+    int64_t cell;    /* its number in the store */
+    size_t identity; /* its index here */
     double cost;           /* of one trial */
     unsigned wanted, most; /* replications */
     unsigned next;         /* all before it are handed out or complete */
@@ -82,7 +83,7 @@ static enum bal_code want(struct bal_sweep *sweep, struct request *request, unsi
     const unsigned known = identity->capacity;
     if (!reserve(identity, wanted))
         return no_memory(err);
-    if (wanted > known) {
+    if (wanted > known && sweep->store) {
         uint8_t *before = malloc(known + 1);
         if (!before)
             return no_memory(err);
@@ -138,6 +139,14 @@ static enum bal_code settle(struct bal_sweep *sweep, struct request *request, st
     return BAL_OK;
 }
 
+/* For a cell that the store does not know and that is only counted: negative, and the same for the same identity. */
+static int64_t stand_in(const char *identity) {
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (; *identity; identity++)
+        hash = (hash ^ (unsigned char)*identity) * 0x100000001b3u;
+    return -(int64_t)(hash >> 1) - 1;
+}
+
 static enum bal_code add_request(struct bal_sweep *sweep, size_t point, size_t policy, struct bal_setup *setup,
                                  bool create, struct bal_error *err) {
     struct request *request = &sweep->request[sweep->requests];
@@ -146,14 +155,16 @@ static enum bal_code add_request(struct bal_sweep *sweep, size_t point, size_t p
     if (!identity)
         return no_memory(err);
     int64_t cell = 0;
-    const enum bal_code code = bal_store_cell(sweep->store, identity, create, &cell, err);
+    const enum bal_code code = sweep->store ? bal_store_cell(sweep->store, identity, create, &cell, err) : BAL_OK;
+    if (!cell)
+        cell = stand_in(identity);
     free(identity);
     if (code)
         return code;
     *request = (struct request){
         .point = point,
         .policy = policy,
-        .identity = (size_t)cell, /* until identities are numbered */
+        .cell = cell,
         .cost = bal_case_cost(&setup->c),
         .wanted = setup->c.replications,
         .most = setup->most > setup->c.replications ? (unsigned)setup->most : setup->c.replications,
@@ -165,7 +176,7 @@ static enum bal_code add_request(struct bal_sweep *sweep, size_t point, size_t p
 
 static int by_cell(const void *a, const void *b) {
     const struct request *x = a, *y = b;
-    return (x->identity > y->identity) - (x->identity < y->identity);
+    return (x->cell > y->cell) - (x->cell < y->cell);
 }
 
 static int longest_first(const void *a, const void *b) {
@@ -181,7 +192,7 @@ static int longest_first(const void *a, const void *b) {
 static void number_identities(struct bal_sweep *sweep) {
     qsort(sweep->request, sweep->requests, sizeof *sweep->request, by_cell);
     for (size_t i = 0; i < sweep->requests; i++) {
-        const int64_t cell = (int64_t)sweep->request[i].identity;
+        const int64_t cell = sweep->request[i].cell;
         if (sweep->identities == 0 || sweep->identity[sweep->identities - 1].cell != cell)
             sweep->identity[sweep->identities++].cell = cell;
         sweep->request[i].identity = sweep->identities - 1;
@@ -200,15 +211,19 @@ static void number_identities(struct bal_sweep *sweep) {
 
 static enum bal_code plan(struct bal_sweep *sweep, bool create, struct bal_error *err) {
     const struct bal_experiment *e = sweep->e;
-    enum bal_code code = create ? bal_store_group(sweep->store, true, err) : BAL_OK;
+    enum bal_code code = create ? bal_store_group(sweep->store, err) : BAL_OK;
+    if (code)
+        return code;
     for (size_t point = 0; !code && point < e->points; point++) {
         struct bal_setup setup;
         bal_plan_point(e, point, &setup);
         for (size_t policy = 0; !code && policy < e->policies; policy++)
             code = add_request(sweep, point, policy, &setup, create, err);
     }
-    if (create && !code)
-        code = bal_store_group(sweep->store, false, err);
+    if (create && code)
+        bal_store_ungroup(sweep->store, false, NULL);
+    else if (create)
+        code = bal_store_ungroup(sweep->store, true, err);
     if (code)
         return code;
     number_identities(sweep);
@@ -256,9 +271,9 @@ enum bal_code bal_sweep_new(const struct bal_experiment *experiment, struct bal_
     if (!result)
         return no_memory(err);
     result->options = *options;
-    enum bal_code code = bal_store_begin(store, experiment, &result->run, err);
+    enum bal_code code = plan(result, true, err);
     if (!code)
-        code = plan(result, true, err);
+        code = bal_store_begin(store, experiment, result->progress.done < result->progress.total, &result->run, err);
     if (code) {
         free_sweep(result);
         return code;
@@ -414,7 +429,7 @@ static void work(void *context, size_t i) {
 
 enum bal_code bal_sweep_run(const struct bal_experiment *experiment, struct bal_store *store,
                             const struct bal_sweep_options *options, struct bal_error *err) {
-    struct bal_sweep *sweep;
+    struct bal_sweep *sweep = NULL;
     enum bal_code code = bal_sweep_new(experiment, store, options, &sweep, err);
     if (code)
         return code;

@@ -37,6 +37,10 @@ static enum bal_code unknown_policy(const char *name, int length, struct bal_err
         put(&w, i ? ", " : "");
         put(&w, bal_policy_table[i]->name);
     }
+    for (size_t i = 0; i < bal_pooled_count; i++) {
+        put(&w, ", ");
+        put(&w, bal_pooled_table[i]->name);
+    }
     return bal_fail(err, BAL_E_UNKNOWN, "unknown policy '%.*s': the policies are %s",
                     length > 60 ? 60 : length, name, list);
 }
@@ -78,6 +82,10 @@ static const struct bal_policy *find_policy(const char *name, size_t length) {
         if (strlen(bal_policy_table[i]->name) == length &&
             strncmp(bal_policy_table[i]->name, name, length) == 0)
             return bal_policy_table[i];
+    for (size_t i = 0; i < bal_pooled_count; i++)
+        if (strlen(bal_pooled_table[i]->name) == length &&
+            strncmp(bal_pooled_table[i]->name, name, length) == 0)
+            return bal_pooled_table[i];
     return NULL;
 }
 

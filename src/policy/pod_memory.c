@@ -54,6 +54,21 @@ static void rank(struct bal_share *candidate, uint32_t count, struct bal_rng *rn
         settle(candidate, i);
 }
 
+/* The first has become longer: moves it to its place, a uniform one among its equals, whose order is random
+ * already. */
+static void reseat_first(struct bal_share *candidate, uint32_t count, struct bal_rng *rng) {
+    const struct bal_share moved = candidate[0];
+    uint32_t shorter = 0, equal = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        shorter += candidate[i].count < moved.count;
+        equal += candidate[i].count == moved.count;
+    }
+    const uint32_t place = shorter + (equal ? bal_rng_below(rng, equal + 1) : 0);
+    for (uint32_t i = 0; i < place; i++)
+        candidate[i] = candidate[i + 1];
+    candidate[place] = moved;
+}
+
 static bool among(const struct bal_share *candidate, uint32_t count, uint32_t server) {
     for (uint32_t i = 0; i < count; i++)
         if (candidate[i].server == server)
@@ -100,12 +115,10 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
         return decision;
     }
     rank(candidate, candidates, rng);
-    const struct bal_share best = candidate[0];
-    for (uint32_t i = 1; i < candidates; i++)
-        candidate[i - 1] = candidate[i];
-    candidate[candidates - 1] = (struct bal_share){best.server, best.count + job->count};
-    settle(candidate, candidates - 1);
-    return bal_to(best.server);
+    const uint32_t best = candidate[0].server;
+    candidate[0].count += job->count;
+    reseat_first(candidate, candidates, rng);
+    return bal_to(best);
 }
 
 static double memory_bits(const double *value, const struct bal_setting *setting) {

@@ -8,12 +8,19 @@ const struct bal_policy *bal_policy_find(const char *name) {
     for (size_t i = 0; i < bal_policy_count; i++)
         if (strcmp(bal_policy_table[i]->name, name) == 0)
             return bal_policy_table[i];
+    for (size_t i = 0; i < bal_pooled_count; i++)
+        if (strcmp(bal_pooled_table[i]->name, name) == 0)
+            return bal_pooled_table[i];
     return NULL;
 }
 
 enum bal_code bal_policy_check(const struct bal_policy_spec *spec, const struct bal_setting *setting,
                                struct bal_error *err) {
     const struct bal_policy *policy = spec->policy;
+    if (policy->flags & BAL_POOLED)
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy '%s' is one common queue, which can be simulated; a dispatcher cannot host it",
+                        policy->name);
     return policy->check ? policy->check(spec->value, setting, err) : BAL_OK;
 }
 

@@ -73,14 +73,12 @@ static struct bal_decision route(void *state, struct bal_fleet *fleet, const str
 }
 
 static void report(void *state, enum bal_report what, uint32_t server) {
-    if (what == BAL_REPORT_OFF) {
-        bal_set_remove(green(state), server);
-        bal_set_remove(yellow(state), server); /* off from the start */
+    bal_set_remove(green(state), server);
+    bal_set_remove(yellow(state), server);
+    if (what == BAL_REPORT_OFF)
         bal_set_insert(red(state), server);
-    } else {
-        bal_set_remove(yellow(state), server);
+    else if (what != BAL_REPORT_SETUP)
         bal_set_insert(green(state), server);
-    }
 }
 
 static double memory_bits(const double *value, const struct bal_setting *setting) {

@@ -166,13 +166,16 @@ static enum bal_code measure(struct builder *b, const struct place *place, struc
     return code;
 }
 
+static void note_source(struct builder *b, const char *source) {
+    b->mixed |= b->source && strcmp(b->source, source) != 0;
+    b->source = source;
+}
+
 static double known_at(struct builder *b, const struct bal_case *c, struct bal_quantity quantity) {
     const struct bal_known known = bal_known_of(&c->model, &c->policy);
     const double value = bal_quantity_of_known(quantity, &c->model, &known);
-    if (!isnan(value)) {
-        b->mixed |= b->source && strcmp(b->source, known.source) != 0;
-        b->source = known.source;
-    }
+    if (!isnan(value))
+        note_source(b, known.source);
     return value;
 }
 
@@ -357,6 +360,26 @@ out:
     return code;
 }
 
+/* The law that theory gives, at the times where the measured curve has points. */
+static enum bal_code fill_law(struct builder *b, struct place place, const struct bal_series *measured,
+                              struct column *column) {
+    const struct bal_case c = case_at(b, &place);
+    const struct bal_known known = bal_known_of(&c.model, &c.policy);
+    const enum bal_known_time what = is_waiting(b, &place) ? BAL_KNOWN_WAITING : BAL_KNOWN_RESPONSE;
+    /* Some of its hundreds of points are enough for a smooth curve. */
+    const size_t stride = 1 + measured->count / 100;
+    if (!take_column(b, column, measured->count / stride))
+        return no_memory(b);
+    for (size_t i = 0; i < column->count; i++) {
+        const double t = measured->x[i * stride];
+        const double longer = bal_known_longer(&c.model, &c.policy, what, t);
+        put_exact(column, i, t, b->plot->kind == BAL_PLOT_CDF ? 1 - longer : longer);
+        if (!isnan(longer))
+            note_source(b, known.source);
+    }
+    return BAL_OK;
+}
+
 /* ---- a panel ---- */
 
 static enum bal_style style_of(const struct builder *b) {
@@ -392,7 +415,7 @@ static bool same_curve(const struct bal_series *a, const struct bal_series *b) {
     return true;
 }
 
-/* Appends what theory says of each curve. Where it says the same of all, as it does of a limit for all numbers of servers, that is
+/* Appends what theory says of each of the curves, which stand at the front. Where it says the same of all, as it does of a limit for all numbers of servers, that is
  * one line which belongs to none of them. */
 static enum bal_code add_theory(struct builder *b, struct place place, struct bal_series *series, size_t *count) {
     const size_t first = *count;
@@ -401,8 +424,9 @@ static enum bal_code add_theory(struct builder *b, struct place place, struct ba
         struct bal_series *line = &series[*count];
         struct column column;
         const struct place there = moved(place, &b->series, s);
-        const enum bal_code code =
-            b->plot->kind == BAL_PLOT_TAIL ? fill_tail_theory(b, there, &column) : fill_theory(b, there, &column);
+        const enum bal_code code = is_distribution(b)                ? fill_law(b, there, &series[s], &column)
+                                   : b->plot->kind == BAL_PLOT_TAIL ? fill_tail_theory(b, there, &column)
+                                                                    : fill_theory(b, there, &column);
         if (code)
             return code;
         attach(line, &column);
@@ -438,7 +462,7 @@ static enum bal_code fill_series(struct builder *b, struct place place, struct b
         if (!series[count].name)
             return no_memory(b);
     }
-    if (b->plot->theory && !is_distribution(b)) {
+    if (b->plot->theory) {
         const enum bal_code code = add_theory(b, place, series, &count);
         if (code)
             return code;

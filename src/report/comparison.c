@@ -31,7 +31,7 @@ static void json_estimate(struct json *json, const char *key, struct bal_estimat
     json_number(json, key, known ? estimate.mean : NAN);
 }
 
-/* mean, ci and percentiles; first is the metric of the mean, the percentiles follow it. */
+/* mean, ci and percentiles; first is the metric of the mean, and what follows it is in the order of BAL_TIME_METRICS. */
 static void json_times(struct json *json, const char *key, const struct bal_result *result, int first) {
     static const char *const names[] = {"p50", "p90", "p99", "p999"};
     const bool known = comparison_has_means(result);
@@ -44,8 +44,8 @@ static void json_times(struct json *json, const char *key, const struct bal_resu
         json_estimate(json, names[i], result->metric[first + 1 + i], known);
         json_number(json, ci, known ? result->metric[first + 1 + i].half : NAN);
     }
-    if (first == BAL_WAITING_MEAN)
-        json_estimate(json, "probability", result->metric[BAL_WAITING_PROBABILITY], known);
+    if (first == BAL_WAITING_MEAN || first == BAL_HIGH_WAITING_MEAN || first == BAL_LOW_WAITING_MEAN)
+        json_estimate(json, "probability", result->metric[first + 5], known);
     json_close(json, '}');
 }
 
@@ -71,18 +71,51 @@ static void json_messages(struct json *json, const struct bal_result *result) {
     json_close(json, '}');
 }
 
+static void json_class(struct json *json, const char *key, const struct bal_result *result, int response,
+                       int waiting, int probes) {
+    json_open(json, key, '{');
+    json_times(json, "response", result, response);
+    json_times(json, "waiting", result, waiting);
+    json_number(json, "probes_per_job", result->metric[probes].mean);
+    json_close(json, '}');
+}
+
+static void json_classes(struct json *json, const struct bal_result *result) {
+    json_open(json, "classes", '{');
+    json_class(json, "high", result, BAL_HIGH_RESPONSE_MEAN, BAL_HIGH_WAITING_MEAN, BAL_HIGH_PROBES_PER_JOB);
+    json_class(json, "low", result, BAL_LOW_RESPONSE_MEAN, BAL_LOW_WAITING_MEAN, BAL_LOW_PROBES_PER_JOB);
+    json_number(json, "moves_per_high_job", result->metric[BAL_MOVES_PER_HIGH_JOB].mean);
+    json_close(json, '}');
+}
+
+static const char *const quantile_names[] = {"response_p50", "response_p90", "response_p99", "response_p999"};
+
+static void json_class_theory(struct json *json, const char *key, const struct bal_known_class *class) {
+    json_open_line(json, key, '{');
+    json_number(json, "response_mean", class->response_mean);
+    json_number(json, "response_bound", class->response_bound);
+    json_number(json, "waiting_mean", class->waiting_mean);
+    json_number(json, "waiting_probability", class->waiting_probability);
+    for (int i = 0; i < 4; i++)
+        json_number(json, quantile_names[i], class->response_quantile[i]);
+    json_close(json, '}');
+}
+
 static void json_theory(struct json *json, const struct bal_case *c) {
     const struct bal_known known = bal_known_of(&c->model, &c->policy);
     if (known.kind == BAL_KNOWN_NOTHING) {
         json_null(json, "theory");
         return;
     }
-    static const char *const names[] = {"response_p50", "response_p90", "response_p99", "response_p999"};
     json_open_line(json, "theory", '{');
     json_number(json, "response_mean", known.response_mean);
     json_number(json, "waiting_mean", known.waiting_mean);
     for (int i = 0; i < 4; i++)
-        json_number(json, names[i], known.response_quantile[i]);
+        json_number(json, quantile_names[i], known.response_quantile[i]);
+    if (c->model.classes) {
+        json_class_theory(json, "high", &known.high);
+        json_class_theory(json, "low", &known.low);
+    }
     json_text(json, "kind", known.kind == BAL_KNOWN_EXACT ? "exact" : "limit");
     json_text(json, "source", known.source);
     json_open_line(json, "tail", '[');
@@ -92,15 +125,16 @@ static void json_theory(struct json *json, const struct bal_case *c) {
     json_close(json, '}');
 }
 
-void comparison_json_result(struct json *json, const struct bal_case *c, const struct bal_result *result) {
+void comparison_json_fields(struct json *json, const struct bal_case *c, const struct bal_result *result) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
-    json_open(json, NULL, '{');
     json_text(json, "policy", policy);
     json_times(json, "response", result, BAL_RESPONSE_MEAN);
     json_times(json, "waiting", result, BAL_WAITING_MEAN);
     json_queue(json, result);
     json_messages(json, result);
+    if (c->model.classes)
+        json_classes(json, result);
     json_number(json, "memory_bits", result->memory_bits);
     json_text(json, "verdict", bal_verdict_text(result->verdict));
     json_theory(json, c);
@@ -111,6 +145,11 @@ void comparison_json_result(struct json *json, const struct bal_case *c, const s
     json_count(json, "jobs", result->jobs);
     json_count(json, "events", result->events);
     json_number(json, "seconds", result->seconds);
+}
+
+void comparison_json_result(struct json *json, const struct bal_case *c, const struct bal_result *result) {
+    json_open(json, NULL, '{');
+    comparison_json_fields(json, c, result);
     json_close(json, '}');
 }
 
@@ -123,6 +162,10 @@ static void json_spec(struct json *json, const struct comparison *comparison) {
     json_number(json, "load", c->model.load);
     bal_law_print(&c->model.size, text, sizeof text);
     json_text(json, "service", text);
+    if (c->model.classes) {
+        json_number(json, "high", c->model.high);
+        json_text(json, "discipline", bal_discipline_text(c->model.discipline));
+    }
     json_number(json, "time", c->run.time);
     json_number(json, "jobs", comparison->jobs);
     if (isnan(c->run.warmup))
@@ -159,7 +202,8 @@ void comparison_csv_head(FILE *out) {
     fputs("policy,verdict", out);
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         fprintf(out, ",%s,%s.ci", bal_metric_table[m].name, bal_metric_table[m].name);
-    fputs(",theory.response_mean,memory_bits,engine,replications,jobs,events", out);
+    fputs(",theory.response_mean,theory.high.response_mean,theory.low.response_mean", out);
+    fputs(",memory_bits,engine,replications,jobs,events", out);
 }
 
 static void csv_number(double value, FILE *out) {
@@ -171,7 +215,8 @@ static void csv_number(double value, FILE *out) {
 
 /* Message counts exist even when means of times do not. */
 static bool is_message(int metric) {
-    return metric >= BAL_PROBES_PER_JOB && metric <= BAL_MESSAGES_PER_TIME;
+    return (metric >= BAL_PROBES_PER_JOB && metric <= BAL_MESSAGES_PER_TIME) ||
+           (metric >= BAL_HIGH_PROBES_PER_JOB && metric <= BAL_MOVES_PER_HIGH_JOB);
 }
 
 void comparison_csv_row(const struct bal_case *c, const struct bal_result *result, FILE *out) {
@@ -179,11 +224,14 @@ void comparison_csv_row(const struct bal_case *c, const struct bal_result *resul
     bal_policy_print(&c->policy, policy, sizeof policy);
     fprintf(out, "\"%s\",%s", policy, bal_verdict_text(result->verdict));
     for (int m = 0; m < BAL_METRIC_COUNT; m++) {
-        const bool known = result->replications > 0 && (comparison_has_means(result) || is_message(m));
-        csv_number(known ? result->metric[m].mean : NAN, out);
-        csv_number(known ? result->metric[m].half : NAN, out);
+        const bool has = result->replications > 0 && (comparison_has_means(result) || is_message(m));
+        csv_number(has ? result->metric[m].mean : NAN, out);
+        csv_number(has ? result->metric[m].half : NAN, out);
     }
-    csv_number(bal_known_of(&c->model, &c->policy).response_mean, out);
+    const struct bal_known known = bal_known_of(&c->model, &c->policy);
+    csv_number(known.response_mean, out);
+    csv_number(known.high.response_mean, out);
+    csv_number(known.low.response_mean, out);
     csv_number(result->memory_bits, out);
     fprintf(out, ",%s,%u,%" PRIu64 ",%" PRIu64, bal_engine_text(result->engine), result->replications,
             result->jobs, result->events);

@@ -18,8 +18,9 @@ void comparison_text(const struct comparison *comparison, FILE *out);
 void comparison_csv(const struct comparison *comparison, FILE *out);
 void comparison_json(const struct comparison *comparison, FILE *out);
 
-/* One object of the "results" list: what is known of one case. */
+/* One object of the "results" list: what is known of one case; and its fields alone, for a larger object. */
 void comparison_json_result(struct json *json, const struct bal_case *c, const struct bal_result *result);
+void comparison_json_fields(struct json *json, const struct bal_case *c, const struct bal_result *result);
 
 /* The fields of a csv row, and the row, without line end; an unstable mean is an empty field. */
 void comparison_csv_head(FILE *out);

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR = 8 }; /* characters of the longest bar */
+enum { BAR = 8 };            /* characters of the longest bar */
+enum { CLASS_DECIMALS = 3 }; /* of means where there are classes: three of them, so that the columns stay narrow */
 
 /* A bar of eighths of a character. */
 static void bar_text(double part, char text[3 * BAR + 1]) {
@@ -28,7 +29,8 @@ static int decimals_of(double half, double value) {
     if (!(scale > 0))
         return 3;
     const int decimals = 1 - (int)floor(log10(scale));
-    return decimals < 0 ? 0 : decimals > 6 ? 6 : decimals;
+    const int most = fabs(value) >= 0.1 ? 4 : 6;
+    return decimals < 0 ? 0 : decimals > most ? most : decimals;
 }
 
 /* Three or four digits, whatever the size. */
@@ -49,9 +51,9 @@ static void short_number(double value, char *text, size_t size) {
 }
 
 static void short_count(double value, char *text, size_t size) {
-    if (value >= 1e9)
+    if (value >= 999.5e6)
         snprintf(text, size, "%.3gG", value / 1e9);
-    else if (value >= 1e6)
+    else if (value >= 999.5e3)
         snprintf(text, size, "%.3gM", value / 1e6);
     else if (value >= 1e4)
         snprintf(text, size, "%.3gk", value / 1e3);
@@ -65,22 +67,33 @@ static void add_short(struct table *table, double value) {
     table_add(table, "%s", text);
 }
 
-static void add_mean(struct table *table, const struct bal_result *result) {
-    const struct bal_estimate mean = result->metric[BAL_RESPONSE_MEAN];
+static void add_estimate(struct table *table, struct bal_estimate mean, int decimals, const char *mark) {
+    if (isnan(mean.mean))
+        table_add(table, "%s", "");
+    else if (isnan(mean.half))
+        table_add(table, "%.4g%s", mean.mean, mark);
+    else
+        table_add(table, "%.*f \u00b1 %.*f%s", decimals, mean.mean, decimals, mean.half, mark);
+}
+
+static void add_mean(struct table *table, const struct bal_result *result, int decimals) {
     if (result->replications == 0)
         table_add(table, "no trial done");
     else if (result->verdict == BAL_UNSTABLE)
         table_add(table, "unstable");
-    else if (isnan(mean.half))
-        table_add(table, "%.4g", mean.mean);
     else
-        table_add(table, "%.*f \u00b1 %.*f%s", decimals_of(mean.half, mean.mean), mean.mean,
-                  decimals_of(mean.half, mean.mean), mean.half, result->verdict == BAL_UNDECIDED ? " ?" : "");
+        add_estimate(table, result->metric[BAL_RESPONSE_MEAN], decimals,
+                     result->verdict == BAL_UNDECIDED ? " ?" : "");
 }
 
 /* What theory says, and how far the simulation is from it. */
 static void add_theory(struct table *table, const struct bal_case *c, const struct bal_result *result) {
     const struct bal_known known = bal_known_of(&c->model, &c->policy);
+    const double critical = bal_known_critical_load(&c->model, &c->policy);
+    if (critical <= c->model.load) {
+        table_add(table, "load < %.3g", critical);
+        return;
+    }
     if (known.kind == BAL_KNOWN_NOTHING || isnan(known.response_mean)) {
         table_add(table, "%s", "");
         return;
@@ -112,7 +125,8 @@ static void add_row(struct table *table, const struct bal_case *c, const struct 
         bar_text(result->metric[BAL_RESPONSE_MEAN].mean / most, bar);
     short_count(result->memory_bits, bits, sizeof bits);
     table_add(table, "%s", policy);
-    add_mean(table, result);
+    const struct bal_estimate mean = result->metric[BAL_RESPONSE_MEAN];
+    add_mean(table, result, decimals_of(mean.half, mean.mean));
     table_add(table, "%s", bar);
     add_short(table, known ? result->metric[BAL_RESPONSE_P50].mean : NAN);
     add_short(table, known ? result->metric[BAL_RESPONSE_P99].mean : NAN);
@@ -126,14 +140,80 @@ static void add_row(struct table *table, const struct bal_case *c, const struct 
     add_theory(table, c, result);
 }
 
+/* What theory says of a class, without the difference: there is no room for it. */
+static void add_class_theory(struct table *table, enum bal_known_kind kind, double mean) {
+    char value[32];
+    short_number(mean, value, sizeof value);
+    if (kind == BAL_KNOWN_NOTHING || isnan(mean))
+        table_add(table, "%s", "");
+    else
+        table_add(table, "%s %s", kind == BAL_KNOWN_EXACT ? "=" : "\u2192", value);
+}
+
+static void add_class(struct table *table, const struct bal_result *result, const struct bal_known *known,
+                      enum bal_metric first, double theory) {
+    static const struct bal_estimate none = {NAN, NAN};
+    const bool has = comparison_has_means(result);
+    const struct bal_estimate *metric = &result->metric[first];
+    add_estimate(table, has ? metric[BAL_RESPONSE_MEAN] : none, CLASS_DECIMALS, "");
+    add_class_theory(table, known->kind, theory);
+    add_short(table, has ? metric[BAL_RESPONSE_P99].mean : NAN);
+}
+
+/* Where there are classes: the two side by side in place of more about all jobs. */
+static void add_class_row(struct table *table, const struct bal_case *c, const struct bal_result *result) {
+    char policy[200];
+    bal_policy_print(&c->policy, policy, sizeof policy);
+    const struct bal_known known = bal_known_of(&c->model, &c->policy);
+    table_add(table, "%s", policy);
+    add_mean(table, result, CLASS_DECIMALS);
+    add_class(table, result, &known, BAL_HIGH_RESPONSE_MEAN, known.high.response_mean);
+    add_class(table, result, &known, BAL_LOW_RESPONSE_MEAN, known.low.response_mean);
+    add_short(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
+}
+
+/* ", 30 % of jobs high": which classes there are; "" when there are none. */
+static void classes_text(const struct bal_model *model, char *text, size_t size) {
+    text[0] = 0;
+    if (!model->classes)
+        return;
+    const int length = snprintf(text, size, ", %.4g %% of jobs high", 100 * model->high);
+    if (model->discipline != BAL_DISCIPLINE_AUTO)
+        snprintf(text + length, size - (size_t)length, " (%s)", bal_discipline_text(model->discipline));
+}
+
+/* What arrives: sizes in continuous time, batches in slotted time. */
+static void work_text(const struct bal_model *model, char *text, size_t size) {
+    char law[BAL_BATCH_TEXT];
+    if (model->clock == BAL_CLOCK_SLOTTED) {
+        bal_batch_print(&model->batch, law, sizeof law);
+        snprintf(text, size, "slotted, batches %.100s, %s", law, model->split ? "split" : "whole");
+        return;
+    }
+    bal_law_print(&model->size, law, sizeof law);
+    snprintf(text, size, "service %.150s", law);
+}
+
 static void print_setting(const struct comparison *comparison, FILE *out) {
     const struct bal_case *c = &comparison->cases[0];
-    char servers[300], service[200], jobs[32];
+    char servers[300], work[200], classes[80], jobs[32];
     bal_servers_print(&c->model.servers, servers, sizeof servers);
-    bal_law_print(&c->model.size, service, sizeof service);
+    work_text(&c->model, work, sizeof work);
+    classes_text(&c->model, classes, sizeof classes);
     short_count(comparison->jobs, jobs, sizeof jobs);
-    fprintf(out, "%s servers at load %g, service %s; %u replications of %s jobs each, seed %llu\n\n", servers,
-            c->model.load, service, c->replications, jobs, (unsigned long long)c->run.seed);
+    fprintf(out, "%s servers at load %g, %s%s; %u replications of %s jobs each, seed %llu\n\n", servers,
+            c->model.load, work, classes, c->replications, jobs, (unsigned long long)c->run.seed);
+}
+
+static void print_moves(const struct comparison *comparison, FILE *out) {
+    for (size_t i = 0; i < comparison->count; i++) {
+        const double moves = comparison->results[i].metric[BAL_MOVES_PER_HIGH_JOB].mean;
+        if (!(moves > 0))
+            continue;
+        char policy[200];
+        bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
+        fprintf(out, "%s moves %.3g low jobs to another server per high job.\n", policy, moves);
+    }
 }
 
 static void print_notes(const struct comparison *comparison, FILE *out) {
@@ -151,16 +231,43 @@ static void print_notes(const struct comparison *comparison, FILE *out) {
     fputc('\n', out);
     if (isfinite(floor_mean))
         fprintf(out, "No policy can beat %.4f: one common queue for all servers (M/M/N).\n", floor_mean);
-    fputs("\u00b1: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe "
-          "is two.\n",
-          out);
+    const bool classes = comparison->cases[0].model.classes;
+    fprintf(out, "\u00b1: 95 %% confidence over replications. %smsgs: per job, a probe is two.\n",
+            classes ? "p99: of the class. " : "waits: jobs that wait at all. ");
     if (exact || limit)
-        fprintf(out, "theory:%s%s%s, with the difference of the simulation.\n", exact ? " = exact" : "",
-                exact && limit ? "," : "", limit ? " \u2192 limit of many servers" : "");
+        fprintf(out, "theory:%s%s%s%s.\n", exact ? " = exact" : "", exact && limit ? "," : "",
+                limit ? " \u2192 limit of many servers" : "",
+                classes ? "" : ", with the difference of the simulation");
+    if (classes)
+        print_moves(comparison, out);
     if (unstable)
-        fputs("unstable: the queue grows without bound, so there is no mean.\n", out);
+        fputs("unstable: the queue grows without bound, so there is no mean. load < x: what theory allows.\n", out);
     if (undecided)
         fputs("?: stable or not could not be decided; a longer run (--jobs) tells.\n", out);
+}
+
+static void print_table(const struct comparison *comparison, const size_t *order, FILE *out) {
+    static const char *const head[] = {"policy", "mean response", "",     "p50",  "p99",
+                                       "p99.9",  "waits",         "msgs", "bits", "theory"};
+    static const char *const class_head[] = {"policy", "all jobs", "high jobs", "theory", "p99",
+                                             "low jobs", "theory",  "p99",       "msgs"};
+    const bool classes = comparison->cases[0].model.classes;
+    const unsigned columns = classes ? sizeof class_head / sizeof *class_head : sizeof head / sizeof *head;
+    struct table table;
+    table_init(&table, columns);
+    for (unsigned i = 0; i < columns; i++)
+        table_add(&table, "%s", classes ? class_head[i] : head[i]);
+    const double most = longest(comparison);
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct bal_case *c = &comparison->cases[order[i]];
+        const struct bal_result *result = &comparison->results[order[i]];
+        if (classes)
+            add_class_row(&table, c, result);
+        else
+            add_row(&table, c, result, most);
+    }
+    table_print(&table, classes ? "lrrlrrlrr" : "lrlrrrrrrl", true, out);
+    table_fini(&table);
 }
 
 void comparison_text(const struct comparison *comparison, FILE *out) {
@@ -169,17 +276,7 @@ void comparison_text(const struct comparison *comparison, FILE *out) {
         return;
     comparison_order(comparison->results, comparison->count, order);
     print_setting(comparison, out);
-    static const char *const head[] = {"policy", "mean response", "",     "p50",  "p99",
-                                       "p99.9",  "waits",         "msgs", "bits", "theory"};
-    struct table table;
-    table_init(&table, sizeof head / sizeof *head);
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-        table_add(&table, "%s", head[i]);
-    const double most = longest(comparison);
-    for (size_t i = 0; i < comparison->count; i++)
-        add_row(&table, &comparison->cases[order[i]], &comparison->results[order[i]], most);
-    table_print(&table, "lrlrrrrrrl", true, out);
-    table_fini(&table);
+    print_table(comparison, order, out);
     print_notes(comparison, out);
     free(order);
 }

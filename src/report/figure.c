@@ -95,7 +95,7 @@ static enum bal_code finish_svg(const struct bal_figure *figure, char **data, si
 
 enum bal_code bal_figure_render(const struct bal_figure *figure, enum bal_figure_format format, char **data,
                                 size_t *size, struct bal_error *err) {
-    char *script;
+    char *script = NULL;
     enum bal_code code = bal_figure_script(figure, format, &script, err);
     if (code)
         return code;
@@ -110,8 +110,8 @@ enum bal_code bal_figure_write(const struct bal_figure *figure, const char *path
     const enum bal_figure_format format = bal_figure_format_of(path);
     if (format == BAL_FIGURE_FORMATS)
         return bal_fail(err, BAL_E_UNKNOWN, "figure '%s': its name must end in .svg, .png or .pdf", path);
-    char *data;
-    size_t size;
+    char *data = NULL;
+    size_t size = 0;
     enum bal_code code = bal_figure_render(figure, format, &data, &size, err);
     if (code)
         return code;

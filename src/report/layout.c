@@ -218,43 +218,69 @@ static double place_name_texts(struct panel_layout *out, const struct bal_panel 
     return out->turn > 0 ? 0.574 * widest + 0.82 * SMALL_LETTERS : line_height - 1; /* sine and cosine of 35 degrees */
 }
 
-/* What stands left of the frame of panel i: the label and the texts of the ticks. */
-static double left_of(const struct bal_figure *figure, const struct grid *grid, const struct layout *layout, size_t i) {
-    return (shows_y_label(figure, grid, i) ? line_height + 2 : 0) + widest_tick(&layout->panel[i].y) + tick_gap;
+/* Length of the text before " (unit)". */
+static size_t unit_begins(const char *text) {
+    size_t at = strlen(text);
+    while (at > 0 && text[at] != '(')
+        at--;
+    return at > 0 ? at - 1 : 0;
 }
 
-static bool place_panel_texts(const struct bal_figure *figure, const struct grid *grid, struct layout *layout, size_t i,
-                              double name_height) {
+/* The texts that panel i shows, made before anything is placed: margins depend on them. */
+static bool make_texts(const struct bal_figure *figure, const struct grid *grid, struct layout *layout, size_t i) {
     const struct bal_panel *panel = &figure->panel[i];
     struct panel_layout *out = &layout->panel[i];
-    if (panel->title && *panel->title) {
-        out->title = bal_text_clean(panel->title);
-        if (!out->title)
-            return false;
+    if (panel->title && *panel->title && !(out->title = bal_text_clean(panel->title)))
+        return false;
+    if (shows_x_label(figure, grid, i) && !(out->x_label = axis_text(&panel->x)))
+        return false;
+    if (!shows_y_label(figure, grid, i))
+        return true;
+    char *text = axis_text(&panel->y);
+    if (!text)
+        return false;
+    /* It may reach a little beyond the frame, and break where its unit begins or else where it must. */
+    const double room = (grid->frame_height + 20) / LETTERS;
+    size_t length = strlen(text);
+    if (bal_text_width(text, length) > room) {
+        const size_t label = panel->y.unit && *panel->y.unit ? unit_begins(text) : 0;
+        length = label > 0 && bal_text_width(text, label) <= room ? label : bal_text_break(text, room);
+    }
+    out->y_label[0] = strndup(text, length);
+    if (text[length] != '\0')
+        out->y_label[1] = strdup(text + length + (text[length] == ' '));
+    const bool good = out->y_label[0] && (text[length] == '\0' || out->y_label[1]);
+    free(text);
+    if (good && out->y_label[1])
+        shorten(out->y_label[1], room);
+    return good;
+}
+
+static double label_width(const struct panel_layout *panel) {
+    return panel->y_label[1] ? 2 * line_height + 1 : panel->y_label[0] ? line_height + 2 : 0;
+}
+
+/* What stands left of the frame: the label and the texts of the ticks. */
+static double left_of(const struct panel_layout *panel) {
+    return label_width(panel) + widest_tick(&panel->y) + tick_gap;
+}
+
+static void place_texts(const struct grid *grid, struct panel_layout *out, size_t column, double name_height) {
+    if (out->title)
         shorten(out->title, (out->frame.width + 20) / LETTERS);
-        out->title_at = out->frame.top - line_height * 0.65;
-    }
-    if (shows_x_label(figure, grid, i)) {
-        out->x_label = axis_text(&panel->x);
-        if (!out->x_label)
-            return false;
+    out->title_at = out->frame.top - line_height * 0.65;
+    if (out->x_label)
         shorten(out->x_label, (out->frame.width + 40) / LETTERS);
-        out->x_label_at = out->frame.top + out->frame.height + tick_gap + name_height + line_height / 2;
-    }
-    if (shows_y_label(figure, grid, i)) {
-        out->y_label = axis_text(&panel->y);
-        if (!out->y_label)
-            return false;
-        shorten(out->y_label, (out->frame.height + 30) / LETTERS);
-        out->y_label_at = out->frame.left - grid->margin[i % grid->columns] + line_height / 2;
-    }
-    return true;
+    out->x_label_at = out->frame.top + out->frame.height + tick_gap + name_height + line_height / 2;
+    const double left = out->frame.left - grid->margin[column] + line_height / 2;
+    out->y_label_at[0] = left;
+    out->y_label_at[1] = left + line_height - 1;
 }
 
 /* Columns are as wide as what stands left of their frames allows; all frames are of one size. */
 static void place_columns(const struct bal_figure *figure, struct grid *grid, const struct layout *layout) {
     for (size_t i = 0; i < figure->panels; i++)
-        grid->margin[i % grid->columns] = fmax(grid->margin[i % grid->columns], left_of(figure, grid, layout, i));
+        grid->margin[i % grid->columns] = fmax(grid->margin[i % grid->columns], left_of(&layout->panel[i]));
     double used = 0;
     for (size_t c = 0; c < grid->columns; c++)
         used += grid->margin[c] + panel_gap;
@@ -275,6 +301,9 @@ static bool place_panels(const struct bal_figure *figure, struct layout *layout,
     grid.frame_height = grid.columns == 1 && grid.rows == 1 ? 140 : fmin(140, fmax(75, guess * 0.75));
     for (size_t i = 0; i < figure->panels; i++)
         place_scales(&layout->panel[i], &figure->panel[i], guess, grid.frame_height);
+    for (size_t i = 0; i < figure->panels; i++)
+        if (!make_texts(figure, &grid, layout, i))
+            return false;
     place_columns(figure, &grid, layout);
 
     for (size_t row = 0; row < grid.rows; row++) {
@@ -283,8 +312,8 @@ static bool place_panels(const struct bal_figure *figure, struct layout *layout,
         const size_t first = row * grid.columns;
         const size_t end = first + grid.columns < figure->panels ? first + grid.columns : figure->panels;
         for (size_t i = first; i < end; i++) {
-            titles |= figure->panel[i].title && *figure->panel[i].title;
-            labels |= shows_x_label(figure, &grid, i);
+            titles |= layout->panel[i].title != NULL;
+            labels |= layout->panel[i].x_label != NULL;
             if (figure->panel[i].x.names)
                 name_height =
                     fmax(name_height, place_name_texts(&layout->panel[i], &figure->panel[i], grid.frame_width));
@@ -293,8 +322,7 @@ static bool place_panels(const struct bal_figure *figure, struct layout *layout,
         for (size_t i = first; i < end; i++) {
             layout->panel[i].frame =
                 (struct box){grid.left[i % grid.columns], *top, grid.frame_width, grid.frame_height};
-            if (!place_panel_texts(figure, &grid, layout, i, name_height))
-                return false;
+            place_texts(&grid, &layout->panel[i], i % grid.columns, name_height);
         }
         *top += grid.frame_height + tick_gap + name_height + (labels ? line_height : 0) + 3;
     }
@@ -443,7 +471,8 @@ void bal_layout_free(struct layout *layout) {
     for (size_t i = 0; i < BAL_PANELS_MAX; i++) {
         free(layout->panel[i].title);
         free(layout->panel[i].x_label);
-        free(layout->panel[i].y_label);
+        free(layout->panel[i].y_label[0]);
+        free(layout->panel[i].y_label[1]);
     }
     for (size_t i = 0; i < ENTRIES_MAX; i++)
         free(layout->entry[i].text);

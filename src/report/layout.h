@@ -12,9 +12,10 @@ struct box {
 struct panel_layout {
     struct box frame;  /* the axes */
     struct scale x, y; /* y with the strip for unstable points on top */
-    char *title, *x_label, *y_label; /* clean; NULL where none is to be shown */
-    double title_at, x_label_at;     /* their middles, in y */
-    double y_label_at;               /* its middle, in x */
+    char *title, *x_label; /* clean; NULL where none is to be shown, as the next */
+    char *y_label[2];      /* in up to two lines */
+    double title_at, x_label_at; /* their middles, in y */
+    double y_label_at[2];        /* their middles, in x */
     double turn;                     /* degrees by which the names on the x axis are turned, 0 or more */
     double strip;                    /* where on the y axis, as a share, the strip begins; 1: there is none */
     unsigned bars;                   /* groups that stand side by side in bars, at least 1 */

@@ -490,8 +490,9 @@ static void write_panel_texts(const struct pen *pen, const struct panel_layout *
         put_label(pen, place->title, middle, place->title_at, "center", false);
     if (place->x_label)
         put_label(pen, place->x_label, middle, place->x_label_at, "center", false);
-    if (place->y_label)
-        put_label(pen, place->y_label, place->y_label_at, frame->top + frame->height / 2, "center rotate by 90", false);
+    for (int i = 0; i < 2 && place->y_label[i]; i++)
+        put_label(pen, place->y_label[i], place->y_label_at[i], frame->top + frame->height / 2, "center rotate by 90",
+                  false);
     if (place->strip >= 1)
         return;
     fputs("set object rectangle from ", pen->out);

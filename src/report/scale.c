@@ -62,7 +62,8 @@ static void power_text(struct tick *tick, double mantissa, int exponent) {
     if (mantissa == 1)
         snprintf(tick->text, sizeof tick->text, "10^{%s%d}", minus, digits);
     else
-        snprintf(tick->text, sizeof tick->text, "%.0f×10^{%s%d}", mantissa, minus, digits);
+        snprintf(tick->text, sizeof tick->text, "%s%.0f×10^{%s%d}", mantissa < 0 ? "−" : "", fabs(mantissa), minus,
+                 digits);
 }
 
 /* A plain number, from 10k on in short. */
@@ -124,12 +125,19 @@ static bool fill_linear(struct scale *scale, double mantissa, int exponent) {
     return false;
 }
 
+/* From many ticks to few: the first that have room, but at least two, be it crowded. */
 static void linear_ticks(struct scale *scale, const struct scale_wish *wish) {
     static const double mantissa[] = {1, 2, 5};
     const int first = (int)floor(log10(scale->high - scale->low)) - 2;
-    for (int i = 0; i < 12; i++)
-        if (fill_linear(scale, mantissa[i % 3], first + i / 3) && have_room(scale, wish))
+    int sparsest = 0;
+    for (int i = 0; i < 12; i++) {
+        if (!fill_linear(scale, mantissa[i % 3], first + i / 3) || scale->count < 2)
+            continue;
+        if (have_room(scale, wish))
             return;
+        sparsest = i;
+    }
+    fill_linear(scale, mantissa[sparsest % 3], first + sparsest / 3);
 }
 
 static void linear_ends(struct scale *scale, const struct scale_wish *wish, const struct span *span) {
@@ -149,17 +157,19 @@ static void linear_ends(struct scale *scale, const struct scale_wish *wish, cons
 
 /* ---- logarithmic ---- */
 
-/* Which digits of a decade have a text, from many to few. */
-static const char *const labelled[] = {"123456789", "125", "13", "1"};
-
 /* Can all ticks be written without powers? */
 static bool is_plain(const struct scale *scale) {
     return scale->low >= 0.999e-3 && scale->high < 10e3;
 }
 
-/* Ticks at all digits of all decades, texts at those given, in every stride-th decade. */
-static void fill_log(struct scale *scale, const char *digits, int stride) {
+/* Texts get fewer from level to level: first at these digits, then at every second, third, ... decade. */
+static const char *const labelled[] = {"123456789", "125", "13", "1"};
+enum { DECADES = sizeof labelled / sizeof *labelled - 1 };
+
+static void fill_log(struct scale *scale, int level) {
     scale->count = 0;
+    const char *digits = labelled[level < DECADES ? level : DECADES];
+    const int stride = level <= DECADES ? 1 : level - DECADES + 1;
     const int first = (int)floor(log10(scale->low) - 1e-9), last = (int)floor(log10(scale->high) + 1e-9);
     const bool plain = is_plain(scale);
     for (int e = first; e <= last; e++)
@@ -182,24 +192,25 @@ static size_t count_texts(const struct scale *scale) {
     return count;
 }
 
+/* As on a linear axis: from many to few. */
 static void log_ticks(struct scale *scale, const struct scale_wish *wish) {
-    const double decades = log10(scale->high / scale->low);
-    /* Powers are long to read: where there are several, decades suffice. */
-    const size_t sparse = sizeof labelled / sizeof *labelled - 1;
-    for (size_t i = is_plain(scale) || decades < 2 ? 0 : sparse; i <= sparse && decades < TICKS_MAX - 1; i++) {
-        fill_log(scale, labelled[i], 1);
-        if (have_room(scale, wish) && count_texts(scale) >= 2)
-            return;
-    }
-    if (decades < 1) { /* a short piece that holds no two such digits: ticks as on a linear axis */
-        linear_ticks(scale, wish);
-        return;
-    }
-    for (int stride = 2; stride < 1000; stride++) {
-        fill_log(scale, "1", stride);
+    const int decades = (int)log10(scale->high / scale->low);
+    /* Powers are long to read, so where there are several decades their own texts suffice; all digits of very many are
+     * more than there is memory for. */
+    int level = is_plain(scale) || decades < 2 ? 0 : decades < TICKS_MAX - 2 ? DECADES : DECADES + 1;
+    int sparsest = -1;
+    for (; level <= DECADES + decades; level++) {
+        fill_log(scale, level);
+        if (count_texts(scale) < 2)
+            break;
         if (have_room(scale, wish))
             return;
+        sparsest = level;
     }
+    if (sparsest < 0) /* a short piece that holds no two round numbers */
+        linear_ticks(scale, wish);
+    else
+        fill_log(scale, sparsest);
 }
 
 static void log_ends(struct scale *scale, const struct span *span) {

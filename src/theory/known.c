@@ -19,7 +19,7 @@ const struct bal_known bal_known_nothing = {
     .low = BAL_KNOWN_NO_CLASS,
 };
 
-static bool is_uniform(const struct bal_model *model, struct bal_uniform *uniform) {
+bool bal_uniform_of(const struct bal_model *model, struct bal_uniform *uniform) {
     const struct bal_servers *servers = &model->servers;
     if (model->clock != BAL_CLOCK_CONTINUOUS || model->tasks > 1 || model->buffer > 0 ||
         model->curve.kind != BAL_CURVE_CONSTANT)
@@ -150,14 +150,14 @@ struct bal_known bal_known_fifo(const struct bal_model *model, const struct bal_
 
 struct bal_known bal_known_of(const struct bal_model *model, const struct bal_policy_spec *policy) {
     struct bal_uniform u;
-    if (!is_uniform(model, &u))
+    if (!bal_uniform_of(model, &u))
         return bal_known_nothing;
     return model->classes ? bal_known_classes(model, policy, &u) : bal_known_fifo(model, policy, &u);
 }
 
 double bal_known_floor(const struct bal_model *model) {
     struct bal_uniform u;
-    if (!is_uniform(model, &u) || !u.exponential)
+    if (!bal_uniform_of(model, &u) || !u.exponential)
         return NAN;
     const struct bal_wait wait = bal_wait_mmn(u.lambda, u.servers);
     return bal_wait_response_mean(&wait) * u.unit;

@@ -25,12 +25,14 @@ static enum bal_code check_model(const struct bal_model *model, struct bal_error
 
 static enum bal_code use_pod(struct bal_known_fluid *fluid, double lambda, double p, double d1, double d2) {
     fluid->param.pod = (struct bal_pod){lambda, p, (unsigned)d1, (unsigned)d2};
+    fluid->kind = BAL_FLUID_POD;
     fluid->model = bal_fluid_pod(&fluid->param.pod);
     return BAL_OK;
 }
 
 static enum bal_code use_rcpb(struct bal_known_fluid *fluid, const struct bal_rcpb *rcpb) {
     fluid->param.rcpb = *rcpb;
+    fluid->kind = BAL_FLUID_RCPB;
     fluid->model = bal_fluid_rcpb(&fluid->param.rcpb);
     return BAL_OK;
 }
@@ -67,4 +69,22 @@ enum bal_code bal_known_fluid_init(struct bal_known_fluid *fluid, const struct b
     }
     return bal_fail(err, BAL_E_MODEL, "policy '%s' has no fluid model here; those that have one are %s", name,
                     with_fluid);
+}
+
+bool bal_known_fluid_equilibrium(const struct bal_known_fluid *fluid, double *s, size_t n) {
+    const double lambda = fluid->kind == BAL_FLUID_POD ? fluid->param.pod.lambda : fluid->param.rcpb.lambda;
+    if (!(lambda < 1))
+        return false;
+    if (fluid->kind == BAL_FLUID_RCPB) {
+        for (size_t i = 0; i < n; i++)
+            s[i] = bal_rcpb_tail(&fluid->param.rcpb, i + 1);
+        return true;
+    }
+    const struct bal_pod *pod = &fluid->param.pod;
+    double v = 1;
+    for (size_t i = 0; i < n; i++) {
+        v = lambda * ((1 - pod->p) * pow(v, pod->d1) + pod->p * pow(v, pod->d2));
+        s[i] = v;
+    }
+    return true;
 }

@@ -148,6 +148,10 @@ static enum bal_code check_capacities(const struct bal_servers *servers, struct 
     return BAL_OK;
 }
 
+static bool starts_idle(const struct bal_start *start) {
+    return start->busy == 0 && start->setup == 0 && start->off == 0;
+}
+
 static enum bal_code check_slotted(const struct bal_model *model, struct bal_error *err) {
     const enum bal_code code = check_capacities(&model->servers, err);
     if (code)
@@ -156,6 +160,8 @@ static enum bal_code check_slotted(const struct bal_model *model, struct bal_err
         return bal_fail(err, BAL_E_MODEL, "slotted time needs a batch law, such as poisson");
     if (model->classes || model->tasks > 1)
         return bal_fail(err, BAL_E_MODEL, "classes and jobs of several tasks need continuous time");
+    if (model->curve.kind != BAL_CURVE_CONSTANT || model->buffer > 0 || !starts_idle(&model->start))
+        return bal_fail(err, BAL_E_MODEL, "load curves, buffers and starting states need continuous time");
     struct bal_batch batch;
     if (model->batch.open)
         return bal_model_batch(model, &batch, err);
@@ -168,6 +174,23 @@ static enum bal_code check_slotted(const struct bal_model *model, struct bal_err
             "batch '%.80s' makes a load of %g, not %g; leave the load out or the mean open, as in poisson",
             law, model->batch.mean / bal_servers_capacity(&model->servers), model->load);
     }
+    return BAL_OK;
+}
+
+static enum bal_code check_power(const struct bal_model *model, struct bal_error *err) {
+    const double watts[] = {model->watts.busy, model->watts.idle, model->watts.setup, model->watts.off};
+    for (int i = 0; i < 4; i++)
+        if (!(watts[i] >= 0 && isfinite(watts[i])))
+            return bal_fail(err, BAL_E_RANGE, "%g watts; they must be 0 or more", watts[i]);
+    const struct bal_start *start = &model->start;
+    if (!(start->busy >= 0 && start->setup >= 0 && start->off >= 0 &&
+          start->busy + start->setup + start->off <= 1 + 1e-12))
+        return bal_fail(err, BAL_E_RANGE,
+                        "the start has fractions %g busy, %g in set-up and %g off; they must not be negative and sum to at "
+                        "most 1",
+                        start->busy, start->setup, start->off);
+    if (!isfinite(model->standby.mean) || !isfinite(model->setup.mean))
+        return bal_fail(err, BAL_E_MODEL, "a standby or set-up time of infinite mean; it must be finite");
     return BAL_OK;
 }
 
@@ -189,7 +212,7 @@ static enum bal_code check_continuous(const struct bal_model *model, struct bal_
         return bal_fail(err, BAL_E_MODEL,
                         "discipline '%s' needs two classes of jobs; say which share of them is high",
                         bal_discipline_text(model->discipline));
-    return BAL_OK;
+    return check_power(model, err);
 }
 
 enum bal_code bal_model_check(const struct bal_model *model, struct bal_error *err) {

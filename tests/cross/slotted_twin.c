@@ -1,13 +1,14 @@
-/* A literal twin of the slotted model: recursions (4) and (8) of Atar et al. 2020, and the other policies, as their
- * definitions say it, with jobs one by one in plain arrays. It shares nothing with the engine but the random numbers
- * of arrivals and capacities.
+/* A literal twin of the slotted model: recursions (4) and (8) of Atar et al. 2020, and the other policies, as
+ * their definitions say it, with jobs one by one in plain arrays. It shares nothing with the engine but the
+ * random numbers of arrivals and capacities.
  *
- * The policies choose at random, and code that draws at other moments, or in another order, cannot be asked for
- * the same choices. So the twin watches: in every slot it lists all choices that the definition allows, each with its
- * probability given all that happened before; the choice that the policy makes must be one of them, and is carried out in
- * both systems. What the definition keeps hidden (the last-idle server LI, the remembered server) the twin
- * knows as a distribution, which each choice sharpens. Queues, reports and completion times must then agree in every
- * slot, and the numbers of jobs that each server gets must agree with their conditional expectations. */
+ * The policies choose at random, and code that draws at other moments, or in another order, cannot be asked
+ * for the same choices. So the twin watches: in every slot it lists all choices that the definition allows,
+ * each with its probability given all that happened before; the choice that the policy makes must be one of
+ * them, and is carried out in both systems. What the definition keeps hidden (the last-idle server LI, the
+ * remembered server) the twin knows as a distribution, which each choice sharpens. Queues, reports and
+ * completion times must then agree in every slot, and the numbers of jobs that each server gets must agree
+ * with their conditional expectations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,11 +106,12 @@ static struct {
 
 struct literal {
     const char *policy;
-    /* Adds all choices for a batch, `chance` being the probability of what is known so far: the hidden server. */
+    /* Adds all choices for a batch, `chance` being the probability of what is known so far: the hidden
+     * server. */
     void (*choose)(int count, bool split, int hidden, double chance, struct choices *choices);
     /* A slot without arrivals: what becomes of the hidden server; NULL: nothing. */
     void (*rest)(void);
-    int start; /* the hidden server at the start */
+    int start;  /* the hidden server at the start */
     int probes; /* for each batch; ALL: as many as there are servers */
 };
 enum { ALL = -1 };
@@ -129,9 +131,10 @@ static void give(int server, int count, int hidden, double chance, struct choice
     add_choice(choices, &choice);
 }
 
-/* The jobs one after the other, each to a uniform one of those among `servers` (a set, as bits) that have the shortest queue,
- * or simply to a uniform one. */
-static void pour(unsigned servers, bool lowest_first, int count, int hidden, double chance, struct choices *choices) {
+/* The jobs one after the other, each to a uniform one of those among `servers` (a set, as bits) that have the
+ * shortest queue, or simply to a uniform one. */
+static void pour(unsigned servers, bool lowest_first, int count, int hidden, double chance,
+                 struct choices *choices) {
     static struct choices lists[2];
     struct choices *now = &lists[0], *next = &lists[1];
     clear(now);
@@ -223,7 +226,8 @@ static void choose_pod_distinct(int count, bool split, int hidden, double chance
                 choose_shortest(1u << i | 1u << j, count, split, hidden, chance / pairs, choices);
 }
 
-/* hidden: the remembered server. The sampled one competes with it; afterwards the shorter of the two is remembered. */
+/* hidden: the remembered server. The sampled one competes with it; afterwards the shorter of the two is
+ * remembered. */
 static void choose_pod_memory(int count, bool split, int hidden, double chance, struct choices *choices) {
     static struct choices sent;
     for (int sampled = 0; sampled < twin.n; sampled++) {
@@ -253,7 +257,8 @@ static void choose_least_work(int count, bool split, int hidden, double chance, 
     int best[N_MAX], ties = 0;
     for (int i = 0; i < twin.n; i++) {
         const double ahead =
-            ties ? twin.length[i] * twin.mean_capacity[best[0]] - twin.length[best[0]] * twin.mean_capacity[i] : -1;
+            ties ? twin.length[i] * twin.mean_capacity[best[0]] - twin.length[best[0]] * twin.mean_capacity[i]
+                 : -1;
         if (ahead > 0)
             continue;
         ties = ahead < 0 ? 0 : ties;
@@ -276,8 +281,8 @@ static void choose_jiq(int count, bool split, int hidden, double chance, struct 
     choose_shortest(servers, count, split, hidden, chance, choices);
 }
 
-/* hidden: LI(t-1). Recursion (4): if nobody is idle LI stays, otherwise it is uniform on the idle servers. Recursion (8) is
- * the same, but that the batch is divided among the idle servers if there are any. */
+/* hidden: LI(t-1). Recursion (4): if nobody is idle LI stays, otherwise it is uniform on the idle servers.
+ * Recursion (8) is the same, but that the batch is divided among the idle servers if there are any. */
 static void choose_pi(int count, bool split, int hidden, double chance, struct choices *choices) {
     int idle[N_MAX];
     const int idle_count = idle_servers(idle);
@@ -471,7 +476,8 @@ static void compare_metrics(const struct bal_trial *trial) {
     assert_true(trial->jobs == jobs + twin.completions[COMPLETIONS]);
     if (twin.completions[COMPLETIONS] == 0)
         assert_close(metric[BAL_RESPONSE_MEAN], (double)responses / (double)jobs, 1e-13);
-    assert_close(metric[BAL_WAITING_PROBABILITY], 1 - (double)twin.completions[1] / (double)trial->jobs, 1e-12);
+    assert_close(metric[BAL_WAITING_PROBABILITY], 1 - (double)twin.completions[1] / (double)trial->jobs,
+                 1e-12);
     assert_close(metric[BAL_QUEUE_TOTAL], twin.queue_sum / SLOTS, 1e-13);
     for (int level = 0; level < BAL_TAIL_LEVELS; level++)
         assert_close(trial->tail[level], (double)twin.at_least[level] / SLOTS / twin.n, 1e-12);
@@ -482,19 +488,20 @@ static void compare_metrics(const struct bal_trial *trial) {
     assert_close(metric[BAL_MESSAGES_PER_TIME], (sent + probes) / SLOTS, 1e-13);
 }
 
-/* The number of jobs that a server gets in a slot, less its expectation given the past, is a martingale difference; the sum of
- * many, divided by the root of the sum of their squares, is standard normal. 5.5 is exceeded with probability 4e-8, and there
- * are about 500 of them. */
+/* The number of jobs that a server gets in a slot, less its expectation given the past, is a martingale
+ * difference; the sum of many, divided by the root of the sum of their squares, is standard normal. 5.5 is
+ * exceeded with probability 4e-8, and there are about 500 of them. */
 static void compare_chances(void) {
     for (int i = 0; i < twin.n; i++) {
         const double deviation = sqrt(twin.surprise_squared[i]);
         if (!(fabs(twin.surprise[i]) <= 5.5 * deviation + 1e-6))
-            fail_msg("%s: server %d got %g jobs more than expected, %g standard deviations", twin.literal->policy, i,
-                     twin.surprise[i], twin.surprise[i] / deviation);
+            fail_msg("%s: server %d got %g jobs more than expected, %g standard deviations",
+                     twin.literal->policy, i, twin.surprise[i], twin.surprise[i] / deviation);
     }
 }
 
-static void run_beside(const struct bal_model *model, const struct literal *literal, bool plain, uint64_t seed) {
+static void run_beside(const struct bal_model *model, const struct literal *literal, bool plain,
+                       uint64_t seed) {
     struct bal_policy_spec spec;
     assert_int_equal(bal_policy_parse(literal->policy, &spec, NULL), BAL_OK);
     const struct bal_run run = {.seed = seed, .replication = 2, .time = SLOTS, .plain = plain};

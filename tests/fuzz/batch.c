@@ -1,5 +1,5 @@
-/* Whatever the bytes, as a law of whole numbers and as a fleet: a value or one line of error. And what was read must
- * survive printing, and draw what it may draw. */
+/* Whatever the bytes, as a law of whole numbers and as a fleet: a value or one line of error. And what was
+ * read must survive printing, and draw what it may draw. */
 #include "ballast/batch.h"
 #include "ballast/model.h"
 

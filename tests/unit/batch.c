@@ -110,8 +110,9 @@ static void errors(void **state) {
     static const struct {
         const char *text, *message;
     } known[] = {
-        {"", "law '': no such law of whole numbers; there are poisson, geometric, bernoulli, constant, uniform, "
-             "table"},
+        {"",
+         "law '': no such law of whole numbers; there are poisson, geometric, bernoulli, constant, uniform, "
+         "table"},
         {"gauss(1)", "law 'gauss(1)': no such law of whole numbers; there are poisson, geometric, bernoulli, "
                      "constant, uniform, table"},
         {"poisson(0)", "law 'poisson(0)': the mean 0 must be above 0 and at most 10000000"},
@@ -124,7 +125,8 @@ static void errors(void **state) {
         {"uniform(4)", "law 'uniform(4)': ',' expected at ')'; write uniform(A,B)"},
         {"uniform(1,2)x", "law 'uniform(1,2)x': the end expected at 'x'; write uniform(A,B)"},
         {"table(1:0.5)", "law 'table(1:0.5)': the probabilities sum to 0.5; they must sum to 1"},
-        {"table(1:0.5,2:0.5)", "law 'table(1:0.5,2:0.5)': a space or ')' expected at ',2:0.5)'; write table(V:P ...)"},
+        {"table(1:0.5,2:0.5)",
+         "law 'table(1:0.5,2:0.5)': a space or ')' expected at ',2:0.5)'; write table(V:P ...)"},
         {"table(1:0.5 1:0.5)", "law 'table(1:0.5 1:0.5)': the value 1 is given twice; give it once"},
         {"table(1:0 2:1)", "law 'table(1:0 2:1)': P = 0 is not a probability above 0"},
     };
@@ -177,10 +179,22 @@ static double probability(const struct bal_batch *batch, uint32_t k) {
 static void draws(void **state) {
     (void)state;
     static const char *const texts[] = {
-        "poisson(0.01)", "poisson(6.5)",   "poisson(190)",   "geometric(0.3)", "geometric(20)",
-        "bernoulli(1)",  "bernoulli(0.7)", "constant(3)",    "uniform(1,19)",  "uniform(0,1)",
-        "uniform(3,258)", "uniform(3,259)", "uniform(1,300)", "table(1:0.5 2:0.25 7:0.25)",
-        "table(0:0.001 10:0.9 399:0.099)", "table(4:1)",
+        "poisson(0.01)",
+        "poisson(6.5)",
+        "poisson(190)",
+        "geometric(0.3)",
+        "geometric(20)",
+        "bernoulli(1)",
+        "bernoulli(0.7)",
+        "constant(3)",
+        "uniform(1,19)",
+        "uniform(0,1)",
+        "uniform(3,258)",
+        "uniform(3,259)",
+        "uniform(1,300)",
+        "table(1:0.5 2:0.25 7:0.25)",
+        "table(0:0.001 10:0.9 399:0.099)",
+        "table(4:1)",
     };
     static uint32_t drawn[DRAWS];
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -266,7 +280,13 @@ static void fleets(void **state) {
         assert_true(bal_servers_capacity(&servers) == known[i].capacity);
     }
     static const char *const wrong[] = {
-        "50xuniform(0,19)", "50xpoisson(3)", "5xuniform(1,19", "5xuniform(1,19),", "5x(3)", "5xtable(0:0.5 1:0.5)", "5x",
+        "50xuniform(0,19)",
+        "50xpoisson(3)",
+        "5xuniform(1,19",
+        "5xuniform(1,19),",
+        "5x(3)",
+        "5xtable(0:0.5 1:0.5)",
+        "5x",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct bal_servers servers = {.groups = 77};
@@ -333,10 +353,10 @@ static void wrong_models(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(canonical_text), cmocka_unit_test(rounded_table),   cmocka_unit_test(open_means),
-        cmocka_unit_test(short_buffers),  cmocka_unit_test(errors),          cmocka_unit_test(too_many_values),
-        cmocka_unit_test(draws),          cmocka_unit_test(neighbours),      cmocka_unit_test(lengths),
-        cmocka_unit_test(fleets),         cmocka_unit_test(models),          cmocka_unit_test(wrong_models),
+        cmocka_unit_test(canonical_text), cmocka_unit_test(rounded_table), cmocka_unit_test(open_means),
+        cmocka_unit_test(short_buffers),  cmocka_unit_test(errors),        cmocka_unit_test(too_many_values),
+        cmocka_unit_test(draws),          cmocka_unit_test(neighbours),    cmocka_unit_test(lengths),
+        cmocka_unit_test(fleets),         cmocka_unit_test(models),        cmocka_unit_test(wrong_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,6 +62,8 @@ static void follows_a_scan(void **state) {
             } else if (bal_rng_below(&rng, 2)) {
                 const uint32_t first = heap.slot[0].id;
                 bal_heap_delay_first(&heap, time[first] += draw);
+            } else {
+                bal_heap_change(&heap, id, time[id] = draw);
             }
             if (heap.count > 0)
                 assert_true(heap.slot[0].time == earliest(time, ids));

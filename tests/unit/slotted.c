@@ -1,5 +1,5 @@
-/* The slotted engine on its own: the arithmetic of slots, what it measures, what it refuses, and what Persistent-Idle
- * promises in every slot. */
+/* The slotted engine on its own: the arithmetic of slots, what it measures, what it refuses, and what
+ * Persistent-Idle promises in every slot. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,8 +40,9 @@ static struct bal_trial simulate(const struct bal_model *model, const struct bal
     return trial;
 }
 
-/* Six jobs arrive in every slot and go to two servers in turn, each of which finishes three in a slot: half of the jobs
- * leave in the slot in which they come, half in the next, and three are left at the end of every slot. */
+/* Six jobs arrive in every slot and go to two servers in turn, each of which finishes three in a slot: half
+ * of the jobs leave in the slot in which they come, half in the next, and three are left at the end of every
+ * slot. */
 static void clockwork(void **state) {
     (void)state;
     const struct bal_model model = model_of("2x3", "6", NAN, false);
@@ -58,7 +59,8 @@ static void clockwork(void **state) {
     assert_close(metric[BAL_RESPONSE_MEAN], (3000 + 2 * 2997) / 5997.0, 1e-15);
     assert_close(metric[BAL_WAITING_MEAN], 2997 / 5997.0, 1e-15);
     assert_close(metric[BAL_WAITING_PROBABILITY], 2997 / 5997.0, 1e-12);
-    assert_true(metric[BAL_RESPONSE_P50] == 1 && metric[BAL_RESPONSE_P90] == 2 && metric[BAL_RESPONSE_P999] == 2);
+    assert_true(metric[BAL_RESPONSE_P50] == 1 && metric[BAL_RESPONSE_P90] == 2 &&
+                metric[BAL_RESPONSE_P999] == 2);
     assert_true(metric[BAL_WAITING_P50] == 0 && metric[BAL_WAITING_P90] == 1);
     assert_true(metric[BAL_PROBES_PER_JOB] == 0 && metric[BAL_MESSAGES_PER_TIME] == 0);
     for (int i = 0; i < 6; i++)
@@ -67,7 +69,8 @@ static void clockwork(void **state) {
         assert_true(trial.quarter[q] == 3);
 }
 
-/* Everything is done in its own slot: one report a slot, as the paper counts it, although nobody is ever left busy. */
+/* Everything is done in its own slot: one report a slot, as the paper counts it, although nobody is ever left
+ * busy. */
 static void tokens(void **state) {
     (void)state;
     const struct bal_model model = model_of("4x9", "5", NAN, false);
@@ -81,13 +84,14 @@ static void tokens(void **state) {
     assert_true(parts.metric[BAL_MESSAGES_PER_TIME] == 4);
 }
 
-/* A run may have any number of slots: fewer than there are slices, or none that divides well. With three jobs a slot
- * and one of them finished, Q(t) = 2 t, whose mean over t = 1 .. n is n + 1. */
+/* A run may have any number of slots: fewer than there are slices, or none that divides well. With three jobs
+ * a slot and one of them finished, Q(t) = 2 t, whose mean over t = 1 .. n is n + 1. */
 static void any_length(void **state) {
     (void)state;
     const struct bal_model model = model_of("1x1", "3", NAN, false);
     const struct bal_policy_spec policy = policy_of("random");
-    static const double times[] = {1, 2, 3, 4, 5, 39, 40, 41, 79, 80, 81, 999, 1000, 1001, 1234, 1999, 2000, 4321};
+    static const double times[] = {1,  2,  3,   4,    5,    39,   40,   41,   79,
+                                   80, 81, 999, 1000, 1001, 1234, 1999, 2000, 4321};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         const double n = times[i];
         struct bal_run run = {.seed = 1, .time = n};
@@ -116,8 +120,8 @@ static void any_length(void **state) {
     }
 }
 
-/* The n-th of the jobs that find one server too slow, three a slot, waits 2 n / 3 slots: times far beyond those counted
- * one by one, and quantiles of the uniform law. */
+/* The n-th of the jobs that find one server too slow, three a slot, waits 2 n / 3 slots: times far beyond
+ * those counted one by one, and quantiles of the uniform law. */
 static void long_waits(void **state) {
     (void)state;
     const struct bal_model model = model_of("1x1", "3", NAN, false);
@@ -125,13 +129,14 @@ static void long_waits(void **state) {
     const struct bal_run run = {.seed = 1, .time = 30000};
     const struct bal_trial trial = simulate(&model, &policy, &run);
     /* job n = 0, 1, ... arrives in slot n/3 + 1 and leaves in slot n + 1 */
-    double sum = 0;
+    int sum = 0;
     for (int n = 0; n < 30000; n++)
         sum += n - n / 3 + 1;
-    assert_close(trial.metric[BAL_RESPONSE_MEAN], sum / 30000, 1e-14);
+    const double mean = sum / 30000.0;
+    assert_close(trial.metric[BAL_RESPONSE_MEAN], mean, 1e-14);
     assert_close(trial.metric[BAL_RESPONSE_P50], 10000, 1.0 / 128);
     assert_close(trial.metric[BAL_RESPONSE_P99], 19800, 1.0 / 128);
-    assert_close(trial.metric[BAL_WAITING_MEAN], sum / 30000 - 1, 1e-14);
+    assert_close(trial.metric[BAL_WAITING_MEAN], mean - 1, 1e-14);
 }
 
 /* Quantiles of whole numbers are whole numbers, and exact up to 255. */
@@ -144,11 +149,13 @@ static void whole_quantiles(void **state) {
         const struct bal_trial trial = simulate(&model, &policy, &run);
         /* job n = 0, 1, ... takes n - n/2 + 1 slots: the one of rank ceil(0.5 slots) is number slots/2 - 1 */
         const int n = slots / 2 - 1;
-        assert_true(trial.metric[BAL_RESPONSE_P50] == n - n / 2 + 1);
+        const int completion = n - n / 2 + 1;
+        assert_true(trial.metric[BAL_RESPONSE_P50] == completion);
     }
 }
 
-/* Every job that is there at the end of a slot waits for it: the sum of Q(t) over a run is the waiting of all jobs. */
+/* Every job that is there at the end of a slot waits for it: the sum of Q(t) over a run is the waiting of all
+ * jobs. */
 static void little(void **state) {
     (void)state;
     const struct bal_model model = model_of("3x1,2xuniform(1,3)", "poisson", 0.8, true);
@@ -158,7 +165,8 @@ static void little(void **state) {
         const struct bal_run run = {.seed = i, .time = 20000};
         const struct bal_trial trial = simulate(&model, &policy, &run);
         const double slots_waited = trial.metric[BAL_WAITING_MEAN] * (double)trial.jobs;
-        const double left = (double)(trial.events - 2 * trial.jobs); /* jobs still there: each has waited a little */
+        const double left = (double)(trial.events - 2 * trial.jobs); /* jobs still there: each has waited a
+                                                                        little */
         const double area = trial.metric[BAL_QUEUE_TOTAL] * run.time;
         assert_true(left < 100 && area >= slots_waited && area - slots_waited < 0.01 * area);
         double tail = 0;
@@ -172,7 +180,8 @@ static void little(void **state) {
 
 /* A policy that looks over the shoulder of another. The engine sees the spy, which asks the other one. */
 static const struct bal_policy *watched;
-static void (*look)(const struct bal_fleet *fleet, const struct bal_job *job, const struct bal_decision *decision);
+static void (*look)(const struct bal_fleet *fleet, const struct bal_job *job,
+                    const struct bal_decision *decision);
 
 static struct bal_decision spy_route(void *state, struct bal_fleet *fleet, const struct bal_job *job,
                                      struct bal_rng *rng) {
@@ -193,14 +202,15 @@ static void simulate_watched(const struct bal_model *model, const char *policy, 
     simulate(model, &spec, run);
 }
 
-/* Persistent-Idle: with an idle server the batch goes to idle ones alone; with none it goes, whole, to the server that
- * got the last batch or is one of those that did. */
+/* Persistent-Idle: with an idle server the batch goes to idle ones alone; with none it goes, whole, to the
+ * server that got the last batch or is one of those that did. */
 static struct {
     uint64_t slots, persistent, parts;
     bool got_last[100];
 } pi;
 
-static void watch_pi(const struct bal_fleet *fleet, const struct bal_job *job, const struct bal_decision *decision) {
+static void watch_pi(const struct bal_fleet *fleet, const struct bal_job *job,
+                     const struct bal_decision *decision) {
     bool idle = false;
     for (uint32_t server = 0; server < fleet->servers; server++)
         idle = idle || fleet->length[server] == 0;
@@ -233,7 +243,8 @@ static void persistent_idle(void **state) {
         double load;
     } cases[] = {{false, 0.6}, {false, 0.99}, {true, 0.6}, {true, 0.99}};
     for (size_t i = 0; i < 4; i++) {
-        const struct bal_model model = model_of("10x1,90xuniform(1,19)", "poisson", cases[i].load, cases[i].split);
+        const struct bal_model model =
+            model_of("10x1,90xuniform(1,19)", "poisson", cases[i].load, cases[i].split);
         const struct bal_run run = {.seed = i, .time = 30000};
         memset(&pi, 0, sizeof pi);
         simulate_watched(&model, "pi", &run, watch_pi);
@@ -275,8 +286,8 @@ static void same_input(void **state) {
     assert_true(batches > 2000 && batches < 5000);
 }
 
-/* With one server there is nothing to choose: all policies have the same trajectory, and so have the plain and the fast
- * path and two runs of the same trial. */
+/* With one server there is nothing to choose: all policies have the same trajectory, and so have the plain
+ * and the fast path and two runs of the same trial. */
 static void one_server(void **state) {
     (void)state;
     const struct bal_model model = model_of("1xtable(1:0.5 2:0.25 7:0.25)", "poisson", 0.9, true);
@@ -309,7 +320,8 @@ static void refusals(void **state) {
     enum bal_engine engine;
     assert_int_equal(bal_simulate_check(&model, &policy, BAL_ENGINE_MARKOV, &engine, &err), BAL_E_MODEL);
     assert_string_equal(err.text, "engine 'markov' needs continuous time; use slotted or auto");
-    assert_int_equal(bal_simulate_check(&continuous, &policy, BAL_ENGINE_SLOTTED, &engine, &err), BAL_E_MODEL);
+    assert_int_equal(bal_simulate_check(&continuous, &policy, BAL_ENGINE_SLOTTED, &engine, &err),
+                     BAL_E_MODEL);
     assert_string_equal(err.text, "engine 'slotted' needs slotted time; use another or auto");
     struct bal_policy power = *policy.policy;
     power.wants |= BAL_WANTS_POWER;
@@ -325,7 +337,8 @@ static void refusals(void **state) {
     assert_int_equal(bal_simulate(&model, &policy, &stopped, &trial, &err), BAL_E_STOPPED);
 }
 
-/* A queue that no number of jobs can describe any more ends the run with an error, not with a wrong result. */
+/* A queue that no number of jobs can describe any more ends the run with an error, not with a wrong result.
+ */
 static void overflow(void **state) {
     (void)state;
     const struct bal_model model = model_of("1x1", "10000000", NAN, false);
@@ -334,14 +347,15 @@ static void overflow(void **state) {
     struct bal_trial trial = {0};
     struct bal_error err = {0};
     assert_int_equal(bal_simulate(&model, &policy, &run, &trial, &err), BAL_E_MEMORY);
-    assert_string_equal(err.text, "no room for more: in slot 430 the queues of 1 servers hold 4289999571 jobs");
+    assert_string_equal(err.text,
+                        "no room for more: in slot 430 the queues of 1 servers hold 4289999571 jobs");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clockwork),       cmocka_unit_test(tokens),     cmocka_unit_test(any_length),
+        cmocka_unit_test(clockwork),       cmocka_unit_test(tokens),          cmocka_unit_test(any_length),
         cmocka_unit_test(long_waits),      cmocka_unit_test(whole_quantiles), cmocka_unit_test(little),
-        cmocka_unit_test(persistent_idle), cmocka_unit_test(same_input), cmocka_unit_test(one_server),
+        cmocka_unit_test(persistent_idle), cmocka_unit_test(same_input),      cmocka_unit_test(one_server),
         cmocka_unit_test(refusals),        cmocka_unit_test(overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,8 +100,8 @@ static void fill_slowly(uint32_t *length, uint32_t servers, uint32_t count) {
     }
 }
 
-/* On 20000 random vectors: what goes in comes out, only the lowest are filled, none of them above the water level by
- * more than one, and the lengths afterwards are those of the slow way. */
+/* On 20000 random vectors: what goes in comes out, only the lowest are filled, none of them above the water
+ * level by more than one, and the lengths afterwards are those of the slow way. */
 static void properties(void **state) {
     (void)state;
     struct bal_rng rng = stream(2);
@@ -140,7 +140,8 @@ static void large_batches(void **state) {
     assert_true(b.got[0] == 2 && b.got[1] == 2 && b.got[2] == 4000000002u);
 }
 
-/* Two jobs for the four servers of the lowest level, (0,0,3,0,0): each of the six pairs is as likely as the others. */
+/* Two jobs for the four servers of the lowest level, (0,0,3,0,0): each of the six pairs is as likely as the
+ * others. */
 static void remainder_is_uniform(void **state) {
     (void)state;
     struct bench b = {.length = {0, 0, 3, 0, 0}};
@@ -186,8 +187,8 @@ static void division(void **state) {
             }
         }
     }
-    /* The remainder goes to a uniform subset, so its members are negatively correlated and the statistic is smaller
-     * than chi-square: false alarm below 2e-6. */
+    /* The remainder goes to a uniform subset, so its members are negatively correlated and the statistic is
+     * smaller than chi-square: false alarm below 2e-6. */
     double p[7];
     for (int i = 0; i < 7; i++)
         p[i] = 1 / 7.0;
@@ -216,12 +217,9 @@ static void scattering(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(example),
-        cmocka_unit_test(properties),
-        cmocka_unit_test(large_batches),
-        cmocka_unit_test(remainder_is_uniform),
-        cmocka_unit_test(division),
-        cmocka_unit_test(scattering),
+        cmocka_unit_test(example),       cmocka_unit_test(properties),
+        cmocka_unit_test(large_batches), cmocka_unit_test(remainder_is_uniform),
+        cmocka_unit_test(division),      cmocka_unit_test(scattering),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

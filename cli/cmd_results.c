@@ -1,0 +1,144 @@
+/* ballast results FILE.db: which runs a file of results has seen, and what came out. */
+#include "commands.h"
+#include "experiment.h"
+
+#include "report/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct request {
+    double run; /* 0: not given */
+    bool export;
+    struct cli_results results;
+};
+
+static enum bal_code set_run(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1, 1e9, true, "the number of a run, as in the list"};
+    struct request *request = into;
+    request->export = true;
+    return cli_number(value, &range, &request->run, err);
+}
+
+static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
+    struct request *request = into;
+    request->export = true;
+    return cli_format(value, &request->results.format, err);
+}
+
+static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
+    (void)err;
+    ((struct request *)into)->results.output = value;
+    return BAL_OK;
+}
+
+static enum bal_code set_seconds(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct request *)into)->results.seconds = true;
+    return BAL_OK;
+}
+
+static const struct cli_option options[] = {
+    {"run", "K", "print the results of run K (default: list the runs)", set_run},
+    {"format", "FORM", "print the results of run K, or of the last run, as text, csv or json", set_format},
+    {"output", "FILE", "write them there (default: standard output)", set_output},
+    {"seconds", NULL, "csv: add the processor time, which differs from run to run", set_seconds},
+};
+
+/* The experiment as it was when it was run. */
+static enum bal_code read_run(const struct bal_store_run *run, struct bal_experiment **e, struct bal_error *err) {
+    char name[300];
+    snprintf(name, sizeof name, "%s.yaml", run->name);
+    return bal_experiment_parse(run->spec, strlen(run->spec), name, run->mode, e, err);
+}
+
+static void add_run(struct table *table, struct bal_store *store, const struct bal_store_run *run) {
+    struct bal_experiment *e = NULL;
+    struct bal_error err = {0};
+    struct bal_sweep_progress progress = {0};
+    char trials[60] = "?";
+    if (!read_run(run, &e, &err) && !bal_sweep_status(e, store, &progress, &err))
+        snprintf(trials, sizeof trials, "%zu/%zu", progress.done, progress.total);
+    table_add(table, "%lld", (long long)run->id);
+    table_add(table, "%s", run->name);
+    table_add(table, "%s", bal_mode_text(run->mode));
+    table_add(table, "%s", trials);
+    table_add(table, "%s", run->started);
+    table_add(table, "%s", run->ended ? run->ended : "not complete");
+    table_add(table, "%s", run->version);
+    bal_experiment_free(e);
+}
+
+static int list_runs(struct bal_store *store, const struct bal_store_run *runs, size_t count,
+                     const struct request *request) {
+    static const char *const heads[] = {"run", "experiment", "mode", "trials", "started", "ended", "version"};
+    struct cli_output output;
+    const int status = cli_output_open(&output, request->results.output);
+    if (status)
+        return status;
+    struct table table;
+    table_init(&table, sizeof heads / sizeof *heads);
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        table_add(&table, "%s", heads[i]);
+    for (size_t i = 0; i < count; i++)
+        add_run(&table, store, &runs[i]);
+    table_print(&table, "rllrlll", true, output.stream);
+    table_fini(&table);
+    return cli_output_close(&output);
+}
+
+static int export_run(struct bal_store *store, const struct bal_store_run *runs, size_t count,
+                      const struct request *request) {
+    const struct bal_store_run *run = count ? &runs[count - 1] : NULL;
+    for (size_t i = 0; request->run > 0 && i < count; i++)
+        if ((double)runs[i].id == request->run)
+            run = &runs[i];
+    if (!run)
+        return cli_fail("there is no run in the file yet");
+    if (request->run > 0 && (double)run->id != request->run)
+        return cli_fail("--run %.0f: there is no such run; there are 1 to %lld", request->run,
+                        (long long)runs[count - 1].id);
+    struct bal_experiment *e;
+    struct bal_error err = {0};
+    if (read_run(run, &e, &err))
+        return cli_fail("%s", err.text);
+    const int status = cli_print_experiment(store, e, &request->results);
+    bal_experiment_free(e);
+    return status;
+}
+
+static int run(const struct cli_command *command, int argc, char **argv) {
+    struct request request = {0};
+    int operands;
+    int status = cli_parse(command, argc, argv, &request, 1, &operands);
+    if (status >= 0)
+        return status;
+    if (operands == 0)
+        return cli_fail("results: name the file of results: ballast results FILE.db");
+    struct bal_error err = {0};
+    struct bal_store *store;
+    if (bal_store_open(argv[1], BAL_STORE_READ, &store, &err))
+        return cli_fail("%s", err.text);
+    struct bal_store_run *runs = NULL;
+    size_t count = 0;
+    if (bal_store_runs(store, &runs, &count, &err))
+        status = cli_fail("%s", err.text);
+    else
+        status = (request.export ? export_run : list_runs)(store, runs, count, &request);
+    free(runs);
+    bal_store_close(store);
+    return status;
+}
+
+const struct cli_command cmd_results = {
+    .name = "results",
+    .summary = "list the runs in a file of results, or print what came out",
+    .operands = "FILE.db",
+    .description = "Lists the experiments that a file of results has seen, and prints the results of one of them.",
+    .examples = "  ballast results load.db\n"
+                "  ballast results load.db --format csv --output load.csv\n"
+                "  ballast results load.db --run 2 --format json\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

@@ -1,0 +1,265 @@
+/* ballast run FILE: does an experiment, keeps every trial, prints the results. */
+#include "commands.h"
+#include "experiment.h"
+#include "spread.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct request {
+    const char *file;
+    const char *db; /* NULL: the name of the experiment, in the current directory */
+    enum bal_mode mode;
+    bool dry_run, quiet;
+    double threads;
+    struct cli_results results;
+};
+
+static enum bal_code set_db(void *into, const char *value, struct bal_error *err) {
+    (void)err;
+    ((struct request *)into)->db = value;
+    return BAL_OK;
+}
+
+static enum bal_code set_dry_run(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct request *)into)->dry_run = true;
+    return BAL_OK;
+}
+
+static enum bal_code set_mode(struct request *request, enum bal_mode mode, struct bal_error *err) {
+    if (request->mode != BAL_MODE_PLAIN && request->mode != mode)
+        return bal_fail(err, BAL_E_MODEL, "quick or full, not both");
+    request->mode = mode;
+    return BAL_OK;
+}
+
+static enum bal_code set_quick(void *into, const char *value, struct bal_error *err) {
+    (void)value;
+    return set_mode(into, BAL_MODE_QUICK, err);
+}
+
+static enum bal_code set_full(void *into, const char *value, struct bal_error *err) {
+    (void)value;
+    return set_mode(into, BAL_MODE_FULL, err);
+}
+
+static enum bal_code set_threads(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1, 1024, true, "a whole number from 1 to 1024"};
+    return cli_number(value, &range, &((struct request *)into)->threads, err);
+}
+
+static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
+    return cli_format(value, &((struct request *)into)->results.format, err);
+}
+
+static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
+    (void)err;
+    ((struct request *)into)->results.output = value;
+    return BAL_OK;
+}
+
+static enum bal_code set_seconds(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct request *)into)->results.seconds = true;
+    return BAL_OK;
+}
+
+static enum bal_code set_quiet(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct request *)into)->quiet = true;
+    return BAL_OK;
+}
+
+static const struct cli_option options[] = {
+    {"db", "FILE", "keep the results there (default: NAME.db here, after NAME.yaml)", set_db},
+    {"dry-run", NULL, "say what would be run and about how long it would take; run nothing", set_dry_run},
+    {"quick", NULL, "with what the file says under quick", set_quick},
+    {"full", NULL, "with what the file says under full", set_full},
+    {"threads", "K", "threads to use (default: all processors); results do not depend on it", set_threads},
+    {"format", "FORM", "text, csv or json (default text)", set_format},
+    {"output", "FILE", "write the results there (default: standard output)", set_output},
+    {"seconds", NULL, "csv: add the processor time, which differs from run to run", set_seconds},
+    {"quiet", NULL, "no progress bar", set_quiet},
+};
+
+/* ---- what would be run ---- */
+
+static double clock_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Seconds for a unit of work, from a short trial of each policy in the middle of the sweep: enough for an estimate. */
+static double measure_speed(const struct bal_experiment *e) {
+    static const double units = 3e5; /* some ten milliseconds */
+    double seconds = 0, cost = 0;
+    for (size_t p = 0; p < e->policies; p++) {
+        struct bal_case c;
+        struct bal_trial trial = {.engine = BAL_ENGINE_AUTO};
+        bal_experiment_case(e, e->points / 2, p, &c);
+        const double whole = bal_case_cost(&c);
+        if (whole > units)
+            c.run.time = fmax(1, c.run.time * units / whole);
+        const double start = clock_now();
+        if (bal_simulate(&c.model, &c.policy, &c.run, &trial, NULL) != BAL_OK)
+            continue;
+        seconds += clock_now() - start;
+        cost += bal_case_cost(&c);
+    }
+    return cost > 0 ? seconds / cost : 0;
+}
+
+static void print_duration(double seconds, FILE *out) {
+    if (seconds < 120)
+        fprintf(out, "%.0f s", ceil(seconds));
+    else if (seconds < 7200)
+        fprintf(out, "%.0f min", seconds / 60);
+    else
+        fprintf(out, "%.1f h", seconds / 3600);
+}
+
+static void print_plan(const struct bal_experiment *e, FILE *out) {
+    fprintf(out, "%s\n", e->title);
+    for (size_t a = 0; a < e->axes; a++) {
+        fprintf(out, "axis %s:", e->axis[a].name);
+        for (size_t i = 0; i < e->axis[a].count; i++)
+            fprintf(out, " %s", e->axis[a].value[i].label);
+        fputc('\n', out);
+    }
+    for (size_t point = 0; point < e->points; point++)
+        for (size_t p = 0; p < e->policies; p++) {
+            struct bal_case c;
+            char where[300], policy[300];
+            bal_experiment_case(e, point, p, &c);
+            bal_experiment_point_text(e, point, where, sizeof where);
+            bal_policy_print(&c.policy, policy, sizeof policy);
+            fprintf(out, "%s%s%s: %u%s replications of time %g, %.3g jobs, seed %llu\n", where, *where ? " " : "", policy,
+                    c.replications, c.precision > 0 ? " or more" : "", c.run.time,
+                    c.run.time * bal_model_arrival_rate(&c.model), (unsigned long long)c.run.seed);
+        }
+}
+
+static int dry_run(const struct request *request, const struct bal_experiment *e, struct bal_store *store) {
+    struct cli_output output;
+    struct bal_error err = {0};
+    struct bal_sweep_progress work;
+    if (bal_sweep_status(e, store, &work, &err))
+        return cli_fail("%s", err.text);
+    const int opened = cli_output_open(&output, request->results.output);
+    if (opened)
+        return opened;
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const double threads = request->threads > 0 ? request->threads : processors > 0 ? (double)processors : 1;
+    print_plan(e, output.stream);
+    fprintf(output.stream, "%zu points x %zu policies: %zu trials, %zu of them done; the rest takes about ", e->points,
+            e->policies, work.total, work.done);
+    print_duration(work.cost_total * measure_speed(e) / threads, output.stream);
+    fprintf(output.stream, " on %.0f thread%s\n", threads, threads > 1 ? "s" : "");
+    return cli_output_close(&output);
+}
+
+/* ---- running ---- */
+
+/* Shows trials as well as the part of the work. */
+struct show {
+    struct cli_progress bar;
+};
+
+static void show_progress(void *context, const struct bal_sweep_progress *progress) {
+    struct show *show = context;
+    const double seconds = clock_now() - show->bar.start;
+    const size_t fresh = progress->done - progress->found;
+    snprintf(show->bar.note, sizeof show->bar.note, "%zu/%zu trials, %.3g/s", progress->done, progress->total,
+             seconds > 0 ? (double)fresh / seconds : 0);
+    cli_progress_show(&show->bar, progress->cost_total > 0 ? progress->cost_done / progress->cost_total : 1);
+}
+
+static int run_experiment(const struct request *request, const struct bal_experiment *e, struct bal_store *store) {
+    cli_catch_signals();
+    struct show show = {.bar = {.shown = false}};
+    cli_progress_start(&show.bar, request->quiet);
+    const struct bal_sweep_options sweep = {.threads = (unsigned)request->threads,
+                                            .stop = &cli_stop,
+                                            .progress = show_progress,
+                                            .progress_context = &show};
+    struct bal_error err = {0};
+    const enum bal_code code = cli_is_spread() ? cli_spread_sweep(e, store, &sweep, &err)
+                                                   : bal_sweep_run(e, store, &sweep, &err);
+    cli_progress_end(&show.bar);
+    if (code == BAL_E_STOPPED) {
+        cli_warn("interrupted: %s; they are kept in %s, and the same command goes on from there", err.text, request->db);
+        return CLI_INTERRUPTED;
+    }
+    return code ? cli_fail("%s", err.text) : cli_print_experiment(store, e, &request->results);
+}
+
+/* A plan needs no file: what is not there is not done yet. */
+static int open_store(const struct request *request, struct bal_store **store) {
+    struct bal_error err = {0};
+    if (request->dry_run && access(request->db, F_OK) != 0)
+        return CLI_OK;
+    const enum bal_store_access access = request->dry_run ? BAL_STORE_READ : BAL_STORE_WRITE;
+    return bal_store_open(request->db, access, store, &err) ? cli_fail("%s", err.text) : CLI_OK;
+}
+
+static int read_and_run(struct request *request) {
+    struct bal_experiment *e;
+    struct bal_error err = {0};
+    if (bal_experiment_read(request->file, request->mode, &e, &err))
+        return cli_fail("%s", err.text);
+    char *name = NULL;
+    if (!request->db && asprintf(&name, "%s.db", e->name) > 0)
+        request->db = name;
+    struct bal_store *store = NULL;
+    int status = request->db ? open_store(request, &store) : cli_fail("not enough memory");
+    if (status == CLI_OK)
+        status = request->dry_run ? dry_run(request, e, store) : run_experiment(request, e, store);
+    bal_store_close(store);
+    bal_experiment_free(e);
+    free(name);
+    return status;
+}
+
+static int run_alone(const struct cli_command *command, int argc, char **argv) {
+    struct request request = {0};
+    int operands;
+    const int status = cli_parse(command, argc, argv, &request, 1, &operands);
+    if (status >= 0)
+        return status;
+    if (operands == 0)
+        return cli_fail("run: name the experiment: ballast run FILE.yaml");
+    request.file = argv[1];
+    return read_and_run(&request);
+}
+
+static int run(const struct cli_command *command, int argc, char **argv) {
+    int status = cli_spread_join();
+    if (status >= 0)
+        return status;
+    status = run_alone(command, argc, argv);
+    cli_spread_leave();
+    return status;
+}
+
+const struct cli_command cmd_run = {
+    .name = "run",
+    .summary = "run an experiment file: a sweep over loads, fleets, policies",
+    .operands = "FILE.yaml",
+    .description =
+        "Runs the trials of an experiment on all processors, keeps each in a file of results as it is finished, and\n"
+        "prints one row for each point and policy. Interrupted, it goes on where it was with the same command; after\n"
+        "a change of the file only what has changed is run again. Exit status 1: a claim of the file does not hold.\n"
+        "Under mpirun the trials are spread over the processes, one thread each.",
+    .examples = "  ballast run examples/load.yaml\n"
+                "  ballast run examples/load.yaml --dry-run\n"
+                "  ballast run load.yaml --db /tmp/load.db --format csv --output load.csv\n"
+                "  mpirun -n 16 ballast run load.yaml\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

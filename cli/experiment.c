@@ -1,0 +1,49 @@
+#include "experiment.h"
+
+#include "report/outcome.h"
+
+#include <stdlib.h>
+
+static enum bal_code print(struct bal_store *store, const struct bal_experiment *e, const struct cli_results *results,
+                           FILE *out, struct bal_error *err) {
+    switch (results->format) {
+    case CLI_CSV:
+        return bal_outcome_csv(store, e, results->seconds, out, err);
+    case CLI_JSON:
+        return bal_outcome_json(store, e, out, err);
+    case CLI_TEXT:
+        break;
+    }
+    return bal_outcome_text(store, e, out, err);
+}
+
+static enum bal_code count_failures(struct bal_store *store, const struct bal_experiment *e, size_t *failures,
+                                    struct bal_error *err) {
+    struct bal_finding *finding;
+    const enum bal_code code = bal_outcome_judge(store, e, &finding, err);
+    *failures = 0;
+    for (size_t i = 0; !code && i < e->claims; i++)
+        *failures += finding[i].judgement == BAL_CLAIM_FAILS;
+    if (!code)
+        free(finding);
+    return code;
+}
+
+int cli_print_experiment(struct bal_store *store, const struct bal_experiment *experiment,
+                         const struct cli_results *results) {
+    struct cli_output output;
+    int status = cli_output_open(&output, results->output);
+    if (status)
+        return status;
+    struct bal_error err = {0};
+    size_t failures = 0;
+    enum bal_code code = print(store, experiment, results, output.stream, &err);
+    if (!code)
+        code = count_failures(store, experiment, &failures, &err);
+    if (code) {
+        cli_output_discard(&output);
+        return cli_fail("%s", err.text);
+    }
+    status = cli_output_close(&output);
+    return status ? status : failures ? CLI_OUTCOME : CLI_OK;
+}

@@ -1,0 +1,102 @@
+/* The price of policies: what they cost in memory and messages, what delay that buys, and which is the
+ * cheapest for a wanted delay.
+ *
+ * Gamarnik, Tsitsiklis and Zubeldia (2016) ask whether the waiting time vanishes as servers are added at the
+ * same load. Their Theorem 5: not under any symmetric policy whose memory is at most a constant times log2 N
+ * bits and whose servers and dispatcher exchange at most a constant times N messages in a unit of time. More
+ * memory or more messages can be enough, and for some policies it is. */
+#ifndef BALLAST_PRICE_H
+#define BALLAST_PRICE_H
+
+#include "ballast/lab.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- what a policy costs ---- */
+
+/* How a cost grows with the number N of servers, the parameters being what they are. */
+enum bal_growth {
+    BAL_GROWTH_NONE,  /* there is no cost */
+    BAL_GROWTH_SMALL, /* at most a constant times log2 N bits; at most a constant times N messages in a unit
+                         of time */
+    BAL_GROWTH_LARGE, /* more than that */
+};
+
+/* Does the mean waiting time vanish as servers are added at the same load and with the same parameters? */
+enum bal_vanishing {
+    BAL_VANISHING_NEVER,    /* no policy of its kind can: Theorem 5 */
+    BAL_VANISHING_NO,       /* it is known not to */
+    BAL_VANISHING_YES,      /* it is known to */
+    BAL_VANISHING_POSSIBLE, /* Theorem 5 does not forbid it */
+    BAL_VANISHING_UNKNOWN,  /* the theorem does not speak of such a system or policy */
+};
+const char *bal_vanishing_text(enum bal_vanishing vanishing); /* "cannot", "no", "yes", "may", "not covered"
+                                                               */
+
+struct bal_price {
+    double memory_bits;
+    double probes;  /* per job, at most */
+    double reports; /* per job, at most, once the system is stationary */
+    enum bal_growth memory, messages;
+    enum bal_vanishing vanishing;
+};
+
+/* Found from what the policy declares and, for the probes, from watching it dispatch on made-up fleets of two
+ * sizes; no policy is known by name. The policy must fit the model (bal_simulate_check). O(servers). */
+enum bal_code bal_price_of(const struct bal_model *model, const struct bal_policy_spec *policy,
+                           struct bal_price *price, struct bal_error *err);
+
+/* Messages per job at most, a probe counted as two. */
+static inline double bal_price_messages(const struct bal_price *price) {
+    return 2 * price->probes + price->reports;
+}
+
+/* ---- the cheapest policies for a wanted delay ---- */
+
+struct bal_wish {
+    double waiting;     /* largest mean waiting time, in the unit of the model, > 0 */
+    double messages;    /* most messages per job, a probe counted as two; INFINITY: any number */
+    double memory_bits; /* most bits of memory; INFINITY: any number */
+};
+
+enum bal_fulfilment {
+    BAL_WISH_MET,       /* by the 95 % interval of the simulation */
+    BAL_WISH_UNDECIDED, /* the interval contains the wish */
+    BAL_WISH_MISSED,
+};
+
+struct bal_offer {
+    struct bal_policy_spec policy;
+    struct bal_price price;
+    double theory; /* mean waiting time, exact or in the limit of many servers; NaN: not known */
+    struct bal_result result;
+    enum bal_fulfilment fulfilment;
+    bool cheapest; /* it meets the wish, and none that does costs no more of both and less of one */
+};
+
+enum { BAL_OFFERS_MAX = 64 };
+
+struct bal_offers {
+    size_t count;
+    struct bal_offer offer[BAL_OFFERS_MAX]; /* first those that meet the wish, by messages; then the others,
+                                               by delay */
+    /* When none meets it: what theory knows to meet it with more messages, or with more memory, than was
+     * wished. The policy is NULL when there is none such. */
+    struct bal_policy_spec more_messages, more_memory;
+};
+
+/* Parameters are first chosen by theory (d of pod, c and mup of rcpb), or tried one after the other where
+ * there is none (d and b of pod-memory), then simulated as c->run and c->replications say, and made dearer
+ * while the simulation says that they do not do. c->policy is ignored. The model must have equal servers,
+ * exponential sizes, one class, one task and load < 1 (BAL_E_MODEL). The caller frees *offers. Returns
+ * BAL_E_STOPPED, and nothing, when told to stop. */
+enum bal_code bal_price_search(const struct bal_case *c, const struct bal_wish *wish,
+                               const struct bal_lab_options *options, struct bal_offers **offers,
+                               struct bal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

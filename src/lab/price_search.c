@@ -1,0 +1,440 @@
+/* The cheapest policies for a wanted delay. Theory proposes, simulation disposes: at a finite number of
+ * servers jobs wait a little longer than in the limit, so that what theory proposes has to be made a little
+ * dearer. */
+#include "ballast/known.h"
+#include "ballast/price.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ROUNDS = 6,        /* of simulation, after each of which offers that do not do are made dearer */
+    NAMES_MAX = 10000, /* most names that rcpb is tried with */
+    PROBES_MAX = 1000, /* most probes that pod is tried with */
+    MEMORY_PROBES = 8, /* most d + b of pod-memory */
+};
+
+#define MUP_LOW 1e-6
+#define MUP_HIGH 1e6
+
+struct search {
+    const struct bal_case *c;
+    const struct bal_wish *wish;
+    const struct bal_lab_options *options;
+    struct bal_setting setting;
+    double name_bits; /* of the name of a server */
+    struct bal_offers *offers;
+    bool pending[BAL_OFFERS_MAX]; /* to be simulated */
+    struct bal_case cases[BAL_OFFERS_MAX];
+    struct bal_result results[BAL_OFFERS_MAX];
+};
+
+/* ---- policies and their parameters ---- */
+
+static double *parameter(struct bal_policy_spec *spec, const char *name) {
+    for (unsigned i = 0; i < spec->policy->param_count; i++)
+        if (strcmp(spec->policy->params[i].name, name) == 0)
+            return &spec->value[i];
+    return NULL;
+}
+
+static struct bal_policy_spec pod_of(double d) {
+    struct bal_policy_spec spec;
+    bal_policy_parse("pod", &spec, NULL);
+    *parameter(&spec, "d") = d;
+    return spec;
+}
+
+static struct bal_policy_spec pod_memory_of(double d, double b) {
+    struct bal_policy_spec spec;
+    bal_policy_parse("pod-memory", &spec, NULL);
+    *parameter(&spec, "d") = d;
+    *parameter(&spec, "b") = b;
+    return spec;
+}
+
+static struct bal_policy_spec rcpb_of(double c, double mup) {
+    struct bal_policy_spec spec;
+    bal_policy_parse("rcpb", &spec, NULL);
+    *parameter(&spec, "c") = c;
+    *parameter(&spec, "mup") = mup;
+    return spec;
+}
+
+static bool is_named(const struct bal_policy_spec *spec, const char *name) {
+    return strcmp(spec->policy->name, name) == 0;
+}
+
+static double theory_of(const struct search *search, const struct bal_policy_spec *spec) {
+    return bal_known_of(&search->c->model, spec).waiting_mean;
+}
+
+/* Up to three digits. */
+static double rounded_up(double x) {
+    char text[32];
+    const double unit = pow(10, floor(log10(x)) - 2);
+    snprintf(text, sizeof text, "%.3g", ceil(x / unit - 1e-9) * unit);
+    return strtod(text, NULL);
+}
+
+/* The fewest reports per job with which c names keep the waiting time down to this; INFINITY: no number does.
+ */
+static double fewest_reports(const struct search *search, double c, double waiting) {
+    const struct bal_policy_spec all = rcpb_of(c, MUP_HIGH), hardly_any = rcpb_of(c, MUP_LOW);
+    if (theory_of(search, &all) > waiting)
+        return INFINITY;
+    if (theory_of(search, &hardly_any) <= waiting)
+        return MUP_LOW;
+    double low = log(MUP_LOW), high = log(MUP_HIGH);
+    while (high - low > 1e-6) {
+        const double middle = (low + high) / 2;
+        const struct bal_policy_spec spec = rcpb_of(c, exp(middle));
+        *(theory_of(search, &spec) <= waiting ? &high : &low) = middle;
+    }
+    return rounded_up(exp(high));
+}
+
+/* The fewest names with which so many reports per job do; INFINITY: no number does. */
+static double fewest_names(const struct search *search, double mup, double waiting) {
+    const double most = fmin(search->setting.servers - 1, NAMES_MAX);
+    for (double c = 1; c <= most; c++) {
+        const struct bal_policy_spec spec = rcpb_of(c, mup);
+        if (theory_of(search, &spec) <= waiting)
+            return c;
+    }
+    return INFINITY;
+}
+
+static double fewest_probes(const struct search *search, double waiting) {
+    const double most = fmin(search->setting.servers, PROBES_MAX);
+    for (double d = 1; d <= most; d++) {
+        const struct bal_policy_spec spec = pod_of(d);
+        if (theory_of(search, &spec) <= waiting)
+            return d;
+    }
+    return INFINITY;
+}
+
+static double most_names(const struct search *search) {
+    const double names = search->name_bits > 0 ? floor(search->wish->memory_bits / search->name_bits) : 0;
+    return fmin(names, fmin(search->setting.servers - 1, NAMES_MAX));
+}
+
+static double most_probes(const struct search *search) {
+    return fmin(floor(search->wish->messages / 2), fmin(search->setting.servers, PROBES_MAX));
+}
+
+/* ---- proposals ---- */
+
+/* Adds it if it can run here within the budgets, as far as that is known before it has run. */
+static enum bal_code propose(struct search *search, const struct bal_policy_spec *spec,
+                             struct bal_error *err) {
+    struct bal_offers *offers = search->offers;
+    enum bal_engine engine;
+    if (offers->count == BAL_OFFERS_MAX ||
+        bal_simulate_check(&search->c->model, spec, BAL_ENGINE_AUTO, &engine, NULL))
+        return BAL_OK;
+    struct bal_offer *offer = &offers->offer[offers->count];
+    *offer = (struct bal_offer){.policy = *spec, .theory = theory_of(search, spec)};
+    const enum bal_code code = bal_price_of(&search->c->model, spec, &offer->price, err);
+    if (code)
+        return code;
+    if (offer->price.memory_bits > search->wish->memory_bits ||
+        2 * offer->price.probes > search->wish->messages)
+        return BAL_OK;
+    search->pending[offers->count++] = true;
+    return BAL_OK;
+}
+
+/* Those without a parameter to choose. */
+static enum bal_code propose_fixed(struct search *search, struct bal_error *err) {
+    enum bal_code code = BAL_OK;
+    for (size_t i = 0; i < bal_policy_count && !code; i++) {
+        struct bal_policy_spec spec;
+        bal_policy_parse(bal_policy_table[i]->name, &spec, NULL);
+        if (!is_named(&spec, "pod") && !is_named(&spec, "pod-memory") && !is_named(&spec, "rcpb"))
+            code = propose(search, &spec, err);
+    }
+    return code;
+}
+
+static enum bal_code propose_pod(struct search *search, struct bal_error *err) {
+    const double most = most_probes(search);
+    if (most < 1)
+        return BAL_OK;
+    const struct bal_policy_spec spec = pod_of(fmin(fewest_probes(search, search->wish->waiting), most));
+    return propose(search, &spec, err);
+}
+
+/* Names against reports: more names save reports, but less and less; they are tried in steps (Fibonacci's
+ * numbers) as long as a step saves one report in fifty. */
+static enum bal_code propose_rcpb(struct search *search, struct bal_error *err) {
+    const double most = most_names(search), reports = fmin(search->wish->messages, MUP_HIGH);
+    if (most < 1 || reports < MUP_LOW)
+        return BAL_OK;
+    enum bal_code code = BAL_OK;
+    bool met = false;
+    double before = INFINITY;
+    for (double c = 1, next = 2; c <= most && !code;) {
+        const double mup = fewest_reports(search, c, search->wish->waiting);
+        if (mup <= reports && mup < 0.98 * before) {
+            const struct bal_policy_spec spec = rcpb_of(c, mup);
+            code = propose(search, &spec, err);
+            before = mup;
+            met = true;
+        }
+        const double sum = c + next;
+        c = next;
+        next = sum;
+    }
+    if (met || code)
+        return code;
+    const struct bal_policy_spec best = rcpb_of(most, reports);
+    return propose(search, &best, err);
+}
+
+/* ---- simulation ---- */
+
+static enum bal_code simulate(struct search *search, const struct bal_policy_spec *specs, size_t count,
+                              bool briefly, struct bal_error *err) {
+    for (size_t i = 0; i < count; i++) {
+        search->cases[i] = *search->c;
+        search->cases[i].policy = specs[i];
+        if (!briefly)
+            continue;
+        search->cases[i].run.time /= 4;
+        search->cases[i].precision = 0;
+        if (search->cases[i].replications > 4)
+            search->cases[i].replications = 4;
+    }
+    return bal_lab_run(search->cases, count, search->options, search->results, err);
+}
+
+static double upper_end(struct bal_estimate estimate) {
+    return estimate.mean + (isnan(estimate.half) ? 0 : estimate.half);
+}
+
+static double lower_end(struct bal_estimate estimate) {
+    return estimate.mean - (isnan(estimate.half) ? 0 : estimate.half);
+}
+
+/* There is no theory of pod-memory here: all d + b = 2, 3, ... are tried briefly until one seems to do; the
+ * fewest names win, and the shortest wait when none does. */
+static enum bal_code propose_pod_memory(struct search *search, struct bal_error *err) {
+    const double most = fmin(most_probes(search), MEMORY_PROBES), names = most_names(search);
+    struct bal_policy_spec best = {0};
+    double best_waiting = INFINITY;
+    for (double total = 2; total <= most && best_waiting > search->wish->waiting; total++) {
+        struct bal_policy_spec specs[MEMORY_PROBES];
+        size_t count = 0;
+        for (double b = 1; b < total && b <= names; b++)
+            specs[count++] = pod_memory_of(total - b, b);
+        if (count == 0)
+            return BAL_OK;
+        const enum bal_code code = simulate(search, specs, count, true, err);
+        if (code)
+            return code;
+        for (size_t i = 0; i < count && best_waiting > search->wish->waiting; i++) {
+            const double waiting = search->results[i].metric[BAL_WAITING_MEAN].mean;
+            if (!(waiting < best_waiting))
+                continue;
+            best = specs[i];
+            best_waiting = waiting;
+        }
+    }
+    return best.policy ? propose(search, &best, err) : BAL_OK;
+}
+
+/* ---- making it dearer ---- */
+
+/* Parameters that cost more and do more, as far as the budgets go; false when there are none. */
+static bool make_dearer(const struct search *search, struct bal_offer *offer) {
+    struct bal_policy_spec spec = offer->policy;
+    const double factor = search->wish->waiting / upper_end(offer->result.metric[BAL_WAITING_MEAN]);
+    if (is_named(&spec, "pod") || is_named(&spec, "pod-memory")) {
+        double *d = parameter(&spec, "d");
+        const double b = is_named(&spec, "pod") ? 0 : *parameter(&spec, "b");
+        if (++*d + b > most_probes(search))
+            return false;
+    } else if (is_named(&spec, "rcpb")) {
+        double *mup = parameter(&spec, "mup");
+        const double wanted = fewest_reports(search, *parameter(&spec, "c"), 0.995 * factor * offer->theory);
+        const double dearer = fmin(fmax(wanted, rounded_up(1.002 * *mup)), search->wish->messages);
+        if (!(dearer > *mup) || dearer > MUP_HIGH)
+            return false;
+        *mup = dearer;
+    } else {
+        return false;
+    }
+    struct bal_price price;
+    if (bal_price_of(&search->c->model, &spec, &price, NULL))
+        return false;
+    offer->policy = spec;
+    offer->price = price;
+    offer->theory = theory_of(search, &spec);
+    return true;
+}
+
+static enum bal_fulfilment judge(const struct bal_result *result, double waiting) {
+    const struct bal_estimate measured = result->metric[BAL_WAITING_MEAN];
+    if (result->verdict == BAL_UNSTABLE || !(lower_end(measured) <= waiting))
+        return BAL_WISH_MISSED;
+    return upper_end(measured) <= waiting ? BAL_WISH_MET : BAL_WISH_UNDECIDED;
+}
+
+/* Simulates what is pending and judges it. The last word on an offer that cannot be made dearer is what was
+ * found. */
+static enum bal_code run_round(struct search *search, bool last, bool *more, struct bal_error *err) {
+    struct bal_policy_spec specs[BAL_OFFERS_MAX];
+    size_t which[BAL_OFFERS_MAX], count = 0;
+    for (size_t i = 0; i < search->offers->count; i++)
+        if (search->pending[i]) {
+            specs[count] = search->offers->offer[i].policy;
+            which[count++] = i;
+        }
+    const enum bal_code code = simulate(search, specs, count, false, err);
+    *more = false;
+    for (size_t i = 0; i < count && !code; i++) {
+        struct bal_offer *offer = &search->offers->offer[which[i]];
+        offer->result = search->results[i];
+        offer->fulfilment = judge(&offer->result, search->wish->waiting);
+        search->pending[which[i]] = offer->fulfilment != BAL_WISH_MET && !last && make_dearer(search, offer);
+        *more = *more || search->pending[which[i]];
+    }
+    return code;
+}
+
+/* ---- conclusions ---- */
+
+static double messages_of(const struct bal_offer *offer) {
+    return offer->result.metric[BAL_MESSAGES_PER_JOB].mean;
+}
+
+/* How many reports a job costs is known only now. */
+static void drop_too_dear(struct search *search) {
+    struct bal_offers *offers = search->offers;
+    size_t kept = 0;
+    for (size_t i = 0; i < offers->count; i++)
+        if (lower_end(offers->offer[i].result.metric[BAL_MESSAGES_PER_JOB]) <= search->wish->messages)
+            offers->offer[kept++] = offers->offer[i];
+    offers->count = kept;
+}
+
+/* Measured numbers of messages that differ by half a percent count as equal. */
+static bool costs_less(const struct bal_offer *a, const struct bal_offer *b) {
+    const double messages = messages_of(a), other = messages_of(b);
+    const double bits = a->price.memory_bits, other_bits = b->price.memory_bits;
+    return messages <= 1.005 * other && bits <= other_bits && (messages < 0.995 * other || bits < other_bits);
+}
+
+static void mark_cheapest(struct bal_offers *offers) {
+    for (size_t i = 0; i < offers->count; i++) {
+        bool beaten = offers->offer[i].fulfilment != BAL_WISH_MET;
+        for (size_t k = 0; k < offers->count && !beaten; k++)
+            beaten = offers->offer[k].fulfilment == BAL_WISH_MET &&
+                     costs_less(&offers->offer[k], &offers->offer[i]);
+        offers->offer[i].cheapest = !beaten;
+    }
+}
+
+static int compare_numbers(double x, double y) {
+    return (x > y) - (x < y);
+}
+
+static int best_first(const void *a, const void *b) {
+    const struct bal_offer *x = a, *y = b;
+    const bool x_met = x->fulfilment == BAL_WISH_MET, y_met = y->fulfilment == BAL_WISH_MET;
+    if (x_met != y_met)
+        return x_met ? -1 : 1;
+    const double x_waiting = x->result.metric[BAL_WAITING_MEAN].mean,
+                 y_waiting = y->result.metric[BAL_WAITING_MEAN].mean;
+    const int by_waiting = compare_numbers(x_waiting, y_waiting);
+    const int by_messages = compare_numbers(messages_of(x), messages_of(y));
+    const int by_memory = compare_numbers(x->price.memory_bits, y->price.memory_bits);
+    if (!x_met)
+        return by_waiting ? by_waiting : by_messages ? by_messages : by_memory;
+    return by_messages ? by_messages : by_memory ? by_memory : by_waiting;
+}
+
+static void hint(struct search *search) {
+    const double waiting = search->wish->waiting, names = most_names(search);
+    const double reports = names >= 1 ? fewest_reports(search, names, waiting) : INFINITY;
+    const double probes = fewest_probes(search, waiting);
+    if (fmin(reports, 2 * probes) < INFINITY)
+        search->offers->more_messages = reports <= 2 * probes ? rcpb_of(names, reports) : pod_of(probes);
+    const double more_names = search->wish->messages >= MUP_LOW
+                                  ? fewest_names(search, fmin(search->wish->messages, MUP_HIGH), waiting)
+                                  : INFINITY;
+    if (more_names < INFINITY)
+        search->offers->more_memory = rcpb_of(more_names, fmin(search->wish->messages, MUP_HIGH));
+}
+
+static void conclude(struct search *search) {
+    struct bal_offers *offers = search->offers;
+    drop_too_dear(search);
+    mark_cheapest(offers);
+    qsort(offers->offer, offers->count, sizeof *offers->offer, best_first);
+    if (offers->count == 0 || offers->offer[0].fulfilment != BAL_WISH_MET)
+        hint(search);
+}
+
+static enum bal_code check(const struct bal_model *model, const struct bal_wish *wish,
+                           struct bal_error *err) {
+    if (!(wish->waiting > 0) || !(wish->messages >= 0) || !(wish->memory_bits >= 0))
+        return bal_fail(
+            err, BAL_E_RANGE,
+            "a wish of waiting %g, messages %g and memory %g; waiting must be above 0, the others at least 0",
+            wish->waiting, wish->messages, wish->memory_bits);
+    const enum bal_code code = bal_model_check(model, err);
+    if (code)
+        return code;
+    if (!isfinite(bal_known_floor(model)) || model->classes)
+        return bal_fail(err, BAL_E_MODEL,
+                        "theory knows the cheapest policy for equal servers, exponential sizes, one class of "
+                        "jobs of one task and "
+                        "a load below 1; compare the policies on this model instead");
+    return BAL_OK;
+}
+
+enum bal_code bal_price_search(const struct bal_case *c, const struct bal_wish *wish,
+                               const struct bal_lab_options *options, struct bal_offers **offers,
+                               struct bal_error *err) {
+    *offers = NULL;
+    enum bal_code code = check(&c->model, wish, err);
+    if (code)
+        return code;
+    struct search *search = calloc(1, sizeof *search);
+    struct bal_offers *found = calloc(1, sizeof *found);
+    if (!search || !found) {
+        code = bal_fail(err, BAL_E_MEMORY, "not enough memory to search");
+        goto out;
+    }
+    search->c = c;
+    search->wish = wish;
+    search->options = options;
+    search->offers = found;
+    search->setting = (struct bal_setting){bal_servers_count(&c->model.servers), c->model.load};
+    const struct bal_policy_spec one_name = rcpb_of(1, 1);
+    search->name_bits = bal_policy_memory_bits(&one_name, &search->setting);
+    code = propose_fixed(search, err);
+    if (!code)
+        code = propose_pod(search, err);
+    if (!code)
+        code = propose_rcpb(search, err);
+    if (!code)
+        code = propose_pod_memory(search, err);
+    bool more = found->count > 0;
+    for (int round = 1; round <= ROUNDS && more && !code; round++)
+        code = run_round(search, round == ROUNDS, &more, err);
+    if (code)
+        goto out;
+    conclude(search);
+    *offers = found;
+    found = NULL;
+out:
+    free(found);
+    free(search);
+    return code;
+}

@@ -1,0 +1,355 @@
+#include "report/fluid_report.h"
+
+#include "ballast/figure.h"
+#include "ballast/number.h"
+#include "report/json.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    JOBS_LEVELS = 1 << 16
+}; /* the equilibrium is summed up to here; its tail falls at least geometrically */
+
+/* Not below 0, where the integrator may end up by a rounding error. */
+static double fluid_at(const struct bal_fluid_report *report, size_t k, size_t level) {
+    return fmax(bal_fluid_path_at(report->fluid, k, level - 1), 0);
+}
+
+static double simulated_at(const struct bal_fluid_report *report, size_t k, size_t level) {
+    const struct bal_path *path = report->simulated;
+    return level <= path->levels ? path->fraction[k * path->levels + level - 1] : 0;
+}
+
+/* Mean jobs at a server. */
+static double fluid_jobs(const struct bal_fluid_report *report, size_t k) {
+    double jobs = 0;
+    for (size_t i = 1; i <= report->fluid->columns; i++)
+        jobs += fluid_at(report, k, i);
+    return jobs;
+}
+
+static double simulated_jobs(const struct bal_fluid_report *report, size_t k) {
+    double jobs = 0;
+    for (size_t i = 1; i <= report->simulated->levels; i++)
+        jobs += simulated_at(report, k, i);
+    return jobs;
+}
+
+/* What the path tends to: the levels that are shown, and the mean jobs at a server. */
+struct limit {
+    bool exists;
+    double *s;
+    double jobs;
+};
+
+static struct limit limit_of(const struct bal_fluid_report *report) {
+    struct limit limit = {0};
+    double *s = malloc(JOBS_LEVELS * sizeof *s);
+    if (!s || !bal_known_fluid_equilibrium(report->known, s, JOBS_LEVELS)) {
+        free(s);
+        return limit;
+    }
+    limit.exists = true;
+    limit.s = s;
+    for (size_t i = JOBS_LEVELS; i-- > 0;)
+        limit.jobs += s[i];
+    return limit;
+}
+
+/* ---- for people ---- */
+
+static const char *variant_text(const struct bal_known_fluid *known) {
+    static const char *const names[] = {"c and mu fixed", "high memory: c grows with the number of servers",
+                                        "high message: mu grows with the number of servers"};
+    return known->kind == BAL_FLUID_RCPB ? names[known->param.rcpb.variant] : NULL;
+}
+
+static void print_head(const struct bal_fluid_report *report, FILE *out) {
+    char policy[200];
+    bal_policy_print(report->policy, policy, sizeof policy);
+    const char *variant =
+        strcmp(report->policy->policy->name, "rcpb") == 0 ? variant_text(report->known) : NULL;
+    fprintf(out, "%s at load %g from %s: fluid model%s%s\n", policy, report->load, report->from,
+            variant ? ", " : "", variant ? variant : "");
+    if (report->simulated)
+        fprintf(out, "sim: one simulated system of %u servers, seed %llu\n", report->servers,
+                (unsigned long long)report->seed);
+    fputc('\n', out);
+}
+
+static void add_row(struct table *table, const struct bal_fluid_report *report, size_t k) {
+    table_add(table, "%.6g", report->time[k]);
+    table_add(table, "%.4f", fluid_jobs(report, k));
+    if (report->simulated)
+        table_add(table, "%.4f", simulated_jobs(report, k));
+    for (size_t i = 0; i < report->levels; i++) {
+        table_add(table, "%.4f", fluid_at(report, k, report->level[i]));
+        if (report->simulated)
+            table_add(table, "%.4f", simulated_at(report, k, report->level[i]));
+    }
+}
+
+static void add_limit(struct table *table, const struct bal_fluid_report *report, const struct limit *limit) {
+    table_add(table, "limit");
+    table_add(table, "%.4f", limit->jobs);
+    if (report->simulated)
+        table_add(table, "%s", "");
+    for (size_t i = 0; i < report->levels; i++) {
+        table_add(table, "%.4f", limit->s[report->level[i] - 1]);
+        if (report->simulated)
+            table_add(table, "%s", "");
+    }
+}
+
+static void print_notes(const struct bal_fluid_report *report, const struct limit *limit, FILE *out) {
+    fputs("\njobs: mean number at a server; s_i: fraction of servers with at least i. Time in mean service "
+          "times.\n",
+          out);
+    if (limit->exists)
+        fprintf(out, "limit: what the path tends to; jobs then wait %.4f on average.\n",
+                fmax(limit->jobs / report->load - 1, 0));
+    else
+        fputs("There is no limit: at a load of 1 or more the queues grow for ever.\n", out);
+    if (!report->simulated)
+        return;
+    const struct bal_distance apart = bal_path_distance(report->simulated, report->fluid);
+    fprintf(out, "The two paths are never farther apart than %.4f, in s_%zu at time %.4g.\n",
+            apart.difference, apart.level, apart.time);
+}
+
+void bal_fluid_text(const struct bal_fluid_report *report, FILE *out) {
+    const size_t columns = (report->simulated ? 2 : 1) * (report->levels + 1) + 1;
+    char *align = malloc(columns + 1);
+    if (!align)
+        return;
+    memset(align, 'r', columns);
+    align[columns] = 0;
+    struct limit limit = limit_of(report);
+    struct table table;
+    table_init(&table, (unsigned)columns);
+    table_add(&table, "t");
+    for (size_t i = 0; i <= report->levels; i++) {
+        if (i == 0)
+            table_add(&table, "jobs");
+        else
+            table_add(&table, "s_%zu", report->level[i - 1]);
+        if (report->simulated)
+            table_add(&table, "sim");
+    }
+    for (size_t k = 0; k < report->times; k += report->every)
+        add_row(&table, report, k);
+    if (limit.exists)
+        add_limit(&table, report, &limit);
+    print_head(report, out);
+    table_print(&table, align, true, out);
+    print_notes(report, &limit, out);
+    table_fini(&table);
+    free(limit.s);
+    free(align);
+}
+
+/* ---- for programs ---- */
+
+static void csv_number(double value, FILE *out) {
+    char text[BAL_NUMBER_TEXT];
+    bal_number_print(value, text);
+    fprintf(out, ",%s", text);
+}
+
+void bal_fluid_csv(const struct bal_fluid_report *report, FILE *out) {
+    fputs("t,jobs", out);
+    for (size_t i = 0; i < report->levels; i++)
+        fprintf(out, ",s%zu", report->level[i]);
+    if (report->simulated) {
+        fputs(",sim.jobs", out);
+        for (size_t i = 0; i < report->levels; i++)
+            fprintf(out, ",sim.s%zu", report->level[i]);
+    }
+    fputc('\n', out);
+    for (size_t k = 0; k < report->times; k += report->every) {
+        char text[BAL_NUMBER_TEXT];
+        bal_number_print(report->time[k], text);
+        fputs(text, out);
+        csv_number(fluid_jobs(report, k), out);
+        for (size_t i = 0; i < report->levels; i++)
+            csv_number(fluid_at(report, k, report->level[i]), out);
+        if (report->simulated) {
+            csv_number(simulated_jobs(report, k), out);
+            for (size_t i = 0; i < report->levels; i++)
+                csv_number(simulated_at(report, k, report->level[i]), out);
+        }
+        fputc('\n', out);
+    }
+}
+
+static void json_state(struct json *json, const char *key, double jobs,
+                       double (*at)(const struct bal_fluid_report *, size_t, size_t),
+                       const struct bal_fluid_report *report, size_t k) {
+    json_open_line(json, key, '{');
+    json_number(json, "jobs", jobs);
+    json_open_line(json, "s", '[');
+    for (size_t i = 0; i < report->levels; i++)
+        json_number(json, NULL, at(report, k, report->level[i]));
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+static void json_spec(struct json *json, const struct bal_fluid_report *report) {
+    static const char *const variants[] = {"constrained", "high-memory", "high-message"};
+    char policy[200];
+    bal_policy_print(report->policy, policy, sizeof policy);
+    json_open(json, "spec", '{');
+    json_text(json, "policy", policy);
+    if (report->known->kind == BAL_FLUID_RCPB)
+        json_text(json, "variant", variants[report->known->param.rcpb.variant]);
+    json_number(json, "load", report->load);
+    json_text(json, "from", report->from);
+    json_number(json, "until", report->time[report->times - 1]);
+    if (report->simulated) {
+        json_count(json, "servers", report->servers);
+        json_count(json, "seed", report->seed);
+    }
+    json_close(json, '}');
+}
+
+static void json_limit(struct json *json, const struct bal_fluid_report *report) {
+    struct limit limit = limit_of(report);
+    if (!limit.exists) {
+        json_null(json, "limit");
+        return;
+    }
+    json_open_line(json, "limit", '{');
+    json_number(json, "waiting_mean", fmax(limit.jobs / report->load - 1, 0));
+    json_number(json, "jobs", limit.jobs);
+    json_open_line(json, "s", '[');
+    for (size_t i = 0; i < report->levels; i++)
+        json_number(json, NULL, limit.s[report->level[i] - 1]);
+    json_close(json, ']');
+    json_close(json, '}');
+    free(limit.s);
+}
+
+static void json_distance(struct json *json, const struct bal_fluid_report *report) {
+    if (!report->simulated) {
+        json_null(json, "distance");
+        return;
+    }
+    const struct bal_distance apart = bal_path_distance(report->simulated, report->fluid);
+    json_open_line(json, "distance", '{');
+    json_number(json, "norm", apart.norm);
+    json_number(json, "difference", apart.difference);
+    json_number(json, "time", apart.time);
+    json_count(json, "level", apart.level);
+    json_close(json, '}');
+}
+
+void bal_fluid_json(const struct bal_fluid_report *report, FILE *out) {
+    struct json json;
+    json_init(&json, out);
+    json_open(&json, NULL, '{');
+    json_text(&json, "version", BALLAST_VERSION);
+    json_spec(&json, report);
+    json_limit(&json, report);
+    json_distance(&json, report);
+    json_open(&json, "path", '[');
+    for (size_t k = 0; k < report->times; k += report->every) {
+        json_open_line(&json, NULL, '{');
+        json_number(&json, "t", report->time[k]);
+        json_state(&json, "fluid", fluid_jobs(report, k), fluid_at, report, k);
+        if (report->simulated)
+            json_state(&json, "simulated", simulated_jobs(report, k), simulated_at, report, k);
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+}
+
+/* ---- figure ---- */
+
+/* Lines for the fluid path at all times and points for the simulated one at those that are printed. */
+struct drawing {
+    double *values;
+    char (*names)[24];
+    struct bal_series *series;
+    size_t count;
+};
+
+static bool drawing_init(struct drawing *drawing, const struct bal_fluid_report *report) {
+    const size_t points = report->times / report->every + 1;
+    const size_t values = report->levels * (report->times + points) + points;
+    *drawing = (struct drawing){.values = malloc(values * sizeof *drawing->values),
+                                .names = malloc(report->levels * sizeof *drawing->names),
+                                .series = calloc(2 * report->levels, sizeof *drawing->series)};
+    return drawing->values && drawing->names && drawing->series;
+}
+
+static void drawing_fini(struct drawing *drawing) {
+    free(drawing->values);
+    free(drawing->names);
+    free(drawing->series);
+}
+
+static void draw_levels(struct drawing *drawing, const struct bal_fluid_report *report) {
+    double *next = drawing->values;
+    double *point_time = next;
+    size_t points = 0;
+    for (size_t k = 0; k < report->times; k += report->every)
+        point_time[points++] = report->time[k];
+    next += points;
+    for (size_t i = 0; i < report->levels; i++) {
+        const size_t level = report->level[i];
+        char *name = drawing->names[i];
+        snprintf(name, sizeof drawing->names[0], "s_%zu", level);
+        double *y = next;
+        for (size_t k = 0; k < report->times; k++)
+            *next++ = fluid_at(report, k, level);
+        drawing->series[drawing->count++] = (struct bal_series){.name = name,
+                                                                .group = (unsigned)i,
+                                                                .style = BAL_STYLE_LINE,
+                                                                .theory = true,
+                                                                .count = report->times,
+                                                                .x = report->time,
+                                                                .y = y};
+        if (!report->simulated)
+            continue;
+        y = next;
+        for (size_t k = 0; k < report->times; k += report->every)
+            *next++ = simulated_at(report, k, level);
+        drawing->series[drawing->count++] = (struct bal_series){.name = name,
+                                                                .group = (unsigned)i,
+                                                                .style = BAL_STYLE_POINTS,
+                                                                .count = points,
+                                                                .x = point_time,
+                                                                .y = y};
+    }
+}
+
+enum bal_code bal_fluid_figure(const struct bal_fluid_report *report, const char *path,
+                               struct bal_error *err) {
+    struct drawing drawing;
+    enum bal_code code = BAL_OK;
+    if (!drawing_init(&drawing, report)) {
+        code = bal_fail(err, BAL_E_MEMORY, "not enough memory for the figure");
+        goto out;
+    }
+    draw_levels(&drawing, report);
+    char policy[200], title[320], measured[60];
+    bal_policy_print(report->policy, policy, sizeof policy);
+    snprintf(title, sizeof title, "%s, load %g, from %s", policy, report->load, report->from);
+    snprintf(measured, sizeof measured, "%u servers simulated", report->servers);
+    const struct bal_panel panel = {
+        .x = {.label = "time", .unit = "mean service times"},
+        .y = {.label = "servers with at least i jobs, s_i", .low = 0, .high = 1},
+        .series = drawing.series,
+        .count = drawing.count,
+    };
+    const struct bal_figure figure = {
+        .title = title, .panel = &panel, .panels = 1, .measured = measured, .theory = "fluid model"};
+    code = bal_figure_write(&figure, path, err);
+out:
+    drawing_fini(&drawing);
+    return code;
+}

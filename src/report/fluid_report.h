@@ -1,0 +1,32 @@
+/* A fluid path, and a simulated one beside it, as tables and figures. */
+#ifndef REPORT_FLUID_REPORT_H
+#define REPORT_FLUID_REPORT_H
+
+#include "ballast/known.h"
+#include "ballast/paths.h"
+
+#include <stdio.h>
+
+struct bal_fluid_report {
+    const struct bal_policy_spec *policy;
+    const struct bal_known_fluid *known;
+    const char *from; /* the starting state, as the user named it */
+    double load;
+    size_t times; /* of both paths */
+    const double *time;
+    size_t every;        /* every so many of them are printed; all are drawn */
+    size_t levels;       /* how many are shown, >= 1 ... */
+    const size_t *level; /* ... and which: from 1, rising */
+    const struct bal_fluid_path *fluid;
+    const struct bal_path *simulated; /* NULL: none */
+    uint32_t servers;                 /* of the simulated one */
+    uint64_t seed;
+};
+
+void bal_fluid_text(const struct bal_fluid_report *report, FILE *out);
+void bal_fluid_csv(const struct bal_fluid_report *report, FILE *out);
+void bal_fluid_json(const struct bal_fluid_report *report, FILE *out);
+enum bal_code bal_fluid_figure(const struct bal_fluid_report *report, const char *path,
+                               struct bal_error *err);
+
+#endif

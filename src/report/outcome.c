@@ -1,0 +1,402 @@
+#include "report/outcome.h"
+
+#include "ballast/number.h"
+#include "report/comparison.h"
+#include "report/json.h"
+#include "report/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Calls row() for each cell in order. */
+struct walk {
+    struct bal_store *store;
+    const struct bal_experiment *e;
+    struct bal_error *err;
+    void *into;
+    bool seconds;
+};
+
+struct row {
+    size_t point, policy;
+    struct bal_case c;
+    struct bal_result result;
+};
+
+static enum bal_code walk(struct walk *w, enum bal_code (*tell)(struct walk *w, const struct row *row)) {
+    enum bal_code code = BAL_OK;
+    for (size_t point = 0; !code && point < w->e->points; point++)
+        for (size_t policy = 0; !code && policy < w->e->policies; policy++) {
+            struct row row = {.point = point, .policy = policy};
+            bal_experiment_case(w->e, point, policy, &row.c);
+            code = bal_store_result(w->store, w->e, point, policy, &row.result, w->err);
+            if (!code)
+                code = tell(w, &row);
+        }
+    return code;
+}
+
+/* The quantity over that of the baseline; unknown where one of them grows without bound. */
+static enum bal_code ratio_of(struct walk *w, const struct row *row, struct bal_quantity quantity,
+                              struct bal_estimate *ratio) {
+    *ratio = (struct bal_estimate){NAN, NAN};
+    if (row->result.replications == 0)
+        return BAL_OK;
+    struct bal_result other;
+    enum bal_code code = bal_store_result(w->store, w->e, row->point, w->e->baseline, &other, w->err);
+    const bool unstable = row->result.verdict == BAL_UNSTABLE || other.verdict == BAL_UNSTABLE;
+    if (code || other.replications == 0 || (unstable && bal_quantity_diverges(quantity)))
+        return code;
+    return bal_store_ratio(w->store, w->e, row->point, row->policy, w->e->baseline, quantity, ratio, w->err);
+}
+
+enum bal_code bal_outcome_judge(struct bal_store *store, const struct bal_experiment *experiment,
+                                struct bal_finding **finding, struct bal_error *err) {
+    *finding = calloc(experiment->claims + 1, sizeof **finding);
+    if (!*finding)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory to judge the claims");
+    enum bal_code code = BAL_OK;
+    for (size_t i = 0; !code && i < experiment->claims; i++)
+        code = bal_claim_judge(store, experiment, &experiment->claim[i], &(*finding)[i], err);
+    if (code) {
+        free(*finding);
+        *finding = NULL;
+    }
+    return code;
+}
+
+/* ---- csv ---- */
+
+/* Quoted where it must be. */
+static void csv_text(const char *text, FILE *out) {
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void csv_number(double value, FILE *out) {
+    char text[BAL_NUMBER_TEXT] = "";
+    if (isfinite(value))
+        bal_number_print(value, text);
+    fprintf(out, ",%s", text);
+}
+
+static void csv_head(const struct bal_experiment *e, bool seconds, FILE *out) {
+    for (size_t a = 0; a < e->axes; a++) {
+        csv_text(e->axis[a].name, out);
+        fputc(',', out);
+    }
+    fputs("label,seed,", out);
+    comparison_csv_head(out);
+    for (size_t i = 0; i < e->metrics; i++) {
+        char text[32];
+        const char *name = bal_quantity_text(e->metric[i], text);
+        fprintf(out, ",ratio.%s,ratio.%s.ci", name, name);
+    }
+    fputs(seconds ? ",seconds\n" : "\n", out);
+}
+
+static enum bal_code csv_row(struct walk *w, const struct row *row) {
+    const struct bal_experiment *e = w->e;
+    FILE *out = w->into;
+    size_t index[BAL_AXES_MAX];
+    bal_experiment_coordinates(e, row->point, index);
+    for (size_t a = 0; a < e->axes; a++) {
+        csv_text(e->axis[a].value[index[a]].text[0], out);
+        fputc(',', out);
+    }
+    csv_text(e->policy[row->policy].label, out);
+    fprintf(out, ",%" PRIu64 ",", row->c.run.seed);
+    comparison_csv_row(&row->c, &row->result, out);
+    for (size_t i = 0; i < e->metrics; i++) {
+        struct bal_estimate ratio;
+        const enum bal_code code = ratio_of(w, row, e->metric[i], &ratio);
+        if (code)
+            return code;
+        csv_number(ratio.mean, out);
+        csv_number(ratio.half, out);
+    }
+    if (w->seconds)
+        csv_number(row->result.seconds, out);
+    fputc('\n', out);
+    return BAL_OK;
+}
+
+enum bal_code bal_outcome_csv(struct bal_store *store, const struct bal_experiment *experiment, bool seconds, FILE *out,
+                              struct bal_error *err) {
+    struct walk w = {store, experiment, err, out, seconds};
+    csv_head(experiment, seconds, out);
+    return walk(&w, csv_row);
+}
+
+/* ---- JSON ---- */
+
+static void json_experiment(struct json *json, const struct bal_experiment *e) {
+    json_open(json, "experiment", '{');
+    json_text(json, "name", e->name);
+    json_text(json, "title", e->title);
+    if (e->paper)
+        json_text(json, "paper", e->paper);
+    json_text(json, "mode", bal_mode_text(e->mode));
+    json_count(json, "seed", e->seed);
+    json_text(json, "baseline", e->policy[e->baseline].label);
+    json_open_line(json, "axes", '[');
+    for (size_t a = 0; a < e->axes; a++)
+        json_text(json, NULL, e->axis[a].name);
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+static enum bal_code json_ratio(struct walk *w, const struct row *row) {
+    struct json *json = w->into;
+    json_open_line(json, "ratio", '{');
+    for (size_t i = 0; i < w->e->metrics; i++) {
+        struct bal_estimate ratio;
+        char text[32];
+        const enum bal_code code = ratio_of(w, row, w->e->metric[i], &ratio);
+        if (code)
+            return code;
+        json_open_line(json, bal_quantity_text(w->e->metric[i], text), '{');
+        json_number(json, "mean", ratio.mean);
+        json_number(json, "ci", ratio.half);
+        json_close(json, '}');
+    }
+    json_close(json, '}');
+    return BAL_OK;
+}
+
+static enum bal_code json_row(struct walk *w, const struct row *row) {
+    const struct bal_experiment *e = w->e;
+    struct json *json = w->into;
+    size_t index[BAL_AXES_MAX];
+    bal_experiment_coordinates(e, row->point, index);
+    json_open(json, NULL, '{');
+    json_open_line(json, "point", '{');
+    for (size_t a = 0; a < e->axes; a++) {
+        const struct bal_sweep_value *value = &e->axis[a].value[index[a]];
+        if (isnan(value->number))
+            json_text(json, e->axis[a].name, value->text[0]);
+        else
+            json_number(json, e->axis[a].name, value->number);
+    }
+    json_close(json, '}');
+    json_text(json, "label", e->policy[row->policy].label);
+    json_count(json, "seed", row->c.run.seed);
+    comparison_json_fields(json, &row->c, &row->result);
+    const enum bal_code code = json_ratio(w, row);
+    json_close(json, '}');
+    return code;
+}
+
+static void json_claim(struct json *json, const struct bal_claim *claim, const struct bal_finding *finding) {
+    json_open(json, NULL, '{');
+    json_text(json, "id", claim->id);
+    if (claim->section)
+        json_text(json, "section", claim->section);
+    else
+        json_null(json, "section");
+    json_text(json, "says", claim->says);
+    if (claim->measure == BAL_MEASURE_VERDICT)
+        json_text(json, "measured", finding->measured);
+    else
+        json_number(json, "measured", finding->value);
+    json_number(json, "ci", (finding->high - finding->low) / 2);
+    json_text(json, "expected", claim->expected);
+    json_text(json, "verdict", bal_judgement_text(finding->judgement));
+    json_text(json, "where", finding->where);
+    json_text(json, "why", finding->why);
+    json_close(json, '}');
+}
+
+static enum bal_code json_claims(struct walk *w) {
+    struct bal_finding *finding;
+    const enum bal_code code = bal_outcome_judge(w->store, w->e, &finding, w->err);
+    if (code)
+        return code;
+    json_open(w->into, "claims", '[');
+    for (size_t i = 0; i < w->e->claims; i++)
+        json_claim(w->into, &w->e->claim[i], &finding[i]);
+    json_close(w->into, ']');
+    free(finding);
+    return BAL_OK;
+}
+
+enum bal_code bal_outcome_json(struct bal_store *store, const struct bal_experiment *experiment, FILE *out,
+                               struct bal_error *err) {
+    struct json json;
+    struct walk w = {store, experiment, err, &json, false};
+    json_init(&json, out);
+    json_open(&json, NULL, '{');
+    json_text(&json, "version", BALLAST_VERSION);
+    json_experiment(&json, experiment);
+    json_open(&json, "results", '[');
+    enum bal_code code = walk(&w, json_row);
+    json_close(&json, ']');
+    if (!code)
+        code = json_claims(&w);
+    json_close(&json, '}');
+    return code;
+}
+
+/* ---- text ---- */
+
+/* As many decimals as the half-width can bear: its first two digits. */
+static int decimals_of(double half, double value) {
+    const double scale = half > 0 && isfinite(half) ? half : fabs(value) * 1e-3;
+    if (!(scale > 0))
+        return 3;
+    const int decimals = 1 - (int)floor(log10(scale));
+    return decimals < 0 ? 0 : decimals > 6 ? 6 : decimals;
+}
+
+static void add_estimate(struct table *table, struct bal_estimate estimate) {
+    const int decimals = decimals_of(estimate.half, estimate.mean);
+    if (isnan(estimate.mean))
+        table_add(table, "%s", "");
+    else if (isnan(estimate.half) || estimate.half == 0)
+        table_add(table, "%.4g", estimate.mean);
+    else
+        table_add(table, "%.*f \u00b1 %.*f", decimals, estimate.mean, decimals, estimate.half);
+}
+
+/* "-12.0 ± 1.1 %" */
+static void add_difference(struct table *table, struct bal_estimate ratio, bool baseline) {
+    if (baseline) {
+        table_add(table, "%s", "");
+        return;
+    }
+    const double percent = 100 * (ratio.mean - 1), half = 100 * ratio.half;
+    const int decimals = decimals_of(half, percent);
+    if (isnan(percent))
+        table_add(table, "%s", "");
+    else if (isnan(half))
+        table_add(table, "%+.3g %%", percent);
+    else
+        table_add(table, "%+.*f \u00b1 %.*f %%", decimals, percent, decimals, half);
+}
+
+static enum bal_code add_metric(struct walk *w, const struct row *row, struct bal_quantity quantity) {
+    struct table *table = w->into;
+    const struct bal_result *result = &row->result;
+    struct bal_estimate estimate = {NAN, NAN};
+    if (result->replications == 0) {
+        table_add(table, "-");
+        return BAL_OK;
+    }
+    if (result->verdict == BAL_UNSTABLE && bal_quantity_diverges(quantity)) {
+        table_add(table, "unstable");
+        return BAL_OK;
+    }
+    const enum bal_code code =
+        bal_store_quantity(w->store, w->e, row->point, row->policy, quantity, &estimate, w->err);
+    if (!code)
+        add_estimate(table, estimate);
+    return code;
+}
+
+/* A coordinate is written where it changes. */
+static void add_coordinates(struct walk *w, const struct row *row) {
+    const struct bal_experiment *e = w->e;
+    size_t index[BAL_AXES_MAX], before[BAL_AXES_MAX];
+    bal_experiment_coordinates(e, row->point, index);
+    bool changed = row->point == 0;
+    if (!changed)
+        bal_experiment_coordinates(e, row->point - 1, before);
+    for (size_t a = 0; a < e->axes; a++) {
+        changed = changed || index[a] != before[a];
+        table_add(w->into, "%s", changed && row->policy == 0 ? e->axis[a].value[index[a]].label : "");
+    }
+}
+
+static enum bal_code text_row(struct walk *w, const struct row *row) {
+    const struct bal_experiment *e = w->e;
+    struct table *table = w->into;
+    add_coordinates(w, row);
+    table_add(table, "%s%s", e->policy[row->policy].label, row->result.verdict == BAL_UNDECIDED ? " ?" : "");
+    enum bal_code code = BAL_OK;
+    for (size_t i = 0; !code && i < e->metrics; i++)
+        code = add_metric(w, row, e->metric[i]);
+    struct bal_estimate ratio = {NAN, NAN};
+    if (!code && e->policies > 1) {
+        code = ratio_of(w, row, e->metric[0], &ratio);
+        add_difference(table, ratio, row->policy == e->baseline);
+    }
+    return code;
+}
+
+/* A label of a policy in a head; an axis or metric by its name. */
+static void text_head(const struct bal_experiment *e, struct table *table) {
+    for (size_t a = 0; a < e->axes; a++)
+        table_add(table, "%s", e->axis[a].label);
+    table_add(table, "policy");
+    for (size_t i = 0; i < e->metrics; i++) {
+        char text[32];
+        table_add(table, "%s", bal_quantity_text(e->metric[i], text));
+    }
+    if (e->policies > 1)
+        table_add(table, "vs %s", e->policy[e->baseline].label);
+}
+
+static enum bal_code text_results(struct bal_store *store, const struct bal_experiment *e, FILE *out,
+                                  struct bal_error *err) {
+    const size_t columns = e->axes + 1 + e->metrics + (e->policies > 1);
+    char *align = malloc(columns + 1);
+    if (!align)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for the table");
+    memset(align, 'r', columns);
+    memset(align + e->axes, 'l', 1);
+    align[columns] = 0;
+    struct table table;
+    table_init(&table, (unsigned)columns);
+    text_head(e, &table);
+    struct walk w = {store, e, err, &table, false};
+    const enum bal_code code = walk(&w, text_row);
+    if (!code)
+        table_print(&table, align, true, out);
+    table_fini(&table);
+    free(align);
+    return code;
+}
+
+static void text_claim(const struct bal_claim *claim, const struct bal_finding *finding, FILE *out) {
+    fprintf(out, "\n%-13s  %s", bal_judgement_text(finding->judgement), claim->says);
+    if (claim->section)
+        fprintf(out, " (%s)", claim->section);
+    fprintf(out, "\n%-13s  measured %s", "", finding->measured);
+    if (*finding->where)
+        fprintf(out, " at %s", finding->where);
+    fprintf(out, ", expected %s\n", claim->expected);
+    if (*finding->why)
+        fprintf(out, "%-13s  %s\n", "", finding->why);
+}
+
+static enum bal_code text_claims(struct bal_store *store, const struct bal_experiment *e, FILE *out,
+                                 struct bal_error *err) {
+    struct bal_finding *finding;
+    const enum bal_code code = bal_outcome_judge(store, e, &finding, err);
+    if (code)
+        return code;
+    for (size_t i = 0; i < e->claims; i++)
+        text_claim(&e->claim[i], &finding[i], out);
+    free(finding);
+    return BAL_OK;
+}
+
+enum bal_code bal_outcome_text(struct bal_store *store, const struct bal_experiment *experiment, FILE *out,
+                               struct bal_error *err) {
+    fprintf(out, "%s\n\n", experiment->title);
+    enum bal_code code = text_results(store, experiment, out, err);
+    if (!code)
+        code = text_claims(store, experiment, out, err);
+    return code;
+}

@@ -1,0 +1,24 @@
+/* The results of an experiment as text, csv and JSON: one row for each point and policy, and the claims. */
+#ifndef REPORT_OUTCOME_H
+#define REPORT_OUTCOME_H
+
+#include "ballast/store.h"
+
+/* Everything is read from the store, a cell at a time. */
+enum bal_code bal_outcome_text(struct bal_store *store, const struct bal_experiment *experiment, FILE *out,
+                               struct bal_error *err);
+
+/* The fields of `ballast compare --format csv` behind the coordinates of the point and the policy's label; then, for each metric that the
+ * experiment shows, its ratio to the baseline. With seconds there is a last column that differs from run to run. */
+enum bal_code bal_outcome_csv(struct bal_store *store, const struct bal_experiment *experiment, bool seconds, FILE *out,
+                              struct bal_error *err);
+
+/* One object: {"version", "experiment", "results": [...], "claims": [...]}. */
+enum bal_code bal_outcome_json(struct bal_store *store, const struct bal_experiment *experiment, FILE *out,
+                               struct bal_error *err);
+
+/* The findings of all claims, one for each claim of the experiment; the caller frees *finding. */
+enum bal_code bal_outcome_judge(struct bal_store *store, const struct bal_experiment *experiment,
+                                struct bal_finding **finding, struct bal_error *err);
+
+#endif

@@ -1,0 +1,626 @@
+/* A second simulator, written from the statement of the model alone and as literally as possible, against both engines.
+ *
+ * N servers, each with a FIFO queue of its own (the job in service counts as in the queue), one dispatcher without a queue, Poisson
+ * arrivals. A probe asks one server at the moment of dispatch; a report is a message that a server sends by itself. Here jobs are records in an
+ * array, remaining work is counted down, the next event is found by looking at everybody, and the rules of the policies are written out once
+ * more. It is slow and has nothing in common with the engines but the generator of random bits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../agree.h"
+
+enum { SERVERS_MAX = 10, ROOM = 3000 };
+
+struct job {
+    double arrival;
+    double left; /* work */
+    bool started;
+};
+
+enum power { ON, OFF, SETUP };
+
+struct server {
+    double speed;
+    struct job job[ROOM];
+    unsigned jobs;
+    enum power power;
+    double clock; /* when it does something by itself: reports that it is still idle, goes off, is set up */
+    bool told;    /* it has reported that it is idle and on, and has got no job since */
+    bool stored;  /* rcpb: its name is in the store */
+};
+
+/* What is measured between the end of the warm-up and the end of the run. */
+struct measured {
+    double response, waiting, level[AGREE_TAIL + 1], total, power[4];
+    unsigned long completed, started, waited, joined, refused, probes, reports;
+    double *responses;
+};
+
+struct world {
+    struct bal_rng rng;
+    const struct bal_model *model;
+    const struct bal_policy_spec *spec;
+    unsigned servers;
+    double mean_service; /* of an average server */
+    struct server server[SERVERS_MAX];
+    double now;
+    double warm, end;
+    /* memory of the dispatcher */
+    unsigned next;                  /* round-robin */
+    unsigned last_idle;             /* pi */
+    unsigned memory[SERVERS_MAX];   /* pod-memory */
+    unsigned remembered;
+    struct measured m;
+};
+
+static bool measuring(const struct world *w) {
+    return w->now > w->warm;
+}
+
+/* ---- chance ---- */
+
+static double exponential(struct world *w, double mean) {
+    return -mean * log(1 - bal_rng_uniform(&w->rng));
+}
+
+/* Uniform on 0 ... n-1, by throwing away what does not fit. */
+static unsigned uniform(struct world *w, unsigned n) {
+    unsigned draw;
+    do
+        draw = (unsigned)(bal_rng_next(&w->rng) >> 60);
+    while (draw >= n);
+    return draw;
+}
+
+/* ---- what the dispatcher can do ---- */
+
+static double param(const struct world *w, const char *name) {
+    for (unsigned i = 0; i < w->spec->policy->param_count; i++)
+        if (strcmp(w->spec->policy->params[i].name, name) == 0)
+            return w->spec->value[i];
+    fail_msg("%s has no parameter %s", w->spec->policy->name, name);
+    return NAN;
+}
+
+static unsigned probe(struct world *w, unsigned server) {
+    w->m.probes += measuring(w);
+    return w->server[server].jobs;
+}
+
+/* A uniform one of those candidates whose key is least. */
+static unsigned least_of(struct world *w, const unsigned *candidate, const double *key, unsigned count) {
+    unsigned best[64], ties = 0;
+    double least = INFINITY;
+    for (unsigned i = 0; i < count; i++)
+        least = key[i] < least ? key[i] : least;
+    for (unsigned i = 0; i < count; i++)
+        if (key[i] == least)
+            best[ties++] = candidate[i];
+    return best[uniform(w, ties)];
+}
+
+/* A uniform one of the servers for which it holds, or `servers` if there is none. */
+static unsigned uniform_where(struct world *w, bool (*holds)(const struct server *)) {
+    unsigned who[SERVERS_MAX], count = 0;
+    for (unsigned s = 0; s < w->servers; s++)
+        if (holds(&w->server[s]))
+            who[count++] = s;
+    return count > 0 ? who[uniform(w, count)] : w->servers;
+}
+
+static bool has_told(const struct server *server) {
+    return server->told;
+}
+
+static bool is_stored(const struct server *server) {
+    return server->stored;
+}
+
+static bool is_busy(const struct server *server) {
+    return server->jobs > 0;
+}
+
+static bool is_off(const struct server *server) {
+    return server->power == OFF;
+}
+
+/* ---- the policies: where does the job go? `servers` means nowhere ---- */
+
+static unsigned choose_random(struct world *w) {
+    return uniform(w, w->servers);
+}
+
+static unsigned choose_round_robin(struct world *w) {
+    const unsigned server = w->next;
+    w->next = (w->next + 1) % w->servers;
+    return server;
+}
+
+static unsigned choose_jsq(struct world *w) {
+    unsigned candidate[SERVERS_MAX];
+    double key[SERVERS_MAX];
+    for (unsigned s = 0; s < w->servers; s++) {
+        candidate[s] = s;
+        key[s] = probe(w, s);
+    }
+    return least_of(w, candidate, key, w->servers);
+}
+
+static unsigned choose_least_work(struct world *w) {
+    unsigned candidate[SERVERS_MAX];
+    double key[SERVERS_MAX];
+    for (unsigned s = 0; s < w->servers; s++) {
+        candidate[s] = s;
+        key[s] = 0 * probe(w, s);
+        for (unsigned j = 0; j < w->server[s].jobs; j++)
+            key[s] += w->server[s].job[j].left / w->server[s].speed;
+    }
+    return least_of(w, candidate, key, w->servers);
+}
+
+static bool among(const unsigned *list, unsigned count, unsigned server) {
+    for (unsigned i = 0; i < count; i++)
+        if (list[i] == server)
+            return true;
+    return false;
+}
+
+static unsigned choose_pod(struct world *w) {
+    const unsigned d = (unsigned)param(w, "d");
+    unsigned candidate[64];
+    double key[64];
+    for (unsigned i = 0; i < d; i++) {
+        do
+            candidate[i] = uniform(w, w->servers);
+        while (param(w, "replace") == 0 && among(candidate, i, candidate[i]));
+        key[i] = probe(w, candidate[i]);
+    }
+    return least_of(w, candidate, key, d);
+}
+
+/* After the dispatch: the b least loaded of the candidates, the new job counted, ties at random. */
+static void remember(struct world *w, const unsigned *candidate, const double *key, unsigned count) {
+    double rest[64];
+    memcpy(rest, key, count * sizeof *key);
+    w->remembered = 0;
+    while (w->remembered < param(w, "b") && w->remembered < count) {
+        const unsigned server = least_of(w, candidate, rest, count);
+        w->memory[w->remembered++] = server;
+        for (unsigned i = 0; i < count; i++)
+            if (candidate[i] == server)
+                rest[i] = INFINITY;
+    }
+}
+
+static unsigned choose_pod_memory(struct world *w) {
+    unsigned candidate[64], count = 0;
+    double key[64];
+    for (; count < w->remembered; count++) {
+        candidate[count] = w->memory[count];
+        key[count] = probe(w, candidate[count]);
+    }
+    for (unsigned i = 0; i < param(w, "d"); i++) {
+        const unsigned server = uniform(w, w->servers);
+        const double length = probe(w, server);
+        if (among(candidate, count, server))
+            continue;
+        candidate[count] = server;
+        key[count++] = length;
+    }
+    const unsigned to = least_of(w, candidate, key, count);
+    for (unsigned i = 0; i < count; i++)
+        key[i] += candidate[i] == to;
+    remember(w, candidate, key, count);
+    return to;
+}
+
+static unsigned choose_jiq(struct world *w) {
+    const unsigned idle = uniform_where(w, has_told);
+    return idle < w->servers ? idle : uniform(w, w->servers);
+}
+
+static unsigned choose_pi(struct world *w) {
+    const unsigned idle = uniform_where(w, has_told);
+    if (idle < w->servers)
+        w->last_idle = idle;
+    return w->last_idle;
+}
+
+static unsigned choose_rcpb(struct world *w) {
+    const unsigned stored = uniform_where(w, is_stored);
+    return stored < w->servers ? stored : uniform(w, w->servers);
+}
+
+static unsigned choose_tabs(struct world *w) {
+    const unsigned green = uniform_where(w, has_told);
+    if (green < w->servers)
+        return green;
+    const unsigned busy = uniform_where(w, is_busy), red = uniform_where(w, is_off);
+    if (red < w->servers) {
+        w->server[red].power = SETUP;
+        w->server[red].clock = w->now + exponential(w, w->mean_service / param(w, "nu"));
+    }
+    return busy;
+}
+
+static const struct rule {
+    const char *name;
+    unsigned (*choose)(struct world *w);
+    bool tells; /* servers report when they become idle */
+} rules[] = {
+    {"random", choose_random, false},         {"round-robin", choose_round_robin, false}, {"jsq", choose_jsq, false},
+    {"pod", choose_pod, false},               {"pod-memory", choose_pod_memory, false},
+    {"least-work", choose_least_work, false}, {"jiq", choose_jiq, true},                  {"pi", choose_pi, true},
+    {"rcpb", choose_rcpb, false},             {"tabs", choose_tabs, true},
+};
+
+static const struct rule *rule_of(const struct bal_policy *policy) {
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (strcmp(rules[i].name, policy->name) == 0)
+            return &rules[i];
+    return NULL;
+}
+
+/* ---- what happens ---- */
+
+static void tell(struct world *w, struct server *server) {
+    server->told = true;
+    w->m.reports += measuring(w);
+}
+
+/* The rate of the reports of an idle server; 0: it sends none. */
+static double rcpb_rate(const struct world *w) {
+    if (!isnan(param(w, "mu")))
+        return param(w, "mu");
+    const double mup = isnan(param(w, "mup")) ? 1 : param(w, "mup");
+    return mup * w->model->load / (1 - w->model->load);
+}
+
+/* A server is idle and on from now on: what does it do by itself? */
+static void stand_by(struct world *w, struct server *server) {
+    const char *name = w->spec->policy->name;
+    if (strcmp(name, "rcpb") == 0)
+        server->clock = w->now + exponential(w, w->mean_service / rcpb_rate(w));
+    if (strcmp(name, "tabs") == 0)
+        server->clock = w->now + exponential(w, w->mean_service / param(w, "mu"));
+}
+
+static void begin_service(struct world *w, struct job *job) {
+    job->started = true;
+    if (!measuring(w))
+        return;
+    w->m.started++;
+    w->m.waiting += w->now - job->arrival;
+    w->m.waited += w->now > job->arrival;
+}
+
+static void arrive(struct world *w, const struct rule *rule) {
+    const unsigned to = rule->choose(w);
+    const double size = bal_law_sample(&w->model->size, &w->rng);
+    if (to == w->servers) {
+        w->m.refused += measuring(w);
+        return;
+    }
+    struct server *server = &w->server[to];
+    assert_true(server->jobs < ROOM && server->power == ON);
+    server->told = server->stored = false;
+    if (server->jobs == 0)
+        server->clock = INFINITY;
+    struct job *job = &server->job[server->jobs++];
+    *job = (struct job){.arrival = w->now, .left = size};
+    if (server->jobs == 1)
+        begin_service(w, job);
+    w->m.joined += measuring(w);
+}
+
+static void complete(struct world *w, const struct rule *rule, struct server *server) {
+    if (measuring(w)) {
+        w->m.responses[w->m.completed++] = w->now - server->job[0].arrival;
+        w->m.response += w->now - server->job[0].arrival;
+    }
+    server->jobs--;
+    memmove(server->job, server->job + 1, server->jobs * sizeof *server->job);
+    if (server->jobs > 0) {
+        begin_service(w, &server->job[0]);
+        return;
+    }
+    if (rule->tells)
+        tell(w, server);
+    stand_by(w, server);
+}
+
+static unsigned stored_names(const struct world *w) {
+    unsigned count = 0;
+    for (unsigned s = 0; s < w->servers; s++)
+        count += w->server[s].stored;
+    return count;
+}
+
+/* The clock of a server has run out. */
+static void ring(struct world *w, struct server *server) {
+    server->clock = INFINITY;
+    if (strcmp(w->spec->policy->name, "rcpb") == 0) {
+        w->m.reports += measuring(w);
+        if (!server->stored && stored_names(w) < param(w, "c"))
+            server->stored = true;
+        stand_by(w, server);
+    } else if (server->power == SETUP) {
+        server->power = ON;
+        tell(w, server);
+        stand_by(w, server);
+    } else {
+        server->power = OFF;
+        server->told = false;
+        w->m.reports += measuring(w);
+    }
+}
+
+/* Time passes: work is done, and what lies between warm-up and end is measured. */
+static void pass(struct world *w, double until) {
+    const double from = w->now > w->warm ? w->now : w->warm, to = until < w->end ? until : w->end;
+    const double span = to > from ? to - from : 0;
+    for (unsigned s = 0; s < w->servers; s++) {
+        struct server *server = &w->server[s];
+        if (server->jobs > 0)
+            server->job[0].left -= (until - w->now) * server->speed;
+        for (unsigned level = 1; level <= AGREE_TAIL && level <= server->jobs; level++)
+            w->m.level[level] += span;
+        w->m.total += span * server->jobs;
+        w->m.power[server->jobs > 0 ? 0 : server->power == ON ? 1 : server->power == SETUP ? 2 : 3] += span;
+    }
+    w->now = until;
+}
+
+static void live(struct world *w, const struct rule *rule) {
+    const double gap = 1 / bal_model_arrival_rate(w->model);
+    double next_arrival = exponential(w, gap);
+    for (;;) {
+        double next = next_arrival;
+        struct server *completes = NULL, *rings = NULL;
+        for (unsigned s = 0; s < w->servers; s++) {
+            struct server *server = &w->server[s];
+            if (server->jobs > 0 && w->now + server->job[0].left / server->speed < next) {
+                next = w->now + server->job[0].left / server->speed;
+                completes = server;
+                rings = NULL;
+            }
+            if (server->clock < next) {
+                next = server->clock;
+                rings = server;
+                completes = NULL;
+            }
+        }
+        pass(w, next);
+        if (w->now >= w->end)
+            return;
+        if (completes) {
+            complete(w, rule, completes);
+        } else if (rings) {
+            ring(w, rings);
+        } else {
+            arrive(w, rule);
+            next_arrival = w->now + exponential(w, gap);
+        }
+    }
+}
+
+/* ---- measurements ---- */
+
+static int by_value(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double quantile(const struct measured *m, double q) {
+    const size_t rank = (size_t)ceil(q * (double)m->completed);
+    return m->responses[rank - 1];
+}
+
+static void conclude(struct world *w, double *value) {
+    struct measured *m = &w->m;
+    for (int quantity = 0; quantity < QUANTITIES; quantity++)
+        value[quantity] = NAN;
+    const double span = w->end - w->warm, probes = (double)m->probes, reports = (double)m->reports;
+    const double joined = (double)m->joined, started = (double)m->started;
+    qsort(m->responses, m->completed, sizeof *m->responses, by_value);
+    value[BAL_RESPONSE_MEAN] = m->response / (double)m->completed;
+    value[BAL_RESPONSE_P50] = quantile(m, 0.5);
+    value[BAL_RESPONSE_P90] = quantile(m, 0.9);
+    value[BAL_RESPONSE_P99] = quantile(m, 0.99);
+    value[BAL_WAITING_MEAN] = m->waiting / started;
+    value[BAL_WAITING_PROBABILITY] = (double)m->waited / started;
+    value[BAL_QUEUE_TOTAL] = m->total / span;
+    value[BAL_QUEUE_MEAN] = m->total / span / w->servers;
+    value[BAL_PROBES_PER_JOB] = probes / joined;
+    value[BAL_REPORTS_PER_JOB] = reports / joined;
+    value[BAL_MESSAGES_PER_JOB] = (2 * probes + reports) / joined;
+    value[BAL_MESSAGES_PER_TIME] = (probes + reports) / span;
+    value[BAL_POWER_BUSY] = m->power[0] / span / w->servers;
+    value[BAL_POWER_STANDBY] = m->power[1] / span / w->servers;
+    value[BAL_POWER_SETUP] = m->power[2] / span / w->servers;
+    value[BAL_POWER_OFF] = m->power[3] / span / w->servers;
+    value[BAL_REFUSED] = (double)m->refused / (double)(m->refused + m->joined);
+    for (int level = 1; level <= AGREE_TAIL; level++)
+        value[BAL_METRIC_COUNT + level - 1] = m->level[level] / span / w->servers;
+}
+
+static void begin(struct world *w, const struct bal_model *model, const struct bal_policy_spec *spec,
+                  const struct bal_run *run, uint64_t replication) {
+    memset(w, 0, sizeof *w);
+    w->model = model;
+    w->spec = spec;
+    bal_rng_init(&w->rng, run->seed, replication, BAL_STREAM_TEST);
+    w->end = run->time;
+    w->warm = run->warmup * run->time;
+    for (unsigned g = 0; g < model->servers.groups; g++)
+        for (unsigned i = 0; i < model->servers.group[g].count; i++)
+            w->server[w->servers++].speed = model->servers.group[g].speed;
+    w->mean_service = model->size.mean * w->servers / bal_servers_capacity(&model->servers);
+}
+
+struct literal_task {
+    const struct bal_model *model;
+    const struct bal_policy_spec *spec;
+    const struct bal_run *run;
+    struct replications *into;
+};
+
+static void live_once(void *context, size_t i) {
+    const struct literal_task *task = context;
+    const struct rule *rule = rule_of(task->spec->policy);
+    struct world *w = malloc(sizeof *w);
+    double *responses = malloc((size_t)(3 * task->run->time * bal_model_arrival_rate(task->model) + 1000) * sizeof(double));
+    if (!w || !responses)
+        abort();
+    begin(w, task->model, task->spec, task->run, i);
+    w->m.responses = responses;
+    for (unsigned s = 0; s < w->servers; s++) { /* all are idle and on, and the dispatcher knows it */
+        w->server[s].clock = INFINITY;
+        w->server[s].told = true;
+        stand_by(w, &w->server[s]);
+    }
+    live(w, rule);
+    conclude(w, task->into->value[i]);
+    free(responses);
+    free(w);
+}
+
+/* ---- the comparison ---- */
+
+/* A comparison fails by chance with probability 1e-6; there are about 16 policies x 6 fleets x 2 engines x 20 quantities that vary, many of them
+ * nearly the same: 4e-3 altogether. Percentiles of the engines come from a histogram whose bins are 1/128 wide at most. */
+enum { RUNS = 60 };
+static const double alarm = 1e-6;
+static const int jobs_per_run = 4000;
+
+static bool is_percentile(int quantity) {
+    return quantity == BAL_RESPONSE_P50 || quantity == BAL_RESPONSE_P90 || quantity == BAL_RESPONSE_P99;
+}
+
+static bool engine_agrees(const struct literal_task *task, const struct replications *literal, enum bal_engine engine,
+                          const char *servers) {
+    struct bal_error err;
+    enum bal_engine chosen;
+    if (bal_simulate_check(task->model, task->spec, engine, &chosen, &err)) {
+        assert_int_equal(engine, BAL_ENGINE_MARKOV); /* the event engine can do everything */
+        assert_true(!bal_law_is_exponential(&task->model->size) || task->spec->policy->flags & BAL_NEEDS_WORK);
+        return true;
+    }
+    struct bal_run run = *task->run;
+    run.engine = engine;
+    run.seed += 1 + engine;
+    struct replications r = replicate(task->model, task->spec, &run, RUNS);
+    char what[200], name[100], size[100];
+    bal_policy_print(task->spec, name, sizeof name);
+    bal_law_print(&task->model->size, size, sizeof size);
+    snprintf(what, sizeof what, "%s, %s servers, %s: literal and %s", name, servers, size, bal_engine_text(engine));
+    bool good = true;
+    for (int quantity = 0; quantity < QUANTITIES; quantity++)
+        if (!isnan(literal->value[0][quantity])) {
+            const bool power = quantity >= BAL_POWER_BUSY && quantity <= BAL_POWER_OFF;
+            if (power && isnan(r.value[0][quantity])) /* measured only where servers switch */
+                continue;
+            good &= agrees(literal, &r, quantity, alarm, is_percentile(quantity) ? 1. / 128 : 0, what);
+        }
+    replications_free(&r);
+    return good;
+}
+
+static bool compare(const char *policy, const char *servers, const char *size, double load) {
+    struct bal_model model = {.load = load};
+    struct bal_policy_spec spec;
+    struct bal_error err;
+    if (bal_policy_parse(policy, &spec, &err) || bal_servers_parse(servers, &model.servers, &err) ||
+        bal_law_parse(size, &model.size, &err))
+        fail_msg("%s", err.text);
+    const struct bal_setting setting = {bal_servers_count(&model.servers), load};
+    if (bal_policy_check(&spec, &setting, &err)) /* d different servers of fewer than d, and the like */
+        return true;
+    const struct bal_run run = {
+        .seed = 301, .time = jobs_per_run / bal_model_arrival_rate(&model), .warmup = 0.2};
+    struct replications literal = replications_new(RUNS);
+    struct literal_task task = {&model, &spec, &run, &literal};
+    assert_int_equal(bal_pool_run(2, RUNS, live_once, &task, NULL), BAL_OK);
+    bool good = engine_agrees(&task, &literal, BAL_ENGINE_MARKOV, servers);
+    good &= engine_agrees(&task, &literal, BAL_ENGINE_EVENT, servers);
+    replications_free(&literal);
+    return good;
+}
+
+/* Variants beside the defaults. */
+static const char *const variants[] = {
+    "pod:d=3", "pod:d=2,replace=0", "pod-memory:d=2,b=2", "rcpb:c=2,mu=3", "tabs:mu=1,nu=0.5",
+};
+enum { VARIANTS = sizeof variants / sizeof *variants };
+
+static void compare_all(const char *servers, double load) {
+    bool good = true;
+    for (size_t i = 0; i < bal_policy_count; i++) {
+        const struct bal_policy *policy = bal_policy_table[i];
+        if (policy->flags & BAL_TAKES_RANKS) /* these have a literal twin with classes, cross/priority_twin */
+            continue;
+        if (!rule_of(policy))
+            fail_msg("%s has no literal twin here: write its rule out", policy->name);
+        good &= compare(policy->name, servers, "exp", load);
+    }
+    for (size_t i = 0; i < VARIANTS; i++)
+        good &= compare(variants[i], servers, "exp", load);
+    assert_true(good);
+}
+
+static void two_equal(void **state) {
+    (void)state;
+    compare_all("2", 0.8);
+}
+
+static void three_equal(void **state) {
+    (void)state;
+    compare_all("3", 0.7);
+}
+
+static void ten_equal(void **state) {
+    (void)state;
+    compare_all("10", 0.85);
+}
+
+static void two_unequal(void **state) {
+    (void)state;
+    compare_all("1x1,1x2", 0.55);
+}
+
+static void three_unequal(void **state) {
+    (void)state;
+    compare_all("2x1,1x3", 0.5);
+}
+
+static void ten_unequal(void **state) {
+    (void)state;
+    compare_all("5x1,5x2", 0.55);
+}
+
+/* Other sizes, for the event engine alone. */
+static void other_sizes(void **state) {
+    (void)state;
+    static const char *const sizes[] = {"det(0.5)", "erlang(3)", "hyper(4)", "lognormal(2)", "uniform(0,3)"};
+    static const char *const policies[] = {"pod:d=2", "least-work", "jiq", "jsq"};
+    bool good = true;
+    for (int size = 0; size < 5; size++)
+        for (int policy = 0; policy < 4; policy++)
+            good &= compare(policies[policy], policy % 2 ? "3" : "2x1,1x3", sizes[size], policy % 2 ? 0.8 : 0.5);
+    assert_true(good);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_equal),     cmocka_unit_test(three_equal), cmocka_unit_test(ten_equal),
+        cmocka_unit_test(two_unequal),   cmocka_unit_test(three_unequal), cmocka_unit_test(ten_unequal),
+        cmocka_unit_test(other_sizes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

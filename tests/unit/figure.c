@@ -1,0 +1,640 @@
+/* Figures: axes, text, placement, the script, and what gnuplot makes of it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ballast/figure.h"
+#include "ballast/random.h"
+#include "report/layout.h"
+#include "report/scale.h"
+#include "report/text.h"
+
+/* ---- axes ---- */
+
+static struct scale scale_of(bool log, double low, double high, double length, bool across) {
+    struct span span = bal_span_empty;
+    bal_span_add(&span, low);
+    bal_span_add(&span, high);
+    const struct scale_wish wish = {.log = log, .from_zero = !across, .length = length, .across = across};
+    struct scale scale;
+    bal_scale_init(&scale, &wish, &span);
+    return scale;
+}
+
+/* "0.5 0.6 0.7", texts of the ticks that have one. */
+static void expect_texts(const struct scale *scale, const char *expected) {
+    char texts[1000] = "";
+    for (size_t i = 0; i < scale->count; i++)
+        if (!scale->tick[i].minor) {
+            strcat(texts, *texts ? " " : "");
+            strcat(texts, scale->tick[i].text);
+        }
+    assert_string_equal(texts, expected);
+}
+
+static void ticks_are_round(void **state) {
+    (void)state;
+    struct scale scale = scale_of(false, 0.5, 0.98, 200, true);
+    expect_texts(&scale, "0.5 0.6 0.7 0.8 0.9");
+    scale = scale_of(false, 0.3, 49, 140, false);
+    expect_texts(&scale, "0 10 20 30 40 50");
+    scale = scale_of(false, 0, 1.3e6, 75, false);
+    expect_texts(&scale, "0 500k 1M");
+    scale = scale_of(false, 1000, 1003, 140, false);
+    expect_texts(&scale, "1000 1000.5 1001 1001.5 1002 1002.5 1003");
+    scale = scale_of(false, -3e-6, 4e-6, 100, true);
+    expect_texts(&scale, "−2×10^{−6} 0 2×10^{−6} 4×10^{−6}");
+    scale = scale_of(true, 1, 1000, 140, false);
+    expect_texts(&scale, "1 3 10 30 100 300 1000");
+    scale = scale_of(true, 1e-7, 1, 140, false);
+    expect_texts(&scale, "10^{−7} 10^{−6} 10^{−5} 10^{−4} 10^{−3} 10^{−2} 10^{−1} 10^{0}");
+    scale = scale_of(true, 1e-12, 1e12, 140, false);
+    expect_texts(&scale, "10^{−12} 10^{−8} 10^{−4} 10^{0} 10^{4} 10^{8} 10^{12}");
+    scale = scale_of(true, 2.1, 2.6, 140, false);
+    expect_texts(&scale, "2.1 2.2 2.3 2.4 2.5 2.6");
+}
+
+static void ticks_are_the_decimals_that_they_show(void **state) {
+    (void)state;
+    const struct scale scale = scale_of(false, 0, 1, 140, false);
+    expect_texts(&scale, "0 0.2 0.4 0.6 0.8 1");
+    assert_true(scale.tick[3].at == 0.6); /* and not 3 * 0.2, which is another number */
+}
+
+static void axes_end_where_they_are_told(void **state) {
+    (void)state;
+    struct span span = bal_span_empty;
+    bal_span_add(&span, 5);
+    bal_span_add(&span, 7);
+    struct scale scale;
+    struct scale_wish wish = {.low = 1, .high = 4, .length = 100};
+    bal_scale_init(&scale, &wish, &span); /* the data lie beyond */
+    assert_true(scale.low == 1 && scale.high == 4);
+    wish = (struct scale_wish){.low = NAN, .high = 20, .length = 100};
+    bal_scale_init(&scale, &wish, &span);
+    assert_true(scale.low < 5 && scale.low > 4 && scale.high == 20);
+    wish = (struct scale_wish){.low = 10, .high = NAN, .length = 100};
+    bal_scale_init(&scale, &wish, &span);
+    assert_true(scale.low == 10 && scale.high > 10);
+    wish = (struct scale_wish){.log = true, .low = NAN, .high = 2, .length = 100};
+    bal_scale_init(&scale, &wish, &span);
+    assert_true(scale.low < 2 && scale.low > 0 && scale.high == 2);
+}
+
+/* Whatever the data: ends in order, every value inside, ticks inside, increasing, at a distance, at least two of them. */
+static void axes_fit_any_data(void **state) {
+    (void)state;
+    struct bal_rng rng;
+    bal_rng_init(&rng, 1, 0, BAL_STREAM_TEST);
+    for (int round = 0; round < 20000; round++) {
+        const bool log = round % 2, across = round % 3 == 0;
+        const double size = pow(10, 200 * bal_rng_uniform(&rng) - 100);
+        const double spread = pow(10, (round % 5 == 0 ? 60 : 6) * bal_rng_uniform(&rng) - 3);
+        double low = size * (log || round % 7 ? 1 : -1), high = size * (1 + spread);
+        if (!(fabs(high) <= BAL_SCALE_LARGEST))
+            continue;
+        const double length = 70 + 300 * bal_rng_uniform(&rng);
+        const struct scale scale = scale_of(log, low, high, length, across);
+        assert_true(scale.low < scale.high);
+        assert_true(scale.low <= low && high <= scale.high);
+        double last = -INFINITY;
+        size_t texts = 0;
+        for (size_t i = 0; i < scale.count; i++) {
+            const double share = bal_scale_share(&scale, scale.tick[i].at);
+            assert_true(share > -1e-6 && share < 1 + 1e-6);
+            assert_true(scale.tick[i].at > last);
+            last = scale.tick[i].at;
+            texts += !scale.tick[i].minor;
+        }
+        if (texts < 1 || (spread > 1e-2 && spread < 10 && length > 140))
+            if (texts < 2)
+                fail_msg("%s axis from %g to %g, %g points long, has %zu texts", log ? "log" : "linear", low, high, length,
+                         texts);
+    }
+}
+
+static void axes_survive_what_is_no_number(void **state) {
+    (void)state;
+    static const double odd[] = {NAN, INFINITY, -INFINITY, 0, -0.0, 1e-320, 1e308, -1e308, 1};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+        for (size_t k = 0; k < sizeof odd / sizeof *odd; k++)
+            for (int log = 0; log < 2; log++) {
+                const struct scale scale = scale_of(log, odd[i], odd[k], 100, true);
+                assert_true(isfinite(scale.low) && isfinite(scale.high) && scale.low < scale.high);
+                assert_true(!log || scale.low > 0);
+            }
+}
+
+static void strips_leave_the_ticks(void **state) {
+    (void)state;
+    struct scale scale = scale_of(true, 1, 100, 140, false);
+    const double high = scale.high;
+    bal_scale_extend(&scale, 0.25);
+    assert_float_equal(bal_scale_share(&scale, high), 0.8, 1e-12);
+    assert_float_equal(bal_scale_at(&scale, 0.8), high, 1e-9);
+}
+
+/* ---- text ---- */
+
+static void expect_clean(const char *text, const char *expected) {
+    char *clean = bal_text_clean(text);
+    assert_string_equal(clean, expected);
+    free(clean);
+}
+
+static void text_is_made_harmless(void **state) {
+    (void)state;
+    expect_clean(NULL, "");
+    expect_clean("plain λ → ∞ 漢 🙂", "plain λ → ∞ 漢 🙂");
+    expect_clean("a\nb\tc\rd", "a b c d");
+    expect_clean("\x01\x1b[31m\x7f", "\uFFFD\uFFFD[31m\uFFFD");
+    expect_clean("\xff\xc3(", "\uFFFD\uFFFD(");                         /* no UTF-8; cut short */
+    expect_clean("\xc0\xaf", "\uFFFD\uFFFD");                           /* overlong */
+    expect_clean("\xed\xa0\x80", "\uFFFD\uFFFD\uFFFD");                 /* a surrogate */
+    expect_clean("\xf4\x90\x80\x80", "\uFFFD\uFFFD\uFFFD\uFFFD");       /* beyond Unicode */
+    expect_clean("\xef\xbf\xbe", "\uFFFD\uFFFD\uFFFD");                 /* no character */
+    expect_clean("\xe2\x82", "\uFFFD\uFFFD");                           /* the end inside a character */
+    char all[256];
+    for (int i = 1; i < 256; i++)
+        all[i - 1] = (char)i;
+    all[255] = '\0';
+    char *clean = bal_text_clean(all);
+    expect_clean(clean, clean); /* once is enough */
+    free(clean);
+}
+
+static void text_is_measured_and_broken(void **state) {
+    (void)state;
+    assert_float_equal(bal_text_width("iiii", 4), 4 * 0.222F * 1.05F, 1e-6);
+    assert_true(bal_text_width("wide", 4) < bal_text_width("wider", 5));
+    assert_int_equal(bal_text_break("one two three", 100), 13);
+    assert_int_equal(bal_text_break("one two three", bal_text_width("one two t", 9)), 7);
+    assert_int_equal(bal_text_break("unbreakable", bal_text_width("unbr", 4) + 0.01), 4);
+    assert_int_equal(bal_text_break("λλλ", 0.1), 2); /* at least one whole character */
+}
+
+/* ---- figures to try ---- */
+
+enum { MOST = 12 };
+
+struct sample {
+    struct bal_figure figure;
+    struct bal_panel panel[BAL_PANELS_MAX];
+    struct bal_series series[BAL_PANELS_MAX][2 * MOST];
+    double x[2 * MOST], y[2 * MOST], half[2 * MOST];
+    enum bal_verdict verdict[2 * MOST];
+    char name[MOST][80];
+    const char *names[2 * MOST];
+};
+
+static double pick(struct bal_rng *rng, double from, double to) {
+    return from + (to - from) * bal_rng_uniform(rng);
+}
+
+static unsigned dice(struct bal_rng *rng, unsigned sides) {
+    return (unsigned)bal_rng_below(rng, sides);
+}
+
+static void random_numbers(struct sample *sample, struct bal_rng *rng) {
+    const double size = pow(10, pick(rng, -4, 6));
+    for (int i = 0; i < 2 * MOST; i++) {
+        sample->x[i] = i;
+        sample->y[i] = size * pick(rng, 0.01, 1);
+        sample->half[i] = dice(rng, 4) ? 0.1 * sample->y[i] : NAN;
+        sample->verdict[i] = (enum bal_verdict)(dice(rng, 5) ? BAL_STABLE : dice(rng, 3));
+        sample->names[i] = sample->name[i % MOST];
+    }
+}
+
+static void random_sample(struct sample *sample, struct bal_rng *rng) {
+    static const char *const words[] = {"pod:d=2", "jsq", "pod-memory:d=1,b=1", "a policy with a long name of several words",
+                                        "N = 1000", "λ"};
+    memset(sample, 0, sizeof *sample);
+    for (int g = 0; g < MOST; g++)
+        snprintf(sample->name[g], sizeof sample->name[g], "%s %d", words[dice(rng, 6)], g);
+    random_numbers(sample, rng);
+    sample->figure = (struct bal_figure){
+        .title = dice(rng, 3) ? "A title that may be long enough to need more than a single line of its own" : NULL,
+        .panel = sample->panel,
+        .panels = 1 + dice(rng, dice(rng, 2) ? 3 : 12),
+        .columns = dice(rng, 4)};
+    const bool names = dice(rng, 4) == 0, theory = dice(rng, 2);
+    for (size_t p = 0; p < sample->figure.panels; p++) {
+        const size_t groups = 1 + dice(rng, MOST);
+        struct bal_panel *panel = &sample->panel[p];
+        *panel = (struct bal_panel){.title = dice(rng, 2) ? "panel" : NULL,
+                                    .x = {.label = "load"},
+                                    .y = {.label = dice(rng, 2) ? "mean response time" : "99.9th percentile of the response time",
+                                          .unit = "service times",
+                                          .log = dice(rng, 2)},
+                                    .series = sample->series[p],
+                                    .count = groups * (1 + theory)};
+        if (names) {
+            panel->x.names = sample->names;
+            panel->x.name_count = MOST;
+        }
+        for (size_t s = 0; s < panel->count; s++)
+            sample->series[p][s] = (struct bal_series){.name = sample->name[s % groups],
+                                                       .group = (unsigned)(s % groups),
+                                                       .style = names ? BAL_STYLE_BARS : (enum bal_style)dice(rng, 3),
+                                                       .theory = s >= groups,
+                                                       .count = MOST,
+                                                       .x = sample->x,
+                                                       .y = sample->y + dice(rng, MOST),
+                                                       .half = sample->half,
+                                                       .verdict = sample->verdict};
+    }
+}
+
+/* ---- placement ---- */
+
+static double right_end(const struct entry *entry) {
+    return entry->left + entry->sample + SAMPLE_GAP + LETTERS * bal_text_width(entry->text, strlen(entry->text));
+}
+
+static double widest_tick(const struct scale *scale) {
+    double width = 0;
+    for (size_t i = 0; i < scale->count; i++)
+        width = fmax(width, SMALL_LETTERS * bal_tick_width(&scale->tick[i]));
+    return width;
+}
+
+static void check_legend(const struct layout *layout, double bottom) {
+    for (size_t i = 0; i < layout->entries; i++) {
+        const struct entry *a = &layout->entry[i];
+        assert_true(a->left >= 0 && right_end(a) <= layout->width + 1e-9);
+        assert_true(a->middle - LETTERS / 2 >= bottom && a->middle + LETTERS / 2 <= layout->height);
+        for (size_t k = 0; k < i; k++) {
+            const struct entry *b = &layout->entry[k];
+            const bool same_row = fabs(a->middle - b->middle) < LETTERS;
+            assert_true(!same_row || right_end(b) < a->left || right_end(a) < b->left);
+        }
+    }
+}
+
+static void check_panels(const struct bal_figure *figure, const struct layout *layout, double *bottom) {
+    for (size_t i = 0; i < figure->panels; i++) {
+        const struct panel_layout *a = &layout->panel[i];
+        assert_true(a->frame.width >= 60 && a->frame.height >= 60);
+        assert_true(a->frame.left > 0 && a->frame.left + a->frame.width <= layout->width);
+        for (int line = 0; line < 2 && a->y_label[line]; line++) {
+            assert_true(a->y_label_at[line] - LETTERS / 2 >= 0);
+            assert_true(a->y_label_at[line] + LETTERS / 2 <= a->frame.left - widest_tick(&a->y));
+        }
+        assert_true(!a->title || a->title_at + LETTERS / 2 <= a->frame.top);
+        *bottom = fmax(*bottom, a->frame.top + a->frame.height);
+        if (a->x_label)
+            *bottom = fmax(*bottom, a->x_label_at + LETTERS / 2);
+        for (size_t k = 0; k < i; k++) {
+            const struct box *x = &a->frame, *y = &layout->panel[k].frame;
+            assert_true(x->left >= y->left + y->width || y->left >= x->left + x->width ||
+                        x->top >= y->top + y->height + SMALL_LETTERS);
+        }
+    }
+}
+
+static void nothing_covers_anything(void **state) {
+    (void)state;
+    struct sample *sample = malloc(sizeof *sample);
+    struct bal_rng rng;
+    bal_rng_init(&rng, 2, 0, BAL_STREAM_TEST);
+    for (int round = 0; round < 500; round++) {
+        random_sample(sample, &rng);
+        assert_int_equal(bal_figure_check(&sample->figure, NULL), BAL_OK);
+        struct layout *layout = bal_layout_new(&sample->figure);
+        double bottom = 0;
+        check_panels(&sample->figure, layout, &bottom);
+        check_legend(layout, bottom);
+        bal_layout_free(layout);
+    }
+    free(sample);
+}
+
+/* ---- the script ---- */
+
+/* What is left of a script without its strings: all that gnuplot could take for a command. */
+static char *without_strings(const char *script) {
+    char *rest = malloc(strlen(script) + 1), *to = rest;
+    bool inside = false;
+    for (; *script; script++) {
+        assert_true(!inside || *script != '\n'); /* no string goes over the end of its line */
+        if (*script == '\'')
+            inside = !inside;
+        else if (!inside)
+            *to++ = *script;
+    }
+    assert_false(inside);
+    *to = '\0';
+    return rest;
+}
+
+static void no_text_becomes_a_command(void **state) {
+    (void)state;
+    static const char *const bad[] = {"EVIL'", "EVIL'; system('x') #", "`EVIL`", "EVIL\nset output 'x'", "\"EVIL\"", "EVIL\\",
+                                      "EVIL''", "'EVIL", "$EVIL << EOD", "EVIL % %s %d", "@EVIL", "{/Symbol EVIL}_x^y"};
+    const double x[] = {0, 1}, y[] = {1, 2};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *names[] = {bad[i], bad[i]};
+        const struct bal_series series = {.name = bad[i], .style = BAL_STYLE_BARS, .count = 2, .x = x, .y = y};
+        const struct bal_panel panel = {.title = bad[i],
+                                        .x = {.label = bad[i], .unit = bad[i], .names = names, .name_count = 2},
+                                        .y = {.label = bad[i], .unit = bad[i]},
+                                        .series = &series,
+                                        .count = 1};
+        const struct bal_figure figure = {.title = bad[i], .panel = &panel, .panels = 1};
+        char *script;
+        assert_int_equal(bal_figure_script(&figure, BAL_FIGURE_SVG, &script, NULL), BAL_OK);
+        assert_non_null(strstr(script, "EVIL"));
+        char *rest = without_strings(script);
+        assert_null(strstr(rest, "EVIL"));
+        assert_null(strstr(rest, "system"));
+        free(rest);
+        free(script);
+    }
+}
+
+static void expect_refused(const struct bal_figure *figure, const char *part) {
+    struct bal_error err = {0};
+    char *script;
+    assert_int_equal(bal_figure_script(figure, BAL_FIGURE_SVG, &script, &err), BAL_E_RANGE);
+    assert_non_null(strstr(err.text, part));
+}
+
+static void bad_figures_are_refused(void **state) {
+    (void)state;
+    static const struct bal_series stranger = {.group = BAL_GROUP_INK + 1};
+    struct bal_panel panel = {0};
+    struct bal_figure figure = {.panel = &panel, .panels = 0};
+    expect_refused(&figure, "0 panels");
+    figure.panels = BAL_PANELS_MAX + 1;
+    expect_refused(&figure, "37 panels");
+    figure.panels = 1;
+    panel.y = (struct bal_axis){.low = 2, .high = 1};
+    expect_refused(&figure, "y axis ends at 1");
+    panel.y = (struct bal_axis){.log = true, .low = 0, .high = 1};
+    expect_refused(&figure, "cannot reach 0");
+    panel.y = (struct bal_axis){.log = true, .low = NAN, .high = -1};
+    expect_refused(&figure, "cannot reach -1");
+    panel.y = (struct bal_axis){.low = 0, .high = INFINITY};
+    expect_refused(&figure, "beyond");
+    panel = (struct bal_panel){.series = &stranger, .count = 1};
+    expect_refused(&figure, "groups");
+}
+
+static void formats_are_told_by_suffix(void **state) {
+    (void)state;
+    assert_int_equal(bal_figure_format_of("a.b/c.svg"), BAL_FIGURE_SVG);
+    assert_int_equal(bal_figure_format_of("x.png"), BAL_FIGURE_PNG);
+    assert_int_equal(bal_figure_format_of("x.pdf"), BAL_FIGURE_PDF);
+    assert_int_equal(bal_figure_format_of("x.jpeg"), BAL_FIGURE_FORMATS);
+    assert_int_equal(bal_figure_format_of("svg"), BAL_FIGURE_FORMATS);
+    const struct bal_panel panel = {0};
+    const struct bal_figure figure = {.panel = &panel, .panels = 1};
+    struct bal_error err = {0};
+    assert_int_equal(bal_figure_write(&figure, "figure.jpeg", &err), BAL_E_UNKNOWN);
+    assert_non_null(strstr(err.text, "'figure.jpeg': its name must end in .svg, .png or .pdf"));
+}
+
+/* ---- pictures ---- */
+
+static size_t count_text(const char *text, const char *part) {
+    size_t count = 0;
+    for (; (text = strstr(text, part)); text += strlen(part))
+        count++;
+    return count;
+}
+
+/* Every tag that is opened is closed, in order, and no stray sign stands in the text. */
+static void expect_well_formed(const char *svg) {
+    char open[64][32];
+    int depth = 0;
+    for (const char *at = svg; (at = strchr(at, '<')); at++) {
+        const char *end = strchr(at, '>');
+        assert_non_null(end);
+        if (at[1] == '?' || at[1] == '!')
+            continue;
+        char name[32] = "";
+        sscanf(at + (at[1] == '/' ? 2 : 1), "%31[a-zA-Z]", name);
+        if (at[1] == '/') {
+            assert_true(depth > 0);
+            assert_string_equal(open[--depth], name);
+        } else if (end[-1] != '/') {
+            assert_true(depth < 64);
+            strcpy(open[depth++], name);
+        }
+    }
+    assert_int_equal(depth, 0);
+}
+
+static char *render(const struct bal_figure *figure, enum bal_figure_format format, size_t *size) {
+    struct bal_error err = {0};
+    char *data = NULL;
+    if (bal_figure_render(figure, format, &data, size, &err))
+        fail_msg("%s", err.text);
+    return data;
+}
+
+/* In the SVG a shape is a <use>: gpPt6 a full circle, gpPt5 a hollow one, gpPt1 a cross. */
+static void points_are_drawn_as_their_verdict_says(void **state) {
+    (void)state;
+    const double x[] = {1, 2, 3, 4, 5, 6, 7}, y[] = {1, 2, NAN, 4, 5, INFINITY, 1e6};
+    const enum bal_verdict verdict[] = {BAL_STABLE, BAL_STABLE,   BAL_STABLE,  BAL_UNDECIDED,
+                                        BAL_STABLE, BAL_UNSTABLE, BAL_UNSTABLE};
+    const struct bal_series series = {.name = "one", .count = 7, .x = x, .y = y, .verdict = verdict};
+    const struct bal_panel panel = {.series = &series, .count = 1};
+    const struct bal_figure figure = {.title = "<points> & \"more\"", .panel = &panel, .panels = 1};
+    size_t size;
+    char *svg = render(&figure, BAL_FIGURE_SVG, &size);
+    assert_int_equal(size, strlen(svg));
+    expect_well_formed(svg);
+    assert_int_equal(count_text(svg, "gpPt6' transform"), 3 + 1); /* and one in the legend */
+    assert_int_equal(count_text(svg, "gpPt5' transform"), 1 + 1);
+    assert_int_equal(count_text(svg, "gpPt1' transform"), 2 + 1);
+    assert_non_null(strstr(svg, ">unstable<"));
+    assert_non_null(strstr(svg, ">undecided<"));
+    assert_non_null(strstr(svg, "<title>&lt;points&gt; &amp; \"more\"</title>"));
+    assert_null(strstr(svg, "1000000")); /* the mean of an unstable point moves no axis */
+    assert_null(strstr(svg, "rgb(31,31,31)"));
+    assert_non_null(strstr(svg, "fill=\"currentColor\""));
+    free(svg);
+}
+
+static void any_text_gives_a_good_picture(void **state) {
+    (void)state;
+    const double x[] = {0, 1}, y[] = {1, 2};
+    const char *names[] = {"5% {x}_y", "it's <b> &amp; \xff\n`id`"};
+    const struct bal_series series = {.name = names[1], .style = BAL_STYLE_BARS, .count = 2, .x = x, .y = y};
+    const struct bal_panel panel = {.title = names[0],
+                                    .x = {.label = "a\\nb $x @y", .names = names, .name_count = 2},
+                                    .y = {.label = "</g></svg><script>alert(1)</script>", .unit = "%"},
+                                    .series = &series,
+                                    .count = 1};
+    const struct bal_figure figure = {.title = "</title><script>alert(1)</script>", .panel = &panel, .panels = 1};
+    size_t size;
+    char *svg = render(&figure, BAL_FIGURE_SVG, &size);
+    expect_well_formed(svg);
+    assert_null(strstr(svg, "<script"));
+    assert_int_equal(count_text(svg, "&lt;script"), 3); /* its name, its title, a label */
+    assert_non_null(strstr(svg, ">5% {x}_y<"));
+    assert_non_null(strstr(svg, "it's &lt;b> &amp;amp; \uFFFD `id`"));
+    assert_non_null(strstr(svg, "a\\nb $x @y"));
+    free(svg);
+}
+
+static void identifiers_do_not_mix(void **state) {
+    (void)state;
+    const double x[] = {1, 2}, y[] = {1, 2};
+    const struct bal_series series = {.count = 2, .x = x, .y = y};
+    const struct bal_panel panel = {.series = &series, .count = 1};
+    struct bal_figure figure = {.title = "one", .panel = &panel, .panels = 1};
+    size_t size;
+    char *one = render(&figure, BAL_FIGURE_SVG, &size), *again = render(&figure, BAL_FIGURE_SVG, &size);
+    figure.title = "two";
+    char *two = render(&figure, BAL_FIGURE_SVG, &size);
+    assert_string_equal(one, again);
+    char first[10], second[10];
+    assert_int_equal(sscanf(strstr(one, "id='"), "id='%9[f0-9a-f]", first), 1);
+    assert_int_equal(sscanf(strstr(two, "id='"), "id='%9[f0-9a-f]", second), 1);
+    assert_string_not_equal(first, second);
+    assert_int_equal(count_text(one, "href='#"), count_text(one, "href='#f"));
+    free(one);
+    free(again);
+    free(two);
+}
+
+static void every_style_and_format_is_drawn(void **state) {
+    (void)state;
+    struct sample *sample = malloc(sizeof *sample);
+    struct bal_rng rng;
+    bal_rng_init(&rng, 3, 0, BAL_STREAM_TEST);
+    static const char *const magic[] = {"<?xml", "\x89PNG\r\n", "%PDF-"};
+    for (int round = 0; round < 6; round++) {
+        random_sample(sample, &rng);
+        const enum bal_figure_format format = (enum bal_figure_format)(round % BAL_FIGURE_FORMATS);
+        size_t size;
+        char *data = render(&sample->figure, format, &size);
+        assert_true(size > 1000);
+        assert_memory_equal(data, magic[format], strlen(magic[format]));
+        if (format == BAL_FIGURE_SVG)
+            expect_well_formed(data);
+        free(data);
+    }
+    free(sample);
+}
+
+static void empty_figures_are_drawn(void **state) {
+    (void)state;
+    const double x[] = {NAN}, y[] = {1};
+    const struct bal_series series = {.name = "nothing", .count = 1, .x = x, .y = y};
+    const struct bal_panel panels[] = {{.y = {.log = true}}, {.series = &series, .count = 1}};
+    const struct bal_figure figure = {.panel = panels, .panels = 2};
+    size_t size;
+    char *svg = render(&figure, BAL_FIGURE_SVG, &size);
+    expect_well_formed(svg);
+    free(svg);
+}
+
+/* ---- files and failures ---- */
+
+static const struct bal_panel plain_panel = {.title = "plain"};
+static const struct bal_figure plain = {.panel = &plain_panel, .panels = 1};
+
+/* An empty directory to work in. */
+static void enter_directory(char place[64]) {
+    strcpy(place, "/tmp/ballast-figure-XXXXXX");
+    assert_non_null(mkdtemp(place));
+    assert_int_equal(chdir(place), 0);
+}
+
+static void leave_directory(const char *place) {
+    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(rmdir(place), 0); /* and nothing was left behind */
+}
+
+static void files_are_whole_or_absent(void **state) {
+    (void)state;
+    char place[64];
+    enter_directory(place);
+    struct bal_error err = {0};
+    assert_int_equal(bal_figure_write(&plain, "x.svg", &err), BAL_OK);
+    struct stat about;
+    assert_int_equal(stat("x.svg", &about), 0);
+    const mode_t mask = umask(0);
+    umask(mask);
+    assert_int_equal(about.st_mode & 0777, 0666 & ~mask);
+    assert_int_equal(bal_figure_write(&plain, "x.svg", &err), BAL_OK); /* replaces the first */
+    assert_int_equal(bal_figure_write(&plain, "nowhere/x.svg", &err), BAL_E_IO);
+    assert_non_null(strstr(err.text, "'nowhere/x.svg' cannot be written: No such file"));
+    assert_int_equal(mkdir("y.svg", 0777), 0);
+    assert_int_equal(bal_figure_write(&plain, "y.svg", &err), BAL_E_IO); /* cannot take the place of a directory */
+    assert_int_equal(rmdir("y.svg"), 0);
+    assert_int_equal(unlink("x.svg"), 0);
+    leave_directory(place);
+}
+
+/* Puts a program called gnuplot, or none, where it is looked for, and expects the error that follows. */
+static void expect_failure(const char *program, const char *part) {
+    char place[64];
+    enter_directory(place);
+    if (program) {
+        FILE *file = fopen("gnuplot", "w");
+        fprintf(file, "#!/bin/sh\n%s\n", program);
+        fclose(file);
+        assert_int_equal(chmod("gnuplot", 0755), 0);
+    }
+    char *path = strdup(getenv("PATH"));
+    setenv("PATH", place, 1);
+    struct bal_error err = {0};
+    assert_int_equal(bal_figure_write(&plain, "x.svg", &err), BAL_E_IO);
+    setenv("PATH", path, 1);
+    free(path);
+    if (!strstr(err.text, part))
+        fail_msg("'%s' does not say '%s'", err.text, part);
+    assert_int_equal(access("x.svg", F_OK), -1);
+    unlink("gnuplot");
+    leave_directory(place);
+}
+
+static void failures_are_told_in_one_line(void **state) {
+    (void)state;
+    expect_failure(NULL, "gnuplot is not installed, and figures need it; on Debian it is in the package gnuplot-nox");
+    expect_failure("echo something >&2; echo '   line 3: undefined thing' >&2; exit 1",
+                   "gnuplot failed: line 3: undefined thing");
+    expect_failure("exit 0", "gnuplot failed: it gave no reason");
+    expect_failure("kill -9 $$", "gnuplot was ended by signal 9");
+    expect_failure("head -c 10 >/dev/null; exit 1", "gnuplot failed"); /* without reading all of its script */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ticks_are_round),
+        cmocka_unit_test(ticks_are_the_decimals_that_they_show),
+        cmocka_unit_test(axes_end_where_they_are_told),
+        cmocka_unit_test(axes_fit_any_data),
+        cmocka_unit_test(axes_survive_what_is_no_number),
+        cmocka_unit_test(strips_leave_the_ticks),
+        cmocka_unit_test(text_is_made_harmless),
+        cmocka_unit_test(text_is_measured_and_broken),
+        cmocka_unit_test(nothing_covers_anything),
+        cmocka_unit_test(no_text_becomes_a_command),
+        cmocka_unit_test(bad_figures_are_refused),
+        cmocka_unit_test(formats_are_told_by_suffix),
+        cmocka_unit_test(points_are_drawn_as_their_verdict_says),
+        cmocka_unit_test(any_text_gives_a_good_picture),
+        cmocka_unit_test(identifiers_do_not_mix),
+        cmocka_unit_test(every_style_and_format_is_drawn),
+        cmocka_unit_test(empty_figures_are_drawn),
+        cmocka_unit_test(files_are_whole_or_absent),
+        cmocka_unit_test(failures_are_told_in_one_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
