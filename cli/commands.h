@@ -13,7 +13,9 @@ extern const struct cli_command cmd_run;
 extern const struct cli_command cmd_help;
 extern const struct cli_command cmd_paper;
 extern const struct cli_command cmd_policies;
+extern const struct cli_command cmd_price;
 extern const struct cli_command cmd_report;
+extern const struct cli_command cmd_share;
 
 void cli_print_overview(FILE *out);
 void cli_print_manual(FILE *out); /* in mdoc */

@@ -6,6 +6,8 @@
 
 const struct cli_command *const cli_commands[] = {
     &cmd_compare,
+    &cmd_price,
+    &cmd_share,
     &cmd_fluid,
     &cmd_report,
     &cmd_figure,

@@ -114,6 +114,34 @@ enum bal_code cli_set_tasks(void *into, const char *value, struct bal_error *err
     return code;
 }
 
+enum bal_code cli_set_curve(void *into, const char *value, struct bal_error *err) {
+    return bal_curve_parse(value, &((struct cli_setup *)into)->model.curve, err);
+}
+
+enum bal_code cli_set_buffer(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1, 1e9, true, "a whole number from 1"};
+    double buffer = 0;
+    const enum bal_code code = cli_number(value, &range, &buffer, err);
+    ((struct cli_setup *)into)->model.buffer = (uint32_t)buffer;
+    return code;
+}
+
+enum bal_code cli_set_standby(void *into, const char *value, struct bal_error *err) {
+    return bal_law_parse(value, &((struct cli_setup *)into)->model.standby, err);
+}
+
+enum bal_code cli_set_setup(void *into, const char *value, struct bal_error *err) {
+    return bal_law_parse(value, &((struct cli_setup *)into)->model.setup, err);
+}
+
+enum bal_code cli_set_watts(void *into, const char *value, struct bal_error *err) {
+    return bal_watts_parse(value, &((struct cli_setup *)into)->model.watts, err);
+}
+
+enum bal_code cli_set_start(void *into, const char *value, struct bal_error *err) {
+    return bal_start_parse(value, &((struct cli_setup *)into)->model.start, err);
+}
+
 enum bal_code cli_set_slotted(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
     ((struct cli_setup *)into)->model.clock = BAL_CLOCK_SLOTTED;
@@ -131,9 +159,9 @@ enum bal_code cli_set_split(void *into, const char *value, struct bal_error *err
 }
 
 enum bal_code cli_set_engine(void *into, const char *value, struct bal_error *err) {
-    static const char *const names[] = {"auto", "markov", "event", "slotted"};
+    static const char *const names[] = {"auto", "markov", "event", "slotted", "pooled"};
     int choice = 0;
-    const enum bal_code code = choose(value, names, 4, &choice, err);
+    const enum bal_code code = choose(value, names, 5, &choice, err);
     if (!code)
         ((struct cli_setup *)into)->engine = (enum bal_engine)choice;
     return code;

@@ -45,7 +45,13 @@ struct bal_case cli_setup_case(const struct cli_setup *setup, size_t policy);
         {"discipline", "NAME", "auto, fifo, preemptive or nonpreemptive (default auto)",                     \
          cli_set_discipline},                                                                                \
         {"tasks", "M", "tasks of a job, divided among servers (default 1)", cli_set_tasks},                  \
-        {"slotted", NULL, "slotted time: a batch of jobs in each slot, capacities of 1 or more",             \
+        {"curve", "SHAPE", "load over time: constant, sine(A,P), table(T:F ...) or file(PATH)", cli_set_curve},  \
+    {"buffer", "B", "most jobs at a server, one more is lost (default: no limit)", cli_set_buffer},          \
+    {"standby", "LAW", "idle time before a server switches off, in place of 1/mu: det(10), ...", cli_set_standby},\
+    {"setup", "LAW", "time to switch a server on, in place of 1/nu: det(10), erlang(4,10), ...", cli_set_setup},\
+    {"watts", "B,I,S,O", "of a server busy, idle, in set-up, off (default 200,140,200,0)", cli_set_watts},   \
+    {"start", "STATE", "idle, or parts such as busy=0.1,setup=0,off=0.9 (default idle)", cli_set_start},     \
+    {"slotted", NULL, "slotted time: a batch of jobs in each slot, capacities of 1 or more",             \
          cli_set_slotted},                                                                                   \
         {"batch", "LAW", "slotted: poisson, geometric, bernoulli, constant(K), ... (default poisson)",       \
          cli_set_batch},                                                                                     \
@@ -67,7 +73,7 @@ struct bal_case cli_setup_case(const struct cli_setup *setup, size_t policy);
         {"threads", "K", "threads to use (default: all processors); results do not depend on it",            \
          cli_set_threads},                                                                                   \
     {                                                                                                        \
-        "engine", "NAME", "auto, markov, event or slotted (default auto)", cli_set_engine                    \
+        "engine", "NAME", "auto, markov, event, slotted or pooled (default auto)", cli_set_engine                    \
     }
 
 #define CLI_OUTPUT_OPTIONS                                                                                   \
@@ -83,6 +89,12 @@ enum bal_code cli_set_service(void *into, const char *value, struct bal_error *e
 enum bal_code cli_set_high(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_discipline(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_tasks(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_curve(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_buffer(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_standby(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_setup(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_watts(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_start(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_slotted(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_batch(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_split(void *into, const char *value, struct bal_error *err);

@@ -12,6 +12,7 @@
 #include "ballast/number.h"
 #include "ballast/paths.h"
 #include "ballast/policy.h"
+#include "ballast/price.h"
 #include "ballast/random.h"
 #include "ballast/set.h"
 #include "ballast/simulate.h"

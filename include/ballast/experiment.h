@@ -58,6 +58,8 @@ double bal_quantity_of_trial(struct bal_quantity quantity, const struct bal_tria
 /* What theory says; NaN where it says nothing. */
 double bal_quantity_of_known(struct bal_quantity quantity, const struct bal_model *model,
                              const struct bal_known *known);
+/* The bound that is proved for it; NaN where there is none. */
+double bal_quantity_bound(struct bal_quantity quantity, const struct bal_known *known);
 
 /* ---- what is swept ---- */
 
@@ -139,7 +141,14 @@ enum bal_measure {
 
 enum bal_over { BAL_OVER_EACH, BAL_OVER_SOME, BAL_OVER_LARGEST, BAL_OVER_SMALLEST };
 
-enum bal_reference { BAL_REFERENCE_POLICY, BAL_REFERENCE_THEORY, BAL_REFERENCE_FLOOR, BAL_REFERENCE_NUMBER };
+/* What a side of a comparison is. */
+enum bal_reference {
+    BAL_REFERENCE_POLICY, /* measured */
+    BAL_REFERENCE_THEORY, /* what theory says of the policy; of a critical value: of the critical load */
+    BAL_REFERENCE_BOUND,  /* a proved bound */
+    BAL_REFERENCE_FLOOR,  /* the mean response time of one common queue, M/M/N */
+    BAL_REFERENCE_NUMBER,
+};
 
 /* One side of a comparison. */
 struct bal_operand {

@@ -62,6 +62,13 @@ struct bal_watts {
 #define BAL_WATTS_DEFAULT                                                                                    \
     { 200, 140, 200, 0 }
 
+/* Reads four numbers in that order: "200,140,200,0". On failure *watts is untouched. */
+enum bal_code bal_watts_parse(const char *text, struct bal_watts *watts, struct bal_error *err);
+/* The canonical text; always terminated; returns the length needed. */
+size_t bal_watts_print(const struct bal_watts *watts, char *text, size_t size);
+/* The same, or the default if all are 0. */
+struct bal_watts bal_watts_of(const struct bal_watts *watts);
+
 /* How servers start (continuous time): so many of them, as fractions, have one job, are in set-up, are off; the
  * others are idle and on. All zero: every server is idle and on. Under a policy that never switches servers off those
  * in set-up and off are idle and on too. Numbers of servers are rounded; the busy ones come first in the order of the

@@ -209,10 +209,7 @@ static struct bal_law timer_law(const struct bal_law *own, double rate, double u
 }
 
 static void set_up_power(struct pooled *p, const struct bal_model *model, const struct bal_policy_spec *policy) {
-    const struct bal_watts watts = model->watts, none = {0, 0, 0, 0};
-    const bool given = watts.busy != none.busy || watts.idle != none.idle || watts.setup != none.setup ||
-                       watts.off != none.off;
-    p->tally.watts = given ? watts : (struct bal_watts)BAL_WATTS_DEFAULT;
+    p->tally.watts = bal_watts_of(&model->watts);
     p->tally.powered = true;
     p->powered = policy->policy->power != NULL;
     if (!p->powered)

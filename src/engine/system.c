@@ -96,10 +96,6 @@ static enum bal_code set_up_queues(struct system *system, uint32_t words) {
     return BAL_OK;
 }
 
-static bool watts_given(const struct bal_watts *watts) {
-    return watts->busy != 0 || watts->idle != 0 || watts->setup != 0 || watts->off != 0;
-}
-
 /* Of the servers that begin without jobs the first are in set-up, the next off, as the start says, and the others stand by. One that
  * begins with jobs stands by until they join. */
 static void begin_power(struct system *system) {
@@ -126,7 +122,7 @@ static void begin_power(struct system *system) {
 
 static enum bal_code set_up_power(struct system *system, const struct bal_model *model,
                                   const struct bal_policy_spec *policy) {
-    system->tally.watts = watts_given(&model->watts) ? model->watts : (struct bal_watts)BAL_WATTS_DEFAULT;
+    system->tally.watts = bal_watts_of(&model->watts);
     if (!(system->features & POWERED))
         return BAL_OK;
     system->tally.powered = true;

@@ -1,8 +1,8 @@
 /* A YAML document in which every value knows the line it stands on.
  *
- * libyaml parses and keeps the tree; this adds what a reader of forms needs: values by name, and errors that say file, line and field.
- * Nodes are numbers from 1; 0 is no node. Whatever the bytes, walking along the fields of a table ends: a table has
- * finite depth, even where an alias makes the document contain itself. */
+ * libyaml parses; this adds what a reader of forms needs: values by name, and errors that say file, line and field. Nodes are numbers from 1;
+ * 0 is no node. Whatever the bytes, the tree is finite, at most 32 levels deep and no larger than the file, but an alias
+ * makes one node a part of several others. */
 #ifndef LAB_DOCUMENT_H
 #define LAB_DOCUMENT_H
 

@@ -1,6 +1,6 @@
 /* The fields of experiment files, as tables: reading, checking, sweeping, the JSON schema and the documentation all come from these.
  *
- * A new field of the model or of a run is one row here (fields.c) with a function that reads it and one that prints it; everything else
+ * A new field of the model or of a run is one row in settings.c with a function that reads it and one that prints it; everything else
  * follows, sweeping over it included. */
 #ifndef LAB_FIELDS_H
 #define LAB_FIELDS_H
@@ -50,6 +50,7 @@ struct bal_table {
 };
 
 extern const struct bal_table bal_experiment_table;
+extern const struct bal_table bal_fleet_table, bal_workload_table, bal_run_table; /* the settings (settings.c) */
 
 /* The tables of settings, in the order in which they must be set: those of the model first. */
 struct bal_settings {

@@ -78,9 +78,14 @@ static enum bal_code load_side(struct gauge *gauge, const struct bal_operand *op
     struct bal_case c;
     bal_experiment_case(gauge->e, point, (size_t)operand->policy, &c);
     const struct bal_known known = bal_known_of(&c.model, &c.policy);
-    side->number = operand->reference == BAL_REFERENCE_FLOOR
-                       ? bal_known_floor(&c.model)
-                       : bal_quantity_of_known(operand->quantity, &c.model, &known);
+    if (gauge->claim->measure == BAL_MEASURE_CRITICAL)
+        side->number = bal_known_critical_load(&c.model, &c.policy);
+    else if (operand->reference == BAL_REFERENCE_FLOOR)
+        side->number = bal_known_floor(&c.model);
+    else if (operand->reference == BAL_REFERENCE_BOUND)
+        side->number = bal_quantity_bound(operand->quantity, &known);
+    else
+        side->number = bal_quantity_of_known(operand->quantity, &c.model, &known);
     side->infinite = isinf(side->number);
     if (isnan(side->number))
         side->unknown = "theory says nothing about it";
@@ -121,7 +126,7 @@ static struct bal_measured mean_of(const double *value, size_t count, size_t fam
 /* a - b or a / b, replication by replication; either may be constant, not both. */
 static struct bal_measured combine(const struct side *a, const struct side *b, bool ratio, size_t family) {
     const size_t count = a->constant ? b->count : b->constant ? a->count : a->count < b->count ? a->count : b->count;
-    double *x = malloc((count + 1) * sizeof *x), *y = malloc((count + 1) * sizeof *y);
+    double *x = calloc(count + 1, sizeof *x), *y = calloc(count + 1, sizeof *y);
     struct bal_measured result = nothing("there was not enough memory");
     if (x && y) {
         size_t n = 0;
@@ -338,6 +343,12 @@ static enum bal_code critical_of(struct gauge *gauge, const struct bal_operand *
     double low = -INFINITY, high = INFINITY;
     bool stable_so_far = true;
     *m = exactly(NAN);
+    if (operand->reference != BAL_REFERENCE_POLICY) {
+        struct side side;
+        const enum bal_code code = load_side(gauge, operand, point, &side);
+        *m = side.unknown ? nothing(side.unknown) : exactly(side.number);
+        return code;
+    }
     for (size_t v = 0; v < axis->count; v++) {
         if (!is_selected(gauge, v))
             continue;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    ROUNDS = 6,        /* of simulation, after each of which offers that do not do are made dearer */
+    ROUNDS = 8,        /* of simulation, after each of which offers that do not do are made dearer */
     NAMES_MAX = 10000, /* most names that rcpb is tried with */
     PROBES_MAX = 1000, /* most probes that pod is tried with */
     MEMORY_PROBES = 8, /* most d + b of pod-memory */
@@ -260,8 +260,10 @@ static bool make_dearer(const struct search *search, struct bal_offer *offer) {
             return false;
     } else if (is_named(&spec, "rcpb")) {
         double *mup = parameter(&spec, "mup");
-        const double wanted = fewest_reports(search, *parameter(&spec, "c"), 0.995 * factor * offer->theory);
-        const double dearer = fmin(fmax(wanted, rounded_up(1.002 * *mup)), search->wish->messages);
+        const double wanted =
+            fewest_reports(search, *parameter(&spec, "c"), 0.995 * pow(factor, 1.5) * offer->theory);
+        const double cautious = fmin(fmax(wanted, rounded_up(1.002 * *mup)), rounded_up(4 * *mup));
+        const double dearer = fmin(cautious, search->wish->messages);
         if (!(dearer > *mup) || dearer > MUP_HIGH)
             return false;
         *mup = dearer;

@@ -44,55 +44,56 @@ double bal_quantity_of_trial(struct bal_quantity quantity, const struct bal_tria
     return quantity.metric < BAL_METRIC_COUNT ? trial->metric[quantity.metric] : trial->tail[quantity.level];
 }
 
-/* The metrics of one class, counted from that of its mean response time: the eleven of BAL_TIME_METRICS. */
-static double of_class(int metric, const struct bal_known_class *class) {
-    switch (metric) {
+/* What theory says of all jobs or of those of one class: a metric by its place after RESPONSE_MEAN. */
+static double known_time(int place, double response, double waiting, double probability, const double *quantile) {
+    switch (place) {
     case BAL_RESPONSE_MEAN:
-        return class->response_mean;
-    case BAL_WAITING_MEAN:
-        return class->waiting_mean;
-    case BAL_WAITING_PROBABILITY:
-        return class->waiting_probability;
+        return response;
     case BAL_RESPONSE_P50:
     case BAL_RESPONSE_P90:
     case BAL_RESPONSE_P99:
     case BAL_RESPONSE_P999:
-        return class->response_quantile[metric - BAL_RESPONSE_P50];
+        return quantile[place - BAL_RESPONSE_P50];
+    case BAL_WAITING_MEAN:
+        return waiting;
+    case BAL_WAITING_PROBABILITY:
+        return probability;
     default:
         return NAN;
     }
 }
 
+static double known_of_class(const struct bal_known_class *class, int place) {
+    return known_time(place, class->response_mean, class->waiting_mean, class->waiting_probability,
+                      class->response_quantile);
+}
+
+enum { TIMES = BAL_WAITING_PROBABILITY - BAL_RESPONSE_MEAN }; /* metrics after the first of a class */
+
 double bal_quantity_of_known(struct bal_quantity quantity, const struct bal_model *model,
                              const struct bal_known *known) {
+    const int metric = quantity.metric;
+    const double rate = bal_model_arrival_rate(model);
     if (known->kind == BAL_KNOWN_NOTHING)
         return NAN;
-    if (quantity.metric >= BAL_HIGH_RESPONSE_MEAN && quantity.metric <= BAL_HIGH_WAITING_PROBABILITY)
-        return of_class(quantity.metric - BAL_HIGH_RESPONSE_MEAN, &known->high);
-    if (quantity.metric >= BAL_LOW_RESPONSE_MEAN && quantity.metric <= BAL_LOW_WAITING_PROBABILITY)
-        return of_class(quantity.metric - BAL_LOW_RESPONSE_MEAN, &known->low);
-    const double rate = bal_model_arrival_rate(model);
-    switch (quantity.metric) {
-    case BAL_METRIC_COUNT:
-        return (unsigned)quantity.level < known->levels ? known->tail[quantity.level]
-               : known->levels > 0                      ? 0 /* what is beyond the levels that were worth keeping */
-                                                        : NAN;
-    case BAL_RESPONSE_MEAN:
-        return known->response_mean;
-    case BAL_WAITING_MEAN:
-        return known->waiting_mean;
-    case BAL_WAITING_PROBABILITY:
-        return known->waiting_probability;
-    case BAL_RESPONSE_P50:
-    case BAL_RESPONSE_P90:
-    case BAL_RESPONSE_P99:
-    case BAL_RESPONSE_P999:
-        return known->response_quantile[quantity.metric - BAL_RESPONSE_P50];
-    case BAL_QUEUE_TOTAL: /* Little's law */
+    if (metric == BAL_METRIC_COUNT) /* beyond the levels that were worth keeping there is nothing */
+        return (unsigned)quantity.level < known->levels ? known->tail[quantity.level] : known->levels > 0 ? 0 : NAN;
+    if (metric == BAL_QUEUE_TOTAL) /* Little's law */
         return known->response_mean * rate;
-    case BAL_QUEUE_MEAN:
+    if (metric == BAL_QUEUE_MEAN)
         return known->response_mean * rate / bal_servers_count(&model->servers);
-    default:
+    if (metric >= BAL_HIGH_RESPONSE_MEAN && metric <= BAL_HIGH_RESPONSE_MEAN + TIMES)
+        return known_of_class(&known->high, metric - BAL_HIGH_RESPONSE_MEAN);
+    if (metric >= BAL_LOW_RESPONSE_MEAN && metric <= BAL_LOW_RESPONSE_MEAN + TIMES)
+        return known_of_class(&known->low, metric - BAL_LOW_RESPONSE_MEAN);
+    return known_time(metric, known->response_mean, known->waiting_mean, known->waiting_probability,
+                      known->response_quantile);
+}
+
+double bal_quantity_bound(struct bal_quantity quantity, const struct bal_known *known) {
+    if (known->kind == BAL_KNOWN_NOTHING)
         return NAN;
-    }
+    return quantity.metric == BAL_HIGH_RESPONSE_MEAN  ? known->high.response_bound
+           : quantity.metric == BAL_LOW_RESPONSE_MEAN ? known->low.response_bound
+                                                      : NAN;
 }

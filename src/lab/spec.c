@@ -29,7 +29,7 @@ static enum bal_code read_policy(struct bal_reader *reader, int node, size_t ind
         return no_memory(reader);
     if (!entry->label)
         entry->label = entry->text;
-    static const char *const reserved[] = {"theory", "floor", "policy", "metric", NULL};
+    static const char *const reserved[] = {"theory", "bound", "floor", "policy", "metric", NULL};
     if (bal_choice_find(reserved, entry->label) >= 0)
         return bal_reader_fail(reader, node, "label", BAL_E_RANGE, "'%s' has a meaning of its own; choose another label",
                                entry->label);
@@ -171,6 +171,9 @@ static enum bal_code check_point(struct bal_reader *reader, size_t point) {
     if (isnan(setup.c.model.load))
         return bal_reader_fail(reader, workload, "workload", BAL_E_SYNTAX,
                                "field 'load' is missing: give it, such as `load: 0.9`, or sweep it");
+    if (setup.c.model.clock == BAL_CLOCK_CONTINUOUS && (setup.c.model.split || setup.c.model.batch.kind != BAL_BATCH_NONE))
+        return bal_reader_fail(reader, workload, "workload", BAL_E_MODEL,
+                               "%sbatches arrive in slotted time; add `clock: slotted`, or leave `batch` and `split` out", at);
     struct bal_error inner = {0};
     if (bal_model_check(&setup.c.model, &inner))
         return bal_reader_fail(reader, workload, "workload", inner.code, "%s%s", at, inner.text);

@@ -14,6 +14,8 @@ static enum bal_code read_reference(struct bal_reader *reader, int node, const c
     operand->reference = BAL_REFERENCE_POLICY;
     if (other_side && strcmp(text, "theory") == 0)
         operand->reference = BAL_REFERENCE_THEORY;
+    else if (other_side && strcmp(text, "bound") == 0)
+        operand->reference = BAL_REFERENCE_BOUND;
     else if (other_side && strcmp(text, "floor") == 0)
         operand->reference = BAL_REFERENCE_FLOOR;
     else if (other_side && bal_field_number(text, &operand->number))
@@ -99,8 +101,10 @@ static enum bal_code read_sides(struct bal_reader *reader, int map, struct bal_c
     if (!code && to && claim->to.reference == BAL_REFERENCE_FLOOR &&
         claim->to.quantity.metric != BAL_RESPONSE_MEAN)
         code = bal_reader_fail(reader, to, "to", BAL_E_MODEL, "the floor is one of response.mean; use that metric");
-    if (!code && claim->measure == BAL_MEASURE_CRITICAL && to && claim->to.reference != BAL_REFERENCE_POLICY)
-        code = bal_reader_fail(reader, to, "to", BAL_E_MODEL, "a critical value is compared with that of a policy");
+    if (!code && to && claim->measure == BAL_MEASURE_CRITICAL &&
+        (claim->to.reference == BAL_REFERENCE_FLOOR || claim->to.reference == BAL_REFERENCE_BOUND))
+        code = bal_reader_fail(reader, to, "to", BAL_E_MODEL,
+                               "a critical value is compared with that of a policy, with `theory` or with a number");
     return code;
 }
 

@@ -202,7 +202,7 @@ static enum bal_code check_spacing(struct bal_reader *reader, int map, struct sp
     if (isnan(s->from) || isnan(s->to))
         return bal_reader_fail(reader, map, "sweep", BAL_E_SYNTAX,
                                "an axis needs `values`, or `from` and `to` with `step` or `points`");
-    if (!points == isnan(s->step))
+    if ((points != 0) == !isnan(s->step))
         return bal_reader_fail(reader, map, "sweep", BAL_E_SYNTAX,
                                "between `from` and `to` either `step` or `points` must be given, not both");
     if (!(s->from < s->to))

@@ -186,6 +186,7 @@ struct column {
     size_t count;
     double *x, *y, *half;
     enum bal_verdict *verdict;
+    bool unstable; /* a whole curve that cannot be drawn for that reason */
 };
 
 static bool take_column(struct builder *b, struct column *column, size_t count) {
@@ -343,7 +344,8 @@ static enum bal_code fill_distribution(struct builder *b, struct place place, st
         goto out;
     column->count = 0;
     const uint64_t total = bal_histogram_total(histogram);
-    if (total == 0 || value.verdict == BAL_UNSTABLE)
+    column->unstable = value.verdict == BAL_UNSTABLE;
+    if (total == 0 || column->unstable)
         goto out;
     uint64_t below = 0;
     double last = NAN;
@@ -459,6 +461,8 @@ static enum bal_code fill_series(struct builder *b, struct place place, struct b
         series[count].group = (unsigned)s;
         series[count].style = style_of(b);
         series[count].name = name_of(b, &b->series, s);
+        if (series[count].name && is_distribution(b) && column.unstable)
+            series[count].name = print_text(b, series[count].name, " (unstable)", "");
         if (!series[count].name)
             return no_memory(b);
     }

@@ -71,6 +71,19 @@ static void json_messages(struct json *json, const struct bal_result *result) {
     json_close(json, '}');
 }
 
+static void json_power(struct json *json, const struct bal_result *result) {
+    json_open_line(json, "power", '{');
+    json_number(json, "mean", result->metric[BAL_POWER_MEAN].mean);
+    json_number(json, "mean_ci", result->metric[BAL_POWER_MEAN].half);
+    json_number(json, "waste", result->metric[BAL_POWER_WASTE].mean);
+    json_number(json, "energy_per_job", result->metric[BAL_ENERGY_PER_JOB].mean);
+    json_number(json, "busy", result->metric[BAL_POWER_BUSY].mean);
+    json_number(json, "standby", result->metric[BAL_POWER_STANDBY].mean);
+    json_number(json, "setup", result->metric[BAL_POWER_SETUP].mean);
+    json_number(json, "off", result->metric[BAL_POWER_OFF].mean);
+    json_close(json, '}');
+}
+
 static void json_class(struct json *json, const char *key, const struct bal_result *result, int response,
                        int waiting, int probes) {
     json_open(json, key, '{');
@@ -133,6 +146,9 @@ void comparison_json_fields(struct json *json, const struct bal_case *c, const s
     json_times(json, "waiting", result, BAL_WAITING_MEAN);
     json_queue(json, result);
     json_messages(json, result);
+    json_power(json, result);
+    json_number(json, "lost", result->metric[BAL_LOST].mean);
+    json_number(json, "refused", result->metric[BAL_REFUSED].mean);
     if (c->model.classes)
         json_classes(json, result);
     json_number(json, "memory_bits", result->memory_bits);

@@ -116,8 +116,16 @@ static double longest(const struct comparison *comparison) {
     return most;
 }
 
-static void add_row(struct table *table, const struct bal_case *c, const struct bal_result *result,
-                    double most) {
+/* Does a policy that is compared switch servers off? Then what they draw takes the place of two quantiles. */
+static bool shows_power(const struct comparison *comparison) {
+    bool powered = false;
+    for (size_t i = 0; i < comparison->count; i++)
+        powered = powered || comparison->cases[i].policy.policy->power;
+    return powered;
+}
+
+static void add_row(struct table *table, const struct bal_case *c, const struct bal_result *result, double most,
+                    bool powered) {
     char policy[200], bar[3 * BAR + 1] = "", bits[32];
     bal_policy_print(&c->policy, policy, sizeof policy);
     const bool known = comparison_has_means(result);
@@ -128,9 +136,10 @@ static void add_row(struct table *table, const struct bal_case *c, const struct 
     const struct bal_estimate mean = result->metric[BAL_RESPONSE_MEAN];
     add_mean(table, result, decimals_of(mean.half, mean.mean));
     table_add(table, "%s", bar);
-    add_short(table, known ? result->metric[BAL_RESPONSE_P50].mean : NAN);
+    if (!powered)
+        add_short(table, known ? result->metric[BAL_RESPONSE_P50].mean : NAN);
     add_short(table, known ? result->metric[BAL_RESPONSE_P99].mean : NAN);
-    add_short(table, known ? result->metric[BAL_RESPONSE_P999].mean : NAN);
+    add_short(table, known ? result->metric[powered ? BAL_POWER_MEAN : BAL_RESPONSE_P999].mean : NAN);
     if (known)
         table_add(table, "%.1f%%", 100 * result->metric[BAL_WAITING_PROBABILITY].mean);
     else
@@ -216,6 +225,19 @@ static void print_moves(const struct comparison *comparison, FILE *out) {
     }
 }
 
+static void print_losses(const struct comparison *comparison, FILE *out) {
+    for (size_t i = 0; i < comparison->count; i++) {
+        const double lost = comparison->results[i].metric[BAL_LOST].mean;
+        const double refused = comparison->results[i].metric[BAL_REFUSED].mean;
+        if (!(lost + refused > 0))
+            continue;
+        char policy[200];
+        bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
+        fprintf(out, "%s loses %.3g %% of all jobs at full buffers and refuses %.3g %% with no server on.\n", policy,
+                100 * lost, 100 * refused);
+    }
+}
+
 static void print_notes(const struct comparison *comparison, FILE *out) {
     bool exact = false, limit = false, undecided = false, unstable = false;
     for (size_t i = 0; i < comparison->count; i++) {
@@ -240,8 +262,12 @@ static void print_notes(const struct comparison *comparison, FILE *out) {
                 classes ? "" : ", with the difference of the simulation");
     if (classes)
         print_moves(comparison, out);
+    else if (shows_power(comparison))
+        fputs("watts: mean power of a server, busy, idle, in set-up or off.\n", out);
+    print_losses(comparison, out);
     if (unstable)
-        fputs("unstable: the queue grows without bound, so there is no mean. load < x: what theory allows.\n", out);
+        fprintf(out, "unstable: the queue grows without bound, so there is no mean.%s\n",
+                classes ? "" : " load < x: what theory allows.");
     if (undecided)
         fputs("?: stable or not could not be decided; a longer run (--jobs) tells.\n", out);
 }
@@ -249,14 +275,19 @@ static void print_notes(const struct comparison *comparison, FILE *out) {
 static void print_table(const struct comparison *comparison, const size_t *order, FILE *out) {
     static const char *const head[] = {"policy", "mean response", "",     "p50",  "p99",
                                        "p99.9",  "waits",         "msgs", "bits", "theory"};
+    static const char *const power_head[] = {"policy", "mean response", "",     "p99",   "watts",
+                                             "waits",  "msgs",          "bits", "theory"};
     static const char *const class_head[] = {"policy", "all jobs", "high jobs", "theory", "p99",
                                              "low jobs", "theory",  "p99",       "msgs"};
     const bool classes = comparison->cases[0].model.classes;
-    const unsigned columns = classes ? sizeof class_head / sizeof *class_head : sizeof head / sizeof *head;
+    const bool powered = !classes && shows_power(comparison);
+    const char *const *shown = classes ? class_head : powered ? power_head : head;
+    const char *align = classes ? "lrrlrrlrr" : powered ? "lrlrrrrrl" : "lrlrrrrrrl";
+    const unsigned columns = (unsigned)strlen(align);
     struct table table;
     table_init(&table, columns);
     for (unsigned i = 0; i < columns; i++)
-        table_add(&table, "%s", classes ? class_head[i] : head[i]);
+        table_add(&table, "%s", shown[i]);
     const double most = longest(comparison);
     for (size_t i = 0; i < comparison->count; i++) {
         const struct bal_case *c = &comparison->cases[order[i]];
@@ -264,9 +295,9 @@ static void print_table(const struct comparison *comparison, const size_t *order
         if (classes)
             add_class_row(&table, c, result);
         else
-            add_row(&table, c, result, most);
+            add_row(&table, c, result, most, powered);
     }
-    table_print(&table, classes ? "lrrlrrlrr" : "lrlrrrrrrl", true, out);
+    table_print(&table, align, true, out);
     table_fini(&table);
 }
 

@@ -38,7 +38,7 @@ static const char style[] =
     "tr:last-child td{border-bottom:0}\n"
     "th{position:sticky;top:0;background:var(--card);font-weight:600}\n"
     "th.l,td.l{text-align:left}\n"
-    "tr.first td{border-top:1px solid var(--soft)}\n"
+    "tr.first td{border-top:2px solid var(--line)}\n"
     "pre{overflow-x:auto;background:var(--card);padding:.7rem .8rem;border-radius:4px;font-size:.85rem;"
     "line-height:1.4;margin:.5rem 0}\n"
     "code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,\"DejaVu Sans Mono\",monospace}\n"

@@ -105,7 +105,7 @@ static void span_of(const struct bal_panel *panel, struct span *x, struct span *
     }
 }
 
-static void place_names(struct panel_layout *out, const struct bal_panel *panel) {
+static void scale_names(struct panel_layout *out, const struct bal_panel *panel) {
     out->x = (struct scale){.low = -0.6, .high = (double)panel->x.name_count - 0.4};
     if (out->x.high <= out->x.low)
         out->x.high = 1;
@@ -125,7 +125,7 @@ static void place_scales(struct panel_layout *out, const struct bal_panel *panel
         out->bars = 1;
     }
     if (panel->x.names) {
-        place_names(out, panel);
+        scale_names(out, panel);
     } else {
         const struct scale_wish wish = {panel->x.log, panel->x.low, panel->x.high, false, width, true};
         bal_scale_init(&out->x, &wish, &x);
@@ -208,14 +208,41 @@ static bool shows_y_label(const struct bal_figure *figure, const struct grid *gr
            (i % grid->columns == 0 || !same_axis(&figure->panel[i].y, &figure->panel[i - 1].y));
 }
 
-/* Names stand side by side if the widest fits between its neighbours, else they are turned. Returns the height. */
-static double place_name_texts(struct panel_layout *out, const struct bal_panel *panel, double width) {
+static double name_width(const char *name) {
+    return SMALL_LETTERS * bal_text_width(name, strlen(name));
+}
+
+static bool make_names(struct panel_layout *out, const struct bal_axis *axis) {
+    if (!axis->names || axis->name_count == 0)
+        return true;
+    out->name = calloc(axis->name_count, sizeof *out->name);
+    if (!out->name)
+        return false;
+    for (; out->names < axis->name_count; out->names++) {
+        out->name[out->names] = bal_text_clean(axis->names[out->names]);
+        if (!out->name[out->names])
+            return false;
+    }
+    return true;
+}
+
+/* Names stand side by side if the widest fits between its neighbours, else they are turned and end below their place; then each
+ * may be as long as it finds room to its left, but not so long that it makes the figure high. Returns the height. */
+static double place_names_below(struct panel_layout *out, double left, double width) {
+    static const double turn = 35, sine = 0.574, cosine = 0.819, longest = 100;
     double widest = 0;
-    for (size_t i = 0; i < panel->x.name_count; i++)
-        widest = fmax(widest, SMALL_LETTERS * bal_text_width(panel->x.names[i], strlen(panel->x.names[i])));
-    const double place = width / (out->x.high - out->x.low);
-    out->turn = widest + 4 <= place ? 0 : 35;
-    return out->turn > 0 ? 0.574 * widest + 0.82 * SMALL_LETTERS : line_height - 1; /* sine and cosine of 35 degrees */
+    for (size_t i = 0; i < out->names; i++)
+        widest = fmax(widest, name_width(out->name[i]));
+    if (widest + 4 <= width / (out->x.high - out->x.low))
+        return line_height - 1;
+    out->turn = turn;
+    widest = 0;
+    for (size_t i = 0; i < out->names; i++) {
+        const double place = left + width * bal_scale_share(&out->x, (double)i);
+        shorten(out->name[i], fmin(longest, place / cosine - SMALL_LETTERS) / SMALL_LETTERS);
+        widest = fmax(widest, name_width(out->name[i]));
+    }
+    return sine * widest + cosine * SMALL_LETTERS;
 }
 
 /* Length of the text before " (unit)". */
@@ -231,6 +258,8 @@ static bool make_texts(const struct bal_figure *figure, const struct grid *grid,
     const struct bal_panel *panel = &figure->panel[i];
     struct panel_layout *out = &layout->panel[i];
     if (panel->title && *panel->title && !(out->title = bal_text_clean(panel->title)))
+        return false;
+    if (!make_names(out, &panel->x))
         return false;
     if (shows_x_label(figure, grid, i) && !(out->x_label = axis_text(&panel->x)))
         return false;
@@ -314,9 +343,9 @@ static bool place_panels(const struct bal_figure *figure, struct layout *layout,
         for (size_t i = first; i < end; i++) {
             titles |= layout->panel[i].title != NULL;
             labels |= layout->panel[i].x_label != NULL;
-            if (figure->panel[i].x.names)
-                name_height =
-                    fmax(name_height, place_name_texts(&layout->panel[i], &figure->panel[i], grid.frame_width));
+            if (layout->panel[i].names > 0)
+                name_height = fmax(name_height, place_names_below(&layout->panel[i], grid.left[i % grid.columns],
+                                                                  grid.frame_width));
         }
         *top += titles ? line_height + 3 : 4;
         for (size_t i = first; i < end; i++) {
@@ -473,6 +502,9 @@ void bal_layout_free(struct layout *layout) {
         free(layout->panel[i].x_label);
         free(layout->panel[i].y_label[0]);
         free(layout->panel[i].y_label[1]);
+        for (size_t k = 0; k < layout->panel[i].names; k++)
+            free(layout->panel[i].name[k]);
+        free(layout->panel[i].name);
     }
     for (size_t i = 0; i < ENTRIES_MAX; i++)
         free(layout->entry[i].text);

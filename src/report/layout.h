@@ -16,7 +16,9 @@ struct panel_layout {
     char *y_label[2];      /* in up to two lines */
     double title_at, x_label_at; /* their middles, in y */
     double y_label_at[2];        /* their middles, in x */
-    double turn;                     /* degrees by which the names on the x axis are turned, 0 or more */
+    size_t names;          /* on the x axis */
+    char **name;           /* clean and as long as there is room */
+    double turn;           /* degrees by which they are turned, 0 or more */
     double strip;                    /* where on the y axis, as a share, the strip begins; 1: there is none */
     unsigned bars;                   /* groups that stand side by side in bars, at least 1 */
 };

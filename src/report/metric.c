@@ -49,11 +49,12 @@ void bal_metric_print(struct bal_estimate estimate, char text[BAL_METRIC_TEXT]) 
     if (isnan(estimate.mean))
         return;
     const bool known = isfinite(estimate.half) && estimate.half > 0;
-    const double scale = known ? estimate.half : fabs(estimate.mean) * 1e-2;
-    const int decimals = scale > 0 && isfinite(scale) ? 1 - (int)floor(log10(scale)) : 0;
-    const size_t length = print_number(estimate.mean, decimals, text, BAL_METRIC_TEXT);
-    if (!known)
+    if (!known) {
+        snprintf(text, BAL_METRIC_TEXT, "%.4g", estimate.mean);
         return;
+    }
+    const int decimals = 1 - (int)floor(log10(estimate.half));
+    const size_t length = print_number(estimate.mean, decimals, text, BAL_METRIC_TEXT);
     const size_t sign = (size_t)snprintf(text + length, BAL_METRIC_TEXT - length, " ± ");
     print_number(estimate.half, decimals, text + length + sign, BAL_METRIC_TEXT - length - sign);
 }

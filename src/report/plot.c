@@ -1,10 +1,9 @@
 /* The script says everything by absolute position (see layout.c) and uses gnuplot for what it does best: clipping, shapes, dashes,
- * error bars and the formats themselves. Text stands in single quotes, in which gnuplot knows no escapes and no commands
- * but the doubled quote, and is `noenhanced`, so that braces and underscores are letters. */
+ * error bars and the formats themselves. Text stands in single quotes, in which gnuplot knows no escapes and no commands,
+ * and is `noenhanced`, so that braces and underscores are letters. */
 #include "report/plot.h"
 
 #include "ballast/number.h"
-#include "report/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -67,14 +66,17 @@ static void put_place(const struct pen *pen, double x, double y) {
     put_pair(pen, "screen", x / pen->layout->width, 1 - y / pen->layout->height);
 }
 
-/* Clean text as a string of gnuplot's. */
+/* Clean text as a string of gnuplot's. There is no safe way to write a straight quote into one (doubled, as its manual says, it
+ * fails at the beginning), so it becomes the typographic one, which looks better anyway. */
+static const char apostrophe[] = "’";
+
 static void put_quoted(const struct pen *pen, const char *text) {
     putc('\'', pen->out);
-    for (; *text; text++) {
+    for (; *text; text++)
         if (*text == '\'')
-            putc('\'', pen->out);
-        putc(*text, pen->out);
-    }
+            fputs(apostrophe, pen->out);
+        else
+            putc(*text, pen->out);
     putc('\'', pen->out);
 }
 
@@ -409,16 +411,17 @@ static void write_ticks(const struct pen *pen, char axis, const struct scale *sc
 /* The text of a tick is a format, in which a percent sign must be doubled. */
 static void put_tick_name(const struct pen *pen, const char *name) {
     putc('\'', pen->out);
-    while (*name) {
-        char letter[5], *end = letter;
-        bal_text_put(&end, bal_text_next(&name));
-        *end = '\0';
-        fputs(strcmp(letter, "%") == 0 ? "%%" : strcmp(letter, "'") == 0 ? "''" : letter, pen->out);
-    }
+    for (; *name; name++)
+        if (*name == '%')
+            fputs("%%", pen->out);
+        else if (*name == '\'')
+            fputs(apostrophe, pen->out);
+        else
+            putc(*name, pen->out);
     putc('\'', pen->out);
 }
 
-static void write_names(const struct pen *pen, const struct bal_axis *axis, const struct panel_layout *place) {
+static void write_names(const struct pen *pen, const struct panel_layout *place) {
     fprintf(pen->out, "set xtics scale 0 nomirror out noenhanced offset 0,%s tc rgb '" INK "'",
             place->turn > 0 ? "0" : pen->device->lift);
     put_font(pen, SMALL_LETTERS, false);
@@ -427,9 +430,9 @@ static void write_names(const struct pen *pen, const struct bal_axis *axis, cons
     else
         fputs(" norotate", pen->out);
     fputs(" (", pen->out);
-    for (size_t i = 0; i < axis->name_count; i++) {
+    for (size_t i = 0; i < place->names; i++) {
         fputs(i > 0 ? ", " : "", pen->out);
-        put_tick_name(pen, axis->names[i]);
+        put_tick_name(pen, place->name[i]);
         fprintf(pen->out, " %zu", i);
     }
     fputs(")\n", pen->out);
@@ -457,7 +460,7 @@ static void write_frame(const struct pen *pen, const struct bal_panel *panel, co
     write_range(pen, 'x', &place->x);
     write_range(pen, 'y', &place->y);
     if (panel->x.names)
-        write_names(pen, &panel->x, place);
+        write_names(pen, place);
     else
         write_ticks(pen, 'x', &place->x);
     write_ticks(pen, 'y', &place->y);

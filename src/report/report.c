@@ -58,12 +58,14 @@ static void put_claim(const struct page *page, const struct bal_claim *claim, co
             bal_judgement_text(finding->judgement));
     bal_html_text(claim->says, page->out);
     put(page, "</p>\n<dl>\n");
-    put_fact(page, "claim", claim->id);
-    put_fact(page, "where", claim->section);
-    put_fact(page, "measured", finding->measured);
-    put_fact(page, "at", finding->where);
+    char measured[sizeof finding->measured + sizeof finding->where + 8];
+    snprintf(measured, sizeof measured, "%s%s%s", *finding->measured ? finding->measured : "nothing",
+             *finding->where ? " at " : "", finding->where);
+    put_fact(page, "measured", measured);
     put_fact(page, "expected", claim->expected);
-    put_fact(page, "missing", finding->why);
+    put_fact(page, "undecided", finding->why);
+    put_fact(page, "source", claim->section);
+    put_fact(page, "claim", claim->id);
     put(page, "</dl>\n</li>\n");
 }
 
@@ -311,16 +313,19 @@ static void put_summary(const struct page *page, const struct item *items, size_
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < items[i].experiment->claims; k++)
             judged[items[i].finding[k].judgement]++;
-    if (judged[0] + judged[1] + judged[2] > 0) {
-        put(page, "<p>");
-        static const enum bal_judgement order[] = {BAL_CLAIM_HOLDS, BAL_CLAIM_FAILS, BAL_CLAIM_UNDECIDED};
-        static const char *const words[2][3] = {{"claim holds", "claim does not hold", "claim is undecided"},
-                                                {"claims hold", "claims do not hold", "claims are undecided"}};
-        for (int i = 0; i < 3; i++)
-            fprintf(page->out, "<span class=\"%s\"><span class=\"badge\">%s%zu %s</span></span>%s",
-                    judgement_class(order[i]), judgement_sign(order[i]), judged[order[i]], words[judged[order[i]] != 1][i],
-                    i < 2 ? " · " : "</p>\n");
+    static const enum bal_judgement order[] = {BAL_CLAIM_HOLDS, BAL_CLAIM_FAILS, BAL_CLAIM_UNDECIDED};
+    static const char *const words[2][3] = {{"claim holds", "claim does not hold", "claim is undecided"},
+                                            {"claims hold", "claims do not hold", "claims are undecided"}};
+    const char *before = "<p>";
+    for (int i = 0; i < 3; i++) {
+        const size_t number = judged[order[i]];
+        if (number == 0)
+            continue;
+        fprintf(page->out, "%s<span class=\"%s\"><span class=\"badge\">%s%zu %s</span></span>", before,
+                judgement_class(order[i]), judgement_sign(order[i]), number, words[number != 1][i]);
+        before = " · ";
     }
+    put(page, judged[0] + judged[1] + judged[2] > 0 ? "</p>\n" : "");
     if (count < 2)
         return;
     put(page, "<ul>\n");
@@ -332,12 +337,29 @@ static void put_summary(const struct page *page, const struct item *items, size_
     put(page, "</ul>\n");
 }
 
-static enum bal_code put_page(struct page *page, const struct item *items, size_t count, struct bal_error *err) {
+/* The title of the only experiment, the paper of them all, or the name of the file; the caller frees it. */
+static char *title_of(const struct page *page, const struct item *items, size_t count) {
+    if (count == 1)
+        return strdup(items[0].experiment->title);
+    const char *paper = items[0].experiment->paper;
+    for (size_t i = 1; i < count && paper; i++)
+        if (!items[i].experiment->paper || strcmp(items[i].experiment->paper, paper) != 0)
+            paper = NULL;
+    char *title;
     const char *slash = strrchr(page->path, '/');
-    const char *title = count == 1 ? items[0].experiment->title : slash ? slash + 1 : page->path;
+    if (!paper)
+        return strdup(slash ? slash + 1 : page->path);
+    return asprintf(&title, "Paper: %s", paper) < 0 ? NULL : title;
+}
+
+static enum bal_code put_page(struct page *page, const struct item *items, size_t count, struct bal_error *err) {
+    char *title = title_of(page, items, count);
+    if (!title)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for a report");
     bal_html_begin(title, page->out);
     put(page, "<header>\n");
     bal_html_element("h1", NULL, title, page->out);
+    free(title);
     put_summary(page, items, count);
     put(page, "</header>\n<main>\n");
     enum bal_code code = BAL_OK;

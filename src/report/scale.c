@@ -96,7 +96,7 @@ static bool have_room(const struct scale *scale, const struct scale_wish *wish) 
             const double distance =
                 wish->length * (bal_scale_share(scale, tick->at) - bal_scale_share(scale, last->at));
             const double widths = SMALL_LETTERS * (bal_tick_width(last) + bal_tick_width(tick)) / 2;
-            if (distance < (wish->across ? widths + 9 : 2.6 * SMALL_LETTERS))
+            if (distance < (wish->across ? widths + 12 : 2.6 * SMALL_LETTERS))
                 return false;
         }
         last = tick;

@@ -56,9 +56,21 @@ static const struct rule rules[] = {
     {"url(#", "url(#", true},
 };
 
+/* gnuplot's groups set a colour of their own, black or white, that would hide the page's; nothing in them needs it. */
+static bool skip_colour(const char **at) {
+    static const char attribute[] = " color=\"";
+    const char *end = starts(*at, attribute) ? strchr(*at + strlen(attribute), '"') : NULL;
+    if (!end)
+        return false;
+    *at = end + 1;
+    return true;
+}
+
 /* Copies a tag, which begins at *at, by the rules. */
 static void copy_tag(const char **at, const char *prefix, FILE *out) {
     while (**at && **at != '>') {
+        if (skip_colour(at))
+            continue;
         const struct rule *found = NULL;
         for (size_t i = 0; i < sizeof rules / sizeof *rules && !found; i++)
             if (starts(*at, rules[i].from))

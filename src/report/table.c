@@ -62,19 +62,23 @@ static void pad(FILE *out, size_t width, const char *with) {
         fputs(with, out);
 }
 
+/* Blanks are printed only when something follows them: no line ends in white space. */
 static void print_row(const struct table *table, size_t first, const char *align, const size_t *width,
                       FILE *out) {
+    size_t blanks = 0;
     for (unsigned column = 0; column < table->columns; column++) {
         const char *text = table->cell[first + column];
         const size_t gap = width[column] - table_text_width(text);
-        const bool last = column + 1 == table->columns;
         if (align[column] == 'r')
-            pad(out, gap, " ");
-        fputs(text, out);
-        if (align[column] != 'r' && !last)
-            pad(out, gap, " ");
-        fputs(last ? "\n" : "  ", out);
+            blanks += gap;
+        if (*text) {
+            pad(out, blanks, " ");
+            fputs(text, out);
+            blanks = 0;
+        }
+        blanks += (align[column] == 'r' ? 0 : gap) + 2;
     }
+    fputc('\n', out);
 }
 
 void table_print(const struct table *table, const char *align, bool rule, FILE *out) {

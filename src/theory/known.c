@@ -137,13 +137,13 @@ struct bal_known bal_known_fifo(const struct bal_model *model, const struct bal_
         return bal_known_nothing;
     if (strcmp(name, "pod") == 0 || strcmp(name, "pod-sep") == 0)
         return known_pod(policy, u);
-    if (strcmp(name, "least-work") == 0)
+    if (strcmp(name, "least-work") == 0 || strcmp(name, "central") == 0)
         return known_least_work(u);
     if (strcmp(name, "round-robin") == 0)
         return known_round_robin(u);
     if (strcmp(name, "rcpb") == 0)
         return known_rcpb(policy, u);
-    if (strcmp(name, "jsq") == 0 || strcmp(name, "jiq") == 0)
+    if (strcmp(name, "jsq") == 0 || strcmp(name, "jiq") == 0 || strcmp(name, "tabs") == 0)
         return known_no_wait(u);
     return bal_known_nothing;
 }

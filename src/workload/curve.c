@@ -2,6 +2,7 @@
 
 #include "ballast/number.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@ static const double two_pi = 6.283185307179586;
 static enum bal_code bad_curve(const char *text, const char *why, struct bal_error *err) {
     return bal_fail(
         err, BAL_E_RANGE,
-        "curve '%.80s': %s; write constant, sine(A,P) with 0 <= A <= 1 and P > 0, or table(T:F T:F ...)",
+        "curve '%.80s': %s; write constant, sine(A,P) with 0 <= A <= 1 and P > 0, table(T:F T:F ...) or file(PATH)",
         text, why);
 }
 
@@ -62,6 +63,51 @@ static enum bal_code parse_table(const char *text, struct bal_curve *curve, stru
     return BAL_OK;
 }
 
+/* One line of a file: two numbers, or nothing. Returns why it cannot be, or NULL. */
+static const char *take_line(char *line, struct bal_curve *table) {
+    line[strcspn(line, "#")] = 0;
+    char *rest = line, *word[3] = {NULL};
+    for (int i = 0; i < 3; i++)
+        word[i] = strtok_r(rest, " \t\r\n,:", &rest);
+    if (!word[0])
+        return NULL;
+    if (table->points == BAL_CURVE_POINTS)
+        return "more than 256 points";
+    const unsigned i = table->points;
+    if (!word[1] || word[2] || !bal_number_parse(word[0], strlen(word[0]), &table->time[i]) ||
+        !bal_number_parse(word[1], strlen(word[1]), &table->factor[i]) || !isfinite(table->time[i]) ||
+        !isfinite(table->factor[i]))
+        return "not a time and a factor";
+    if (!(table->factor[i] >= 0) || (i > 0 && !(table->time[i] > table->time[i - 1])))
+        return "times must ascend and factors must not be negative";
+    table->points++;
+    return NULL;
+}
+
+static enum bal_code parse_file(const char *text, struct bal_curve *curve, struct bal_error *err) {
+    char path[1024], line[256];
+    const size_t length = strlen(text + strlen("file("));
+    if (length < 2 || length > sizeof path || text[strlen(text) - 1] != ')')
+        return bad_curve(text, "a file is file(PATH)", err);
+    snprintf(path, sizeof path, "%.*s", (int)length - 1, text + strlen("file("));
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return bal_fail(err, BAL_E_IO, "curve: cannot read '%.200s': %s", path, strerror(errno));
+    struct bal_curve table = {.kind = BAL_CURVE_TABLE};
+    enum bal_code code = BAL_OK;
+    for (unsigned number = 1; !code && fgets(line, sizeof line, file); number++) {
+        const char *why = strlen(line) == sizeof line - 1 ? "the line is too long" : take_line(line, &table);
+        if (why)
+            code = bal_fail(err, BAL_E_SYNTAX, "curve: %.200s:%u: %s; write lines such as 10 0.5", path, number, why);
+    }
+    fclose(file);
+    if (!code && (table.points == 0 || bal_curve_most(&table) == 0))
+        code = bal_fail(err, BAL_E_RANGE, "curve: %.200s: there is no point with a factor above 0", path);
+    if (!code)
+        *curve = table;
+    return code;
+}
+
 enum bal_code bal_curve_parse(const char *text, struct bal_curve *curve, struct bal_error *err) {
     if (strcmp(text, "constant") == 0) {
         *curve = (struct bal_curve){.kind = BAL_CURVE_CONSTANT};
@@ -71,6 +117,8 @@ enum bal_code bal_curve_parse(const char *text, struct bal_curve *curve, struct 
         return parse_sine(text, curve, err);
     if (strncmp(text, "table(", 6) == 0)
         return parse_table(text, curve, err);
+    if (strncmp(text, "file(", 5) == 0)
+        return parse_file(text, curve, err);
     return bad_curve(text, "there is no such curve", err);
 }
 

@@ -495,9 +495,9 @@ static void live_once(void *context, size_t i) {
 
 /* A comparison fails by chance with probability 1e-6; there are about 16 policies x 6 fleets x 2 engines x 20 quantities that vary, many of them
  * nearly the same: 4e-3 altogether. Percentiles of the engines come from a histogram whose bins are 1/128 wide at most. */
-enum { RUNS = 60 };
+enum { RUNS = 50 };
 static const double alarm = 1e-6;
-static const int jobs_per_run = 4000;
+static const int jobs_per_run = 3000;
 
 static bool is_percentile(int quantity) {
     return quantity == BAL_RESPONSE_P50 || quantity == BAL_RESPONSE_P90 || quantity == BAL_RESPONSE_P99;
@@ -516,7 +516,7 @@ static bool engine_agrees(const struct literal_task *task, const struct replicat
     run.engine = engine;
     run.seed += 1 + engine;
     struct replications r = replicate(task->model, task->spec, &run, RUNS);
-    char what[200], name[100], size[100];
+    char what[400], name[100], size[100];
     bal_policy_print(task->spec, name, sizeof name);
     bal_law_print(&task->model->size, size, sizeof size);
     snprintf(what, sizeof what, "%s, %s servers, %s: literal and %s", name, servers, size, bal_engine_text(engine));

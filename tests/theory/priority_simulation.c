@@ -1,11 +1,11 @@
 /* Two classes of jobs, simulated, against the theory of Niu, Wang, Feng and Xu (2022): the means of both classes with 1000 servers, and
  * their Lemmas 1, 2 and 4, which hold for any number of servers.
  *
- * Means: a run in which servers were by chance busier than usual has longer queues than usual. The mean of the busy fraction being exactly
- * lambda, busy - lambda is a control variate: subtracting any constant times it leaves the expectation as it is, and with dT/dlambda for
- * the constant it takes away nine tenths of the variance. What is left has a standard error of 0.23 % at most (measured over other seeds; the
- * worst case is load 0.95 with d1 = 1) and the distance of 1000 servers from the limit is at most 0.25 %, so that the tolerance of 1 % is
- * more than 3.2 standard errors away: a false alarm has probability below 1.5e-3 in the worst case and far below in most. */
+ * Means: a run in which servers were by chance busier than usual has longer queues than usual. The mean of the busy fraction being
+ * exactly lambda, busy - lambda is a control variate: subtracting any constant times it leaves the expectation as it is, and with dT/dlambda
+ * for the constant most of the variance goes. Over 12 other seeds, what is left has a standard error of 0.1 to 0.3 %, and 1000 servers lie 0 to
+ * 0.6 % above the limit; never is the tolerance of 1 % closer than 3 standard errors. A false alarm has probability below 2e-3 in the worst
+ * of the 126 comparisons, and far below in most. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,7 +98,7 @@ static void assert_mean(const struct bal_priority *priority, const char *what, d
 }
 
 static double jobs_for(double lambda) {
-    return lambda > 0.93 ? 3e6 : 1e6;
+    return lambda > 0.8 ? 3e6 : 1e6;
 }
 
 static void check_means(const struct bal_priority *priority) {

@@ -292,6 +292,12 @@ static void check_panels(const struct bal_figure *figure, const struct layout *l
         }
         assert_true(!a->title || a->title_at + LETTERS / 2 <= a->frame.top);
         *bottom = fmax(*bottom, a->frame.top + a->frame.height);
+        for (size_t k = 0; k < a->names && a->turn > 0; k++) { /* a turned name ends below its place */
+            const double length = SMALL_LETTERS * bal_text_width(a->name[k], strlen(a->name[k]));
+            const double place = a->frame.left + a->frame.width * bal_scale_share(&a->x, (double)k);
+            assert_true(place - length * cos(a->turn * 3.14159 / 180) >= 0);
+            *bottom = fmax(*bottom, a->frame.top + a->frame.height + length * sin(a->turn * 3.14159 / 180));
+        }
         if (a->x_label)
             *bottom = fmax(*bottom, a->x_label_at + LETTERS / 2);
         for (size_t k = 0; k < i; k++) {
@@ -471,7 +477,7 @@ static void points_are_drawn_as_their_verdict_says(void **state) {
 static void any_text_gives_a_good_picture(void **state) {
     (void)state;
     const double x[] = {0, 1}, y[] = {1, 2};
-    const char *names[] = {"5% {x}_y", "it's <b> &amp; \xff\n`id`"};
+    const char *names[] = {"5% {x}_y", "'it's <b> &amp; \xff\n`id`'"};
     const struct bal_series series = {.name = names[1], .style = BAL_STYLE_BARS, .count = 2, .x = x, .y = y};
     const struct bal_panel panel = {.title = names[0],
                                     .x = {.label = "a\\nb $x @y", .names = names, .name_count = 2},
@@ -485,7 +491,7 @@ static void any_text_gives_a_good_picture(void **state) {
     assert_null(strstr(svg, "<script"));
     assert_int_equal(count_text(svg, "&lt;script"), 3); /* its name, its title, a label */
     assert_non_null(strstr(svg, ">5% {x}_y<"));
-    assert_non_null(strstr(svg, "it's &lt;b> &amp;amp; \uFFFD `id`"));
+    assert_non_null(strstr(svg, "’it’s &lt;b> &amp;amp; \uFFFD `id`’"));
     assert_non_null(strstr(svg, "a\\nb $x @y"));
     free(svg);
 }

@@ -1,0 +1,209 @@
+/* ballast price: what policies cost and what that buys; and the cheapest one for a wanted delay. */
+#include "commands.h"
+#include "setup.h"
+
+#include "report/price_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct request {
+    struct cli_setup setup; /* first: its setters take the whole */
+    struct bal_wish wish;   /* NaN: not given */
+};
+
+static enum bal_code set_delay(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1e-9, 1e9, false, "a mean waiting time above 0, such as 0.1"};
+    return cli_number(value, &range, &((struct request *)into)->wish.waiting, err);
+}
+
+static enum bal_code set_messages(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {0, 1e12, false,
+                                           "a number of messages per job from 0, such as 1.5"};
+    return cli_number(value, &range, &((struct request *)into)->wish.messages, err);
+}
+
+static enum bal_code set_memory(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {0, 1e15, false, "a number of bits from 0, such as 100"};
+    return cli_number(value, &range, &((struct request *)into)->wish.memory_bits, err);
+}
+
+static const struct cli_option options[] = {
+    {"delay", "W", "find the cheapest policies that wait at most W on average", set_delay},
+    {"messages", "M", "with --delay: at most M messages per job, a probe counted as two", set_messages},
+    {"memory", "B", "with --delay: at most B bits of memory", set_memory},
+    CLI_MODEL_OPTIONS,
+    CLI_POLICY_OPTION,
+    CLI_RUN_OPTIONS,
+    CLI_OUTPUT_OPTIONS,
+};
+
+/* ---- the list ---- */
+
+static int print_list(const struct cli_setup *setup, const struct bal_price_list *list,
+                      struct cli_output *output) {
+    if (setup->format == CLI_JSON)
+        bal_price_list_json(list, output->stream);
+    else if (setup->format == CLI_CSV)
+        bal_price_list_csv(list, output->stream);
+    else
+        bal_price_list_text(list, output->stream);
+    const int status = cli_output_close(output);
+    if (status || !list->cut_short)
+        return status;
+    cli_warn("interrupted: these results are cut short and come from the replications that were complete");
+    return CLI_INTERRUPTED;
+}
+
+static enum bal_code measure(const struct cli_setup *setup, const struct bal_case *cases,
+                             struct bal_result *results, struct bal_price *prices, struct bal_error *err) {
+    for (size_t i = 0; i < setup->policies; i++) {
+        const enum bal_code code = bal_price_of(&setup->model, &setup->policy[i], &prices[i], err);
+        if (code)
+            return code;
+    }
+    cli_catch_signals();
+    struct cli_progress progress;
+    cli_progress_start(&progress, setup->quiet);
+    const struct bal_lab_options lab = {.threads = (unsigned)setup->threads,
+                                        .stop = &cli_stop,
+                                        .progress = cli_progress_show,
+                                        .progress_context = &progress};
+    const enum bal_code code = bal_lab_run(cases, setup->policies, &lab, results, err);
+    cli_progress_end(&progress);
+    return code;
+}
+
+static int list_prices(struct cli_setup *setup) {
+    struct cli_output output;
+    int status = cli_setup_check(setup);
+    if (status >= 0)
+        return status;
+    status = cli_output_open(&output, setup->output);
+    if (status)
+        return status;
+    struct bal_case *cases = calloc(setup->policies, sizeof *cases);
+    struct bal_result *results = calloc(setup->policies, sizeof *results);
+    struct bal_price *prices = calloc(setup->policies, sizeof *prices);
+    struct bal_error err = {0};
+    enum bal_code code = BAL_E_MEMORY;
+    if (cases && results && prices) {
+        for (size_t i = 0; i < setup->policies; i++)
+            cases[i] = cli_setup_case(setup, i);
+        code = measure(setup, cases, results, prices, &err);
+    } else {
+        bal_fail(&err, code, "not enough memory");
+    }
+    if (code && code != BAL_E_STOPPED) {
+        cli_output_discard(&output);
+        status = cli_fail("%s", err.text);
+    } else {
+        const struct bal_price_list list = {.cases = cases,
+                                            .results = results,
+                                            .prices = prices,
+                                            .count = setup->policies,
+                                            .cut_short = code == BAL_E_STOPPED};
+        status = print_list(setup, &list, &output);
+    }
+    free(cases);
+    free(results);
+    free(prices);
+    return status;
+}
+
+/* ---- the wish ---- */
+
+static int print_offers(const struct cli_setup *setup, const struct bal_offers *offers,
+                        const struct bal_case *c, const struct bal_wish *wish, struct cli_output *output) {
+    if (setup->format == CLI_JSON)
+        bal_offers_json(offers, c, wish, output->stream);
+    else if (setup->format == CLI_CSV)
+        bal_offers_csv(offers, c, output->stream);
+    else
+        bal_offers_text(offers, c, wish, output->stream);
+    const int status = cli_output_close(output);
+    if (status)
+        return status;
+    return offers->count > 0 && offers->offer[0].fulfilment == BAL_WISH_MET ? CLI_OK : CLI_OUTCOME;
+}
+
+/* A search is many runs: about a thousand service times each, so that they reach the stationary state. */
+static double search_jobs(double servers) {
+    return fmax(fmax(5e5, 100 * servers), fmin(1000 * servers, 2e6));
+}
+
+static int search(struct request *request) {
+    struct cli_setup *setup = &request->setup;
+    struct bal_wish wish = request->wish;
+    wish.messages = isnan(wish.messages) ? INFINITY : wish.messages;
+    wish.memory_bits = isnan(wish.memory_bits) ? INFINITY : wish.memory_bits;
+    if (setup->policies > 0)
+        return cli_fail("--policy: with --delay all policies are looked at; leave it out");
+    if (isnan(setup->time) && isnan(setup->jobs))
+        setup->jobs = search_jobs(bal_servers_count(&setup->model.servers));
+    const int status = cli_setup_check(setup);
+    if (status >= 0)
+        return status;
+    struct cli_output output;
+    const int opened = cli_output_open(&output, setup->output);
+    if (opened)
+        return opened;
+    const struct bal_case c = cli_setup_case(setup, 0);
+    cli_catch_signals();
+    struct cli_progress progress;
+    cli_progress_start(&progress, setup->quiet);
+    const struct bal_lab_options lab = {.threads = (unsigned)setup->threads,
+                                        .stop = &cli_stop,
+                                        .progress = cli_progress_show,
+                                        .progress_context = &progress};
+    struct bal_offers *offers;
+    struct bal_error err = {0};
+    const enum bal_code code = bal_price_search(&c, &wish, &lab, &offers, &err);
+    cli_progress_end(&progress);
+    if (code) {
+        cli_output_discard(&output);
+        if (code != BAL_E_STOPPED)
+            return cli_fail("%s", err.text);
+        cli_warn("interrupted");
+        return CLI_INTERRUPTED;
+    }
+    const int outcome = print_offers(setup, offers, &c, &wish, &output);
+    free(offers);
+    return outcome;
+}
+
+static int run(const struct cli_command *command, int argc, char **argv) {
+    struct request request = {.wish = {NAN, NAN, NAN}};
+    cli_setup_init(&request.setup);
+    int operands;
+    const int status = cli_parse(command, argc, argv, &request, 0, &operands);
+    if (status >= 0)
+        return status;
+    if (request.setup.model.clock == BAL_CLOCK_SLOTTED)
+        return cli_fail("--slotted: prices are those of continuous time");
+    if (!isnan(request.wish.waiting))
+        return search(&request);
+    if (!isnan(request.wish.messages) || !isnan(request.wish.memory_bits))
+        return cli_fail("--%s: a budget for what? add --delay W, the mean waiting time that is wanted",
+                        isnan(request.wish.messages) ? "memory" : "messages");
+    return list_prices(&request.setup);
+}
+
+const struct cli_command cmd_price = {
+    .name = "price",
+    .summary = "what policies cost in messages and memory, and the cheapest for a wanted delay",
+    .operands = "",
+    .description = "Prints for each policy its mean waiting time by simulation and theory, its messages per "
+                   "job, its bits of\n"
+                   "memory, how these grow with the number of servers, and whether the waiting time can "
+                   "vanish as it grows.\n"
+                   "With --delay it looks for the cheapest policies and parameters that wait no longer, by "
+                   "theory first and\n"
+                   "confirmed by simulation; exit status 1 when there is none.",
+    .examples = "  ballast price --servers 1000\n"
+                "  ballast price --servers 1000 --delay 0.5 --messages 1 --memory 40\n"
+                "  ballast price --policy rcpb:c=2,mup=1 --policy rcpb:c=20,mup=1 --policy jiq\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

@@ -1,0 +1,400 @@
+#include "report/price_report.h"
+
+#include "ballast/known.h"
+#include "ballast/number.h"
+#include "report/comparison.h"
+#include "report/json.h"
+#include "report/metric.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *memory_text(enum bal_growth growth) {
+    static const char *const texts[] = {"0", "log N", "> log N"};
+    return texts[growth];
+}
+
+static const char *messages_text(enum bal_growth growth) {
+    static const char *const texts[] = {"0", "N", "> N"};
+    return texts[growth];
+}
+
+static const char *fulfilment_text(enum bal_fulfilment fulfilment) {
+    static const char *const texts[] = {"met", "undecided", "missed"};
+    return texts[fulfilment];
+}
+
+static double waiting_theory(const struct bal_case *c) {
+    return bal_known_of(&c->model, &c->policy).waiting_mean;
+}
+
+static double messages_once(const struct bal_result *result) {
+    return result->metric[BAL_PROBES_PER_JOB].mean + result->metric[BAL_REPORTS_PER_JOB].mean;
+}
+
+/* Three digits. */
+static void add_number(struct table *table, double value) {
+    if (isnan(value))
+        table_add(table, "%s", "");
+    else if (isinf(value))
+        table_add(table, "inf");
+    else if (value != 0 && fabs(value) < 0.0005)
+        table_add(table, "%.0e", value);
+    else
+        table_add(table, "%.*f",
+                  fabs(value) >= 99.95    ? 0
+                  : fabs(value) >= 9.995  ? 1
+                  : fabs(value) >= 0.9995 ? 2
+                                          : 3,
+                  value);
+}
+
+static void add_waiting(struct table *table, const struct bal_result *result) {
+    if (result->replications == 0) {
+        table_add(table, "no trial done");
+        return;
+    }
+    if (!comparison_has_means(result)) {
+        table_add(table, "unstable");
+        return;
+    }
+    char text[BAL_METRIC_TEXT];
+    bal_metric_print(result->metric[BAL_WAITING_MEAN], text);
+    table_add(table, "%s%s", text, result->verdict == BAL_UNDECIDED ? " ?" : "");
+}
+
+/* "= 2.61" where theory is exact, "→ 2.61" where it is the limit of many servers. */
+static void add_theory(struct table *table, const struct bal_case *c) {
+    const struct bal_known known = bal_known_of(&c->model, &c->policy);
+    if (isnan(known.waiting_mean)) {
+        table_add(table, "%s", "");
+        return;
+    }
+    table_add(table, "%s %.*f", known.kind == BAL_KNOWN_EXACT ? "=" : "\u2192",
+              known.waiting_mean >= 9.995 ? 1 : 3, known.waiting_mean);
+}
+
+static void print_setting(const struct bal_case *c, FILE *out) {
+    char servers[300], service[200];
+    bal_servers_print(&c->model.servers, servers, sizeof servers);
+    bal_law_print(&c->model.size, service, sizeof service);
+    const double jobs = c->run.time * bal_model_arrival_rate(&c->model);
+    fprintf(out, "%s servers at load %g, service %s; %u replications of %.3g%s jobs each, seed %llu\n",
+            servers, c->model.load, service, c->replications,
+            jobs >= 1e6   ? jobs / 1e6
+            : jobs >= 1e4 ? jobs / 1e3
+                          : jobs,
+            jobs >= 1e6   ? "M"
+            : jobs >= 1e4 ? "k"
+                          : "",
+            (unsigned long long)c->run.seed);
+}
+
+/* ---- the list ---- */
+
+static void add_price(struct table *table, const struct bal_case *c, const struct bal_result *result,
+                      const struct bal_price *price) {
+    char policy[200];
+    bal_policy_print(&c->policy, policy, sizeof policy);
+    table_add(table, "%s", policy);
+    add_waiting(table, result);
+    add_theory(table, c);
+    add_number(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
+    add_number(table, messages_once(result));
+    table_add(table, "%.0f", price->memory_bits);
+    table_add(table, "%s", messages_text(price->messages));
+    table_add(table, "%s", memory_text(price->memory));
+    table_add(table, "%s", bal_vanishing_text(price->vanishing));
+}
+
+static bool has(const struct bal_price_list *list, enum bal_vanishing vanishing) {
+    for (size_t i = 0; i < list->count; i++)
+        if (list->prices[i].vanishing == vanishing)
+            return true;
+    return false;
+}
+
+static bool has_policy(const struct bal_price_list *list, const char *name) {
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->cases[i].policy.policy->name, name) == 0)
+            return true;
+    return false;
+}
+
+static void print_list_notes(const struct bal_price_list *list, FILE *out) {
+    fputs("\nwaiting: mean time before service, simulated \u00b1 95 %; theory: = exact, \u2192 limit of many "
+          "servers.\n"
+          "msgs: per job, a probe counted as two (query and reply), and as one. bits: memory of the "
+          "dispatcher.\n"
+          "As N servers grow with the load and the parameters as they are: messages in a unit of time, bits "
+          "of memory,\n"
+          "and whether the waiting time vanishes:\n",
+          out);
+    if (has(list, BAL_VANISHING_NEVER))
+        fputs("  cannot: no symmetric policy can with so few messages and so little memory (Theorem 5 of "
+              "Gamarnik,\n"
+              "          Tsitsiklis and Zubeldia 2016: at most a constant times N messages and log N bits)\n",
+              out);
+    if (has(list, BAL_VANISHING_NO))
+        fputs("  no: it is known not to\n", out);
+    if (has(list, BAL_VANISHING_YES))
+        fputs("  yes: it is proved to, for every load below 1\n", out);
+    if (has(list, BAL_VANISHING_POSSIBLE))
+        fputs("  may: the theorem leaves it open, because of more messages or more memory\n", out);
+    if (has(list, BAL_VANISHING_UNKNOWN))
+        fputs("  not covered: the theorem is about symmetric policies, equal servers, exponential sizes, "
+              "jobs of one task\n"
+              "          and one class, and loads below 1\n",
+              out);
+    if (has_policy(list, "rcpb"))
+        fputs("rcpb: with c growing with N and mup at least 1, or with mu growing with N, the waiting time "
+              "does vanish.\n",
+              out);
+}
+
+void bal_price_list_text(const struct bal_price_list *list, FILE *out) {
+    static const char *const head[] = {"policy", "waiting", "theory", "msgs",    "(one)",
+                                       "bits",   "msgs ~",  "bits ~", "vanishes"};
+    print_setting(&list->cases[0], out);
+    fputc('\n', out);
+    struct table table;
+    table_init(&table, sizeof head / sizeof *head);
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        table_add(&table, "%s", head[i]);
+    for (size_t i = 0; i < list->count; i++)
+        add_price(&table, &list->cases[i], &list->results[i], &list->prices[i]);
+    table_print(&table, "lrlrrrlll", true, out);
+    table_fini(&table);
+    print_list_notes(list, out);
+}
+
+static void csv_number(double value, FILE *out) {
+    char text[BAL_NUMBER_TEXT] = "";
+    if (isfinite(value))
+        bal_number_print(value, text);
+    fprintf(out, ",%s", text);
+}
+
+static void csv_measured(const struct bal_case *c, const struct bal_result *result,
+                         const struct bal_price *price, FILE *out) {
+    char policy[200];
+    bal_policy_print(&c->policy, policy, sizeof policy);
+    const bool known = comparison_has_means(result);
+    fprintf(out, "\"%s\",%s", policy, bal_verdict_text(result->verdict));
+    csv_number(known ? result->metric[BAL_WAITING_MEAN].mean : NAN, out);
+    csv_number(known ? result->metric[BAL_WAITING_MEAN].half : NAN, out);
+    csv_number(waiting_theory(c), out);
+    csv_number(result->metric[BAL_MESSAGES_PER_JOB].mean, out);
+    csv_number(messages_once(result), out);
+    csv_number(price->memory_bits, out);
+}
+
+static const char csv_head[] = "policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_"
+                               "job,messages.once_per_job,memory_bits";
+
+void bal_price_list_csv(const struct bal_price_list *list, FILE *out) {
+    fprintf(out, "%s,messages.growth,memory.growth,vanishes\n", csv_head);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct bal_price *price = &list->prices[i];
+        csv_measured(&list->cases[i], &list->results[i], price, out);
+        fprintf(out, ",%s,%s,%s\n", messages_text(price->messages), memory_text(price->memory),
+                bal_vanishing_text(price->vanishing));
+    }
+}
+
+static void json_setting(struct json *json, const struct bal_case *c) {
+    char text[1000];
+    bal_servers_print(&c->model.servers, text, sizeof text);
+    json_text(json, "servers", text);
+    json_number(json, "load", c->model.load);
+    bal_law_print(&c->model.size, text, sizeof text);
+    json_text(json, "service", text);
+    json_number(json, "time", c->run.time);
+    json_count(json, "replications", c->replications);
+    json_count(json, "seed", c->run.seed);
+}
+
+static void json_measured(struct json *json, const struct bal_case *c, const struct bal_result *result,
+                          const struct bal_price *price) {
+    char policy[200];
+    bal_policy_print(&c->policy, policy, sizeof policy);
+    const bool known = comparison_has_means(result);
+    const struct bal_known theory = bal_known_of(&c->model, &c->policy);
+    json_text(json, "policy", policy);
+    json_text(json, "verdict", bal_verdict_text(result->verdict));
+    json_open_line(json, "waiting", '{');
+    json_number(json, "mean", known ? result->metric[BAL_WAITING_MEAN].mean : NAN);
+    json_number(json, "ci", known ? result->metric[BAL_WAITING_MEAN].half : NAN);
+    json_number(json, "theory", theory.waiting_mean);
+    json_number(json, "limit", theory.waiting_limit);
+    json_close(json, '}');
+    json_open_line(json, "messages", '{');
+    json_number(json, "probes_per_job", result->metric[BAL_PROBES_PER_JOB].mean);
+    json_number(json, "reports_per_job", result->metric[BAL_REPORTS_PER_JOB].mean);
+    json_number(json, "per_job", result->metric[BAL_MESSAGES_PER_JOB].mean);
+    json_number(json, "once_per_job", messages_once(result));
+    json_text(json, "growth", messages_text(price->messages));
+    json_close(json, '}');
+    json_open_line(json, "memory", '{');
+    json_number(json, "bits", price->memory_bits);
+    json_text(json, "growth", memory_text(price->memory));
+    json_close(json, '}');
+    json_bool(json, "symmetric", c->policy.policy->flags & BAL_SYMMETRIC);
+    json_text(json, "vanishes", bal_vanishing_text(price->vanishing));
+}
+
+void bal_price_list_json(const struct bal_price_list *list, FILE *out) {
+    struct json json;
+    json_init(&json, out);
+    json_open(&json, NULL, '{');
+    json_text(&json, "version", BALLAST_VERSION);
+    json_open(&json, "spec", '{');
+    json_setting(&json, &list->cases[0]);
+    json_bool(&json, "cut_short", list->cut_short);
+    json_close(&json, '}');
+    json_open(&json, "results", '[');
+    for (size_t i = 0; i < list->count; i++) {
+        json_open(&json, NULL, '{');
+        json_measured(&json, &list->cases[i], &list->results[i], &list->prices[i]);
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+}
+
+/* ---- offers ---- */
+
+static void print_wish(const struct bal_wish *wish, FILE *out) {
+    fprintf(out, "wanted: a mean waiting time of at most %g", wish->waiting);
+    if (isfinite(wish->messages))
+        fprintf(out, ", with at most %g message%s per job", wish->messages, wish->messages == 1 ? "" : "s");
+    if (isfinite(wish->memory_bits))
+        fprintf(out, "%s %g bits of memory", isfinite(wish->messages) ? " and" : ", with at most",
+                wish->memory_bits);
+    fputs("\n", out);
+}
+
+static void add_offer(struct table *table, const struct bal_offer *offer, const struct bal_case *c) {
+    static const char *const marks[] = {"", "not sure", "no"};
+    struct bal_case own = *c;
+    own.policy = offer->policy;
+    char policy[200];
+    bal_policy_print(&offer->policy, policy, sizeof policy);
+    table_add(table, "%s", policy);
+    add_waiting(table, &offer->result);
+    add_theory(table, &own);
+    add_number(table, offer->result.metric[BAL_MESSAGES_PER_JOB].mean);
+    table_add(table, "%.0f", offer->price.memory_bits);
+    table_add(table, "%s",
+              offer->fulfilment != BAL_WISH_MET ? marks[offer->fulfilment]
+              : offer->cheapest                 ? "yes, cheapest"
+                                                : "yes");
+}
+
+static void print_hint(const struct bal_policy_spec *policy, const struct bal_case *c, const char *what,
+                       FILE *out) {
+    if (!policy->policy)
+        return;
+    char text[200];
+    bal_policy_print(policy, text, sizeof text);
+    struct bal_price price;
+    if (bal_price_of(&c->model, policy, &price, NULL))
+        return;
+    const double waiting = bal_known_of(&c->model, policy).waiting_mean;
+    fprintf(
+        out,
+        "With more %s it can be done, by theory: %s waits %.4g, for %.3g message%s a job and %.0f bits.\n",
+        what, text, waiting, bal_price_messages(&price), bal_price_messages(&price) == 1 ? "" : "s",
+        price.memory_bits);
+}
+
+static void print_outcome(const struct bal_offers *offers, const struct bal_case *c, FILE *out) {
+    if (offers->count > 0 && offers->offer[0].fulfilment == BAL_WISH_MET) {
+        fputs("\nyes: by the 95 % interval of the simulation. cheapest: nothing that does costs less of one "
+              "and no more of the "
+              "other.\n",
+              out);
+        return;
+    }
+    fputs("\nno policy meets this", out);
+    if (offers->count == 0) {
+        fputs(": there is none with so few messages and so little memory\n", out);
+    } else {
+        char policy[200], waiting[BAL_METRIC_TEXT];
+        bal_policy_print(&offers->offer[0].policy, policy, sizeof policy);
+        bal_metric_print(offers->offer[0].result.metric[BAL_WAITING_MEAN], waiting);
+        fprintf(out, "; the nearest is %s, which waits %s\n", policy, waiting);
+    }
+    print_hint(&offers->more_messages, c, "messages", out);
+    print_hint(&offers->more_memory, c, "memory", out);
+}
+
+void bal_offers_text(const struct bal_offers *offers, const struct bal_case *c, const struct bal_wish *wish,
+                     FILE *out) {
+    static const char *const head[] = {"policy", "waiting", "theory", "msgs", "bits", "does it?"};
+    print_wish(wish, out);
+    print_setting(c, out);
+    if (offers->count > 0) {
+        fputc('\n', out);
+        struct table table;
+        table_init(&table, sizeof head / sizeof *head);
+        for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+            table_add(&table, "%s", head[i]);
+        for (size_t i = 0; i < offers->count; i++)
+            add_offer(&table, &offers->offer[i], c);
+        table_print(&table, "lrlrrl", true, out);
+        table_fini(&table);
+    }
+    print_outcome(offers, c, out);
+}
+
+void bal_offers_csv(const struct bal_offers *offers, const struct bal_case *c, FILE *out) {
+    fprintf(out, "%s,wish,cheapest\n", csv_head);
+    for (size_t i = 0; i < offers->count; i++) {
+        const struct bal_offer *offer = &offers->offer[i];
+        struct bal_case own = *c;
+        own.policy = offer->policy;
+        csv_measured(&own, &offer->result, &offer->price, out);
+        fprintf(out, ",%s,%s\n", fulfilment_text(offer->fulfilment), offer->cheapest ? "yes" : "no");
+    }
+}
+
+static void json_hint(struct json *json, const char *key, const struct bal_policy_spec *policy) {
+    char text[200];
+    if (!policy->policy) {
+        json_null(json, key);
+        return;
+    }
+    bal_policy_print(policy, text, sizeof text);
+    json_text(json, key, text);
+}
+
+void bal_offers_json(const struct bal_offers *offers, const struct bal_case *c, const struct bal_wish *wish,
+                     FILE *out) {
+    struct json json;
+    json_init(&json, out);
+    json_open(&json, NULL, '{');
+    json_text(&json, "version", BALLAST_VERSION);
+    json_open(&json, "spec", '{');
+    json_number(&json, "delay", wish->waiting);
+    json_number(&json, "messages", wish->messages);
+    json_number(&json, "memory", wish->memory_bits);
+    json_setting(&json, c);
+    json_close(&json, '}');
+    json_open(&json, "offers", '[');
+    for (size_t i = 0; i < offers->count; i++) {
+        const struct bal_offer *offer = &offers->offer[i];
+        struct bal_case own = *c;
+        own.policy = offer->policy;
+        json_open(&json, NULL, '{');
+        json_measured(&json, &own, &offer->result, &offer->price);
+        json_text(&json, "wish", fulfilment_text(offer->fulfilment));
+        json_bool(&json, "cheapest", offer->cheapest);
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_hint(&json, "more_messages", &offers->more_messages);
+    json_hint(&json, "more_memory", &offers->more_memory);
+    json_close(&json, '}');
+}

@@ -1,0 +1,92 @@
+/* Whatever the bytes: an experiment, in each of its modes, or one line of error that names the file. And an experiment that was read must
+ * be right in all its parts: cells that can be simulated, references that exist, identities that differ. */
+#include "ballast/experiment.h"
+
+#include "lab/plan.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { CELLS_MAX = 200 }; /* that are looked at */
+
+static void check_error(const struct bal_error *err, enum bal_code code) {
+    assert(err->code == code);
+    assert(strncmp(err->text, "fuzz.yaml:", 10) == 0);
+    for (const char *c = err->text; *c; c++)
+        assert((unsigned char)*c >= ' ' && *c != 0x7f);
+}
+
+static void check_cell(const struct bal_experiment *e, size_t point, size_t policy) {
+    struct bal_case c;
+    struct bal_error err = {0};
+    enum bal_engine engine;
+    bal_experiment_case(e, point, policy, &c);
+    assert(bal_simulate_check(&c.model, &c.policy, c.run.engine, &engine, &err) == BAL_OK);
+    assert(c.run.time > 0 && isfinite(c.run.time) && c.replications >= 1);
+    assert(bal_plan_most(e, point) >= c.replications);
+    assert(bal_case_cost(&c) > 0);
+    char *identity = bal_plan_identity(&c);
+    assert(identity && strstr(identity, "policy=") && strstr(identity, "seed="));
+    free(identity);
+}
+
+static void check_axes(const struct bal_experiment *e) {
+    size_t points = 1;
+    for (size_t a = 0; a < e->axes; a++) {
+        assert(e->axis[a].count > 0 && e->axis[a].fields > 0);
+        points *= e->axis[a].count;
+    }
+    assert(points == e->points && points * e->policies <= BAL_CELLS_MAX);
+}
+
+static void check_selection(const struct bal_experiment *e, const struct bal_selection *where) {
+    size_t selected = 0;
+    for (size_t point = 0; point < e->points; point++)
+        selected += bal_selection_has(where, e, point);
+    assert(selected > 0);
+}
+
+static void check_parts(const struct bal_experiment *e) {
+    for (size_t i = 0; i < e->plots; i++) {
+        assert(e->plot[i].id && e->plot[i].metrics > 0);
+        assert(e->plot[i].x < (int)e->axes && e->plot[i].series < (int)e->axes);
+        check_selection(e, &e->plot[i].where);
+    }
+    for (size_t i = 0; i < e->claims; i++) {
+        const struct bal_claim *claim = &e->claim[i];
+        assert(claim->id && claim->says && claim->expected && claim->along < (int)e->axes);
+        assert((size_t)claim->of.policy < e->policies && (size_t)claim->to.policy < e->policies);
+        assert(claim->measure == BAL_MEASURE_VERDICT || claim->low <= claim->high);
+        check_selection(e, &claim->where);
+    }
+}
+
+static void check_experiment(const struct bal_experiment *e) {
+    assert(e->title && e->policies > 0 && e->baseline < e->policies && e->metrics > 0);
+    check_axes(e);
+    check_parts(e);
+    const size_t cells = e->points * e->policies;
+    const size_t step = cells / CELLS_MAX + 1;
+    for (size_t cell = 0; cell < cells; cell += step)
+        check_cell(e, cell / e->policies, cell % e->policies);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    for (int mode = BAL_MODE_PLAIN; mode <= BAL_MODE_FULL; mode++) {
+        struct bal_experiment *e;
+        struct bal_error err = {0};
+        const enum bal_code code =
+            bal_experiment_parse((const char *)data, size, "fuzz.yaml", (enum bal_mode)mode, &e, &err);
+        if (code) {
+            check_error(&err, code);
+            continue;
+        }
+        check_experiment(e);
+        bal_experiment_free(e);
+    }
+    return 0;
+}

@@ -1,0 +1,337 @@
+/* The fluid model of tabs: balance of mass and signs along paths from random states, convergence, phases, and a plain
+ * twin that steps over what the model locates. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ballast/fluid.h"
+#include "ballast/random.h"
+#include "close.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TIMES = 201 };
+
+static struct bal_tabs tabs_of(double lambda, double mu, double nu, const char *size, const char *curve) {
+    struct bal_law law;
+    struct bal_curve shape;
+    struct bal_tabs tabs;
+    struct bal_error err = {0};
+    if (bal_law_parse(size, &law, &err) || bal_curve_parse(curve, &shape, &err) ||
+        bal_tabs_init(&tabs, lambda, mu, nu, &law, &shape, &err))
+        fail_msg("%s", err.text);
+    return tabs;
+}
+
+static void even_times(double until, double *time) {
+    for (size_t k = 0; k < TIMES; k++)
+        time[k] = until * (double)k / (TIMES - 1);
+}
+
+/* ---- the model with one more number: jobs that have left ---- */
+
+struct counted {
+    struct bal_tabs tabs;
+    struct bal_fluid_model inner;
+};
+
+static enum bal_code counted_check(const void *param, const double *y, size_t n, struct bal_error *err) {
+    const struct counted *c = param;
+    return c->inner.check(c->inner.param, y + 1, n - 1, err);
+}
+
+static void counted_rhs(const void *param, int mode, double t, const double *y, size_t levels, double *dy) {
+    const struct counted *c = param;
+    c->inner.rhs(c->inner.param, mode, t, y + 1, levels, dy + 1);
+    dy[0] = 0;
+    for (unsigned j = 0; j < c->tabs.phases; j++)
+        dy[0] += y[3 + j] * c->tabs.rate[j] * c->tabs.leave[j];
+}
+
+static void counted_root(const void *param, int mode, double t, const double *y, double *g) {
+    const struct counted *c = param;
+    c->inner.root(c->inner.param, mode, t, y + 1, g);
+}
+
+static int counted_next(const void *param, int mode, double t, double *y) {
+    const struct counted *c = param;
+    return c->inner.next(c->inner.param, mode, t, y + 1);
+}
+
+static struct bal_fluid_model counted_model(struct counted *c) {
+    c->inner = bal_fluid_tabs(&c->tabs);
+    struct bal_fluid_model model = c->inner;
+    model.head++;
+    model.hubs++;
+    model.param = c;
+    model.check = counted_check;
+    model.rhs = counted_rhs;
+    model.root = counted_root;
+    model.next = counted_next;
+    return model;
+}
+
+/* Jobs that have arrived by time t. */
+static double arrived(const struct bal_tabs *tabs, double t) {
+    const struct bal_curve *curve = &tabs->curve;
+    if (curve->kind == BAL_CURVE_CONSTANT)
+        return tabs->lambda * t;
+    const double turn = 2 * acos(-1) / curve->period;
+    return tabs->lambda * (t + curve->amplitude * (1 - cos(turn * t)) / turn);
+}
+
+/* A random state: servers busy, off, in set-up and idle in random shares, with tails that fall at random. */
+static size_t random_state(const struct bal_tabs *tabs, struct bal_rng *rng, double *y) {
+    double share[4], sum = 0;
+    for (int i = 0; i < 4; i++)
+        sum += share[i] = bal_rng_exp(rng);
+    if (bal_rng_below(rng, 3) == 0) /* on the edge: nobody idle and on */
+        sum -= share[3], share[3] = 0;
+    if (bal_rng_below(rng, 3) == 0) /* nobody off */
+        sum -= share[0], share[0] = 0;
+    y[0] = 0;
+    y[1] = share[0] / sum;
+    y[2] = share[1] / sum;
+    const size_t levels = 1 + bal_rng_below(rng, 6);
+    double weight = 0, part[BAL_LAW_PHASES];
+    for (unsigned j = 0; j < tabs->phases; j++)
+        weight += part[j] = bal_rng_exp(rng);
+    for (unsigned j = 0; j < tabs->phases; j++) {
+        double q = share[2] / sum * part[j] / weight;
+        for (size_t i = 0; i < levels; i++, q *= bal_rng_uniform(rng))
+            y[3 + i * tabs->phases + j] = q;
+    }
+    return 3 + levels * tabs->phases;
+}
+
+struct worst {
+    double mass, sign, monotone;
+};
+
+static void look_at_path(const struct counted *c, const struct bal_fluid_path *path, const double *time,
+                         struct worst *worst) {
+    const unsigned phases = c->tabs.phases;
+    double first = 0;
+    for (size_t k = 0; k < TIMES; k++) {
+        double jobs = 0, on = 1 - bal_fluid_path_at(path, k, 1) - bal_fluid_path_at(path, k, 2);
+        for (size_t i = 3; i < path->columns; i++) {
+            const double q = bal_fluid_path_at(path, k, i);
+            jobs += q;
+            worst->monotone = fmax(worst->monotone, bal_fluid_path_at(path, k, i + phases) - q);
+        }
+        for (unsigned j = 0; j < phases; j++)
+            on -= bal_fluid_path_at(path, k, 3 + j);
+        if (k == 0)
+            first = jobs;
+        const double balance = jobs + bal_fluid_path_at(path, k, 0) - first - arrived(&c->tabs, time[k]);
+        worst->mass = fmax(worst->mass, fabs(balance));
+        worst->sign = fmax(worst->sign, -on);
+        worst->sign = fmax(worst->sign, -bal_fluid_path_at(path, k, 1));
+        worst->sign = fmax(worst->sign, -bal_fluid_path_at(path, k, 2));
+    }
+}
+
+static void keeps_mass_and_signs_from_random_states(void **unused) {
+    (void)unused;
+    static const char *const sizes[] = {"exp", "erlang(3)", "hyper(0.75,2,0.25,0.4)",
+                                        "phase(0.4 0.6;1 2;0 0.5/0.3 0)"};
+    static const char *const curves[] = {"constant", "sine(0.6,20)"};
+    struct bal_rng rng;
+    bal_rng_init(&rng, 7, 0, BAL_STREAM_TEST);
+    struct worst worst = {0};
+    size_t switches = 0;
+    for (unsigned trial = 0; trial < 100; trial++) {
+        const double lambda = 0.05 + 0.9 * bal_rng_uniform(&rng);
+        const double mu = pow(10, -2 + 3 * bal_rng_uniform(&rng)), nu = pow(10, -2 + 3 * bal_rng_uniform(&rng));
+        struct counted c = {.tabs = tabs_of(lambda, mu, nu, sizes[trial % 4], curves[trial / 4 % 2])};
+        c.tabs.unit = 1; /* curves in mean service times */
+        const struct bal_fluid_model model = counted_model(&c);
+        double y[3 + 6 * BAL_LAW_PHASES] = {0}, time[TIMES];
+        const size_t n = random_state(&c.tabs, &rng, y);
+        even_times(50, time);
+        struct bal_fluid_path path;
+        struct bal_error err = {0};
+        if (bal_fluid_path_init(&path, &model, y, n, time, TIMES, &err))
+            fail_msg("trial %u: %s", trial, err.text);
+        look_at_path(&c, &path, time, &worst);
+        switches += path.switches;
+        bal_fluid_path_fini(&path);
+    }
+    if (!(worst.mass < 1e-8 && worst.sign < 1e-8 && worst.monotone < 1e-8))
+        fail_msg("mass is off by %g, u, d0 or d1 falls below 0 by %g, a level rises by %g", worst.mass, worst.sign,
+                 worst.monotone);
+    assert_true(switches > 100); /* the modes were put to the test */
+}
+
+/* ---- fixed points ---- */
+
+static void paths_end_at_the_fixed_point(void **unused) {
+    (void)unused;
+    static const struct {
+        double lambda, mu, nu;
+        const char *size;
+        double until;
+    } cases[] = {
+        {0.3, 0.1, 0.1, "exp", 400},
+        {0.9, 0.5, 2, "exp", 2000},
+        {0.3, 0.1, 0.1, "hyper(0.75,2,0.25,0.4)", 400},
+        {0.7, 1, 0.05, "erlang(4)", 1000},
+        {0.5, 0.3, 0.3, "phase(0.4 0.6;1 2;0 0.5/0.3 0)", 400},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct bal_tabs tabs = tabs_of(cases[i].lambda, cases[i].mu, cases[i].nu, cases[i].size, "constant");
+        const struct bal_fluid_model model = bal_fluid_tabs(&tabs);
+        double y[2 + BAL_LAW_PHASES] = {0}, fixed[2 + BAL_LAW_PHASES];
+        const struct bal_start start = {.busy = 0.1, .off = 0.9};
+        bal_tabs_start(&tabs, &start, y);
+        bal_tabs_fixed_point(&tabs, fixed);
+        struct bal_fluid_path path;
+        struct bal_error err = {0};
+        if (bal_fluid_path_init(&path, &model, y, 2 + tabs.phases, &cases[i].until, 1, &err))
+            fail_msg("%s", err.text);
+        for (size_t k = 0; k < path.columns; k++) {
+            const double wanted = k < 2 + tabs.phases ? fixed[k] : 0;
+            if (fabs(path.state[k] - wanted) > 1e-8)
+                fail_msg("%s: number %zu is %.12g and tends to %.12g", cases[i].size, k, path.state[k], wanted);
+        }
+        bal_fluid_path_fini(&path);
+    }
+}
+
+/* q_1j = lambda eta_j / (eta_0 g_j): for these laws by hand. */
+static void fixed_points_are_known(void **unused) {
+    (void)unused;
+    double y[2 + BAL_LAW_PHASES];
+    const struct bal_tabs hyper = tabs_of(0.3, 0.1, 0.1, "hyper(0.75,2,0.25,0.4)", "constant");
+    bal_tabs_fixed_point(&hyper, y);
+    assert_close(y[0], 0.7, 1e-15);
+    assert_true(y[1] == 0);
+    assert_close(y[2], 0.3 * 0.75 / 2, 1e-15);
+    assert_close(y[3], 0.3 * 0.25 / 0.4, 1e-15);
+    /* n_1 = 0.4 + 0.3 n_2, n_2 = 0.6 + 0.5 n_1: n_1 = 0.58/0.85, n_2 = 0.8/0.85; mean n_1 + n_2/2 = 0.98/0.85. */
+    const struct bal_tabs phase = tabs_of(0.5, 1, 1, "phase(0.4 0.6;1 2;0 0.5/0.3 0)", "constant");
+    bal_tabs_fixed_point(&phase, y);
+    assert_close(y[2], 0.5 * 0.58 / 0.98, 1e-14);
+    assert_close(y[3], 0.5 * 0.4 / 0.98, 1e-14);
+}
+
+/* ---- phases ---- */
+
+static void follow(const struct bal_tabs *tabs, double until, struct bal_fluid_path *path, double *time) {
+    const struct bal_fluid_model model = bal_fluid_tabs(tabs);
+    const struct bal_start start = {.busy = 0.1, .off = 0.85, .setup = 0.05};
+    double y[2 + BAL_LAW_PHASES] = {0};
+    bal_tabs_start(tabs, &start, y);
+    even_times(until, time);
+    struct bal_error err = {0};
+    if (bal_fluid_path_init(path, &model, y, 2 + tabs->phases, time, TIMES, &err))
+        fail_msg("%s", err.text);
+}
+
+static double level_at(const struct bal_fluid_path *path, unsigned phases, size_t k, size_t level) {
+    double q = 0;
+    for (unsigned j = 0; j < phases; j++)
+        q += bal_fluid_path_at(path, k, 2 + (level - 1) * phases + j);
+    return q;
+}
+
+/* Phases of equal rates that jobs leave at once are one phase in disguise. */
+static void one_phase_is_exponential(void **unused) {
+    (void)unused;
+    static const char *const disguises[] = {"phase(1;1;0)", "phase(0.3 0.7;1 1;0 0/0 0)",
+                                            "hyper(0.2,1,0.5,1,0.3,1)"};
+    double time[TIMES];
+    const struct bal_tabs plain = tabs_of(0.4, 0.2, 0.3, "exp", "sine(0.5,30)");
+    struct bal_fluid_path one, other;
+    follow(&plain, 80, &one, time);
+    for (size_t i = 0; i < sizeof disguises / sizeof *disguises; i++) {
+        const struct bal_tabs tabs = tabs_of(0.4, 0.2, 0.3, disguises[i], "sine(0.5,30)");
+        follow(&tabs, 80, &other, time);
+        double worst = 0;
+        for (size_t k = 0; k < TIMES; k++) {
+            worst = fmax(worst, fabs(bal_fluid_path_at(&one, k, 0) - bal_fluid_path_at(&other, k, 0)));
+            worst = fmax(worst, fabs(bal_fluid_path_at(&one, k, 1) - bal_fluid_path_at(&other, k, 1)));
+            for (size_t level = 1; level < 20; level++)
+                worst = fmax(worst, fabs(level_at(&one, 1, k, level) - level_at(&other, tabs.phases, k, level)));
+        }
+        if (!(worst < 1e-9))
+            fail_msg("%s is %g away from exp", disguises[i], worst);
+        bal_fluid_path_fini(&other);
+    }
+    bal_fluid_path_fini(&one);
+}
+
+/* ---- a plain twin ---- */
+
+/* Euler's method on the equations as they are written, with p0 by the sign of u: it dithers about u = 0 by a step, so it
+ * is right to some steps. */
+static void agrees_with_small_steps(void **unused) {
+    (void)unused;
+    enum { LEVELS = 60, STEPS = 400000 };
+    const double lambda = 0.4, mu = 0.2, nu = 0.3, until = 40, h = until / STEPS;
+    const struct bal_tabs tabs = tabs_of(lambda, mu, nu, "exp", "sine(0.5,30)");
+    struct bal_fluid_path path;
+    double time[TIMES];
+    follow(&tabs, until, &path, time);
+    double q[LEVELS + 2] = {0, 0.1}, d0 = 0.85, d1 = 0.05, worst = 0;
+    for (long step = 0; step <= STEPS; step++) {
+        if (step % (STEPS / (TIMES - 1)) == 0) {
+            const size_t k = (size_t)(step / (STEPS / (TIMES - 1)));
+            worst = fmax(worst, fabs(d0 - bal_fluid_path_at(&path, k, 0)));
+            worst = fmax(worst, fabs(d1 - bal_fluid_path_at(&path, k, 1)));
+            for (size_t i = 1; i <= 10; i++)
+                worst = fmax(worst, fabs(q[i] - bal_fluid_path_at(&path, k, 1 + i)));
+        }
+        const double rate = lambda * (1 + 0.5 * sin(2 * acos(-1) * (double)step * h / 30));
+        const double u = 1 - q[1] - d0 - d1;
+        const double p0 = u > 0 ? 1 : fmin(1, (nu * d1 + q[1] - q[2]) / rate);
+        const double x = d0 > 0 ? rate * (1 - p0) : 0;
+        double dq[LEVELS + 1];
+        for (int i = 1; i <= LEVELS; i++)
+            dq[i] = rate * (i == 1 ? p0 : (1 - p0) * (q[i - 1] - q[i]) / q[1]) - (q[i] - q[i + 1]);
+        for (int i = 1; i <= LEVELS; i++)
+            q[i] += h * dq[i];
+        d0 += h * (mu * u - x);
+        d1 += h * (x - nu * d1);
+    }
+    bal_fluid_path_fini(&path);
+    if (!(worst < 1e-3))
+        fail_msg("the paths are %g apart", worst);
+}
+
+static void refuses_what_cannot_be(void **unused) {
+    (void)unused;
+    struct bal_law law;
+    struct bal_tabs tabs;
+    struct bal_error err = {0};
+    assert_int_equal(bal_law_parse("pareto(2)", &law, NULL), BAL_OK);
+    assert_int_equal(bal_tabs_init(&tabs, 0.3, 1, 1, &law, NULL, &err), BAL_E_MODEL);
+    assert_int_equal(bal_law_parse("erlang(17)", &law, NULL), BAL_OK);
+    assert_int_equal(bal_tabs_init(&tabs, 0.3, 1, 1, &law, NULL, &err), BAL_E_MODEL);
+    assert_int_equal(bal_law_parse("exp", &law, NULL), BAL_OK);
+    assert_int_equal(bal_tabs_init(&tabs, 0.3, 1, 1, &law, NULL, &err), BAL_OK);
+    static const double bad[][3] = {
+        {1, 0, 0}, {0.5, 0.5, 0}, {0.6, 0, 0.6}, {-0.1, 0, 0.5}, {0, -0.1, 0.5}, {0, 0, -0.5}, {0, 0, NAN}};
+    const double time = 1;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct bal_fluid_path path;
+        const struct bal_fluid_model model = bal_fluid_tabs(&tabs);
+        assert_int_equal(bal_fluid_path_init(&path, &model, bad[i], 3, &time, 1, &err), BAL_E_RANGE);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_mass_and_signs_from_random_states),
+        cmocka_unit_test(paths_end_at_the_fixed_point),
+        cmocka_unit_test(fixed_points_are_known),
+        cmocka_unit_test(one_phase_is_exponential),
+        cmocka_unit_test(agrees_with_small_steps),
+        cmocka_unit_test(refuses_what_cannot_be),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,138 @@
+/* Curves of load: what is read, what is refused, values, and the way back to text. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ballast/curve.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct bal_curve parsed(const char *text) {
+    struct bal_curve curve;
+    struct bal_error err = {0};
+    if (bal_curve_parse(text, &curve, &err))
+        fail_msg("%s", err.text);
+    return curve;
+}
+
+static void is(const struct bal_curve *curve, double time, double wanted) {
+    const double value = bal_curve_at(curve, time);
+    if (!(fabs(value - wanted) < 1e-12))
+        fail_msg("at %g it is %.15g, not %.15g", time, value, wanted);
+}
+
+static void has_the_values_it_says(void **unused) {
+    (void)unused;
+    const struct bal_curve constant = parsed("constant");
+    is(&constant, 0, 1);
+    is(&constant, 1e9, 1);
+    assert_true(bal_curve_most(&constant) == 1);
+    const struct bal_curve sine = parsed("sine(0.4, 8)");
+    is(&sine, 0, 1);
+    is(&sine, 2, 1.4);
+    is(&sine, 6, 0.6);
+    is(&sine, 9, 1 + 0.4 * sin(acos(-1) / 4));
+    assert_true(bal_curve_most(&sine) == 1.4);
+    const struct bal_curve table = parsed("table(1:0.5 3:2  4:0)");
+    is(&table, -5, 0.5);
+    is(&table, 1, 0.5);
+    is(&table, 2, 1.25);
+    is(&table, 3, 2);
+    is(&table, 3.25, 1.5);
+    is(&table, 4, 0);
+    is(&table, 100, 0);
+    assert_true(bal_curve_most(&table) == 2);
+    const struct bal_curve point = parsed("table(7:0.3)");
+    is(&point, 0, 0.3);
+    is(&point, 8, 0.3);
+}
+
+static void prints_what_it_reads(void **unused) {
+    (void)unused;
+    static const char *const texts[] = {"constant", "sine(0.4,8)", "sine(1,62.83185307179586)", "table(0:1)",
+                                        "table(1:0.5 3:2 4:0)"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const struct bal_curve curve = parsed(texts[i]);
+        char text[200];
+        const size_t length = bal_curve_print(&curve, text, sizeof text);
+        assert_string_equal(text, texts[i]);
+        assert_int_equal(length, strlen(texts[i]));
+        char small[5];
+        assert_int_equal(bal_curve_print(&curve, small, sizeof small), length);
+        assert_true(strlen(small) < sizeof small && strncmp(small, texts[i], strlen(small)) == 0);
+    }
+}
+
+static void refuses_what_is_no_curve(void **unused) {
+    (void)unused;
+    static const char *const texts[] = {
+        "",           "cosine(1,2)",    "sine",        "sine(0.5)",   "sine(2,10)",   "sine(-0.1,10)", "sine(0.5,0)",
+        "sine(0.5,)", "sine(0.5,8) x",  "sine(nan,8)", "table()",     "table(1)",     "table(1:)",     "table(1:2",
+        "table(1:-1)", "table(2:1 1:1)", "table(1:1 1:2)", "table(0:0)", "table(1:inf)", "table(a:b)",    "table(1:1)x",
+        "file()",     "file(/nonexistent/curve)", "file(x",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct bal_curve curve = {.kind = BAL_CURVE_SINE, .period = 42};
+        struct bal_error err = {0};
+        if (bal_curve_parse(texts[i], &curve, &err) == BAL_OK)
+            fail_msg("'%s' was read", texts[i]);
+        assert_true(err.text[0] && curve.period == 42);
+    }
+}
+
+static void too_many_points_are_refused(void **unused) {
+    (void)unused;
+    char text[8000] = "table(";
+    for (int i = 0; i <= BAL_CURVE_POINTS; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d:1", i ? " " : "", i);
+    strcat(text, ")");
+    struct bal_curve curve;
+    assert_int_equal(bal_curve_parse(text, &curve, NULL), BAL_E_RANGE);
+}
+
+/* Writes a file, reads it as a curve and removes it. */
+static enum bal_code read_file(const char *content, struct bal_curve *curve, struct bal_error *err) {
+    char path[] = "/tmp/ballast-curve-XXXXXX", text[100];
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, content, strlen(content)), (ssize_t)strlen(content));
+    close(file);
+    snprintf(text, sizeof text, "file(%s)", path);
+    const enum bal_code code = bal_curve_parse(text, curve, err);
+    unlink(path);
+    return code;
+}
+
+static void reads_files(void **unused) {
+    (void)unused;
+    struct bal_curve curve;
+    struct bal_error err = {0};
+    if (read_file("# hours, load\n0 0.5\n\n12, 1.5 # noon\n24:0.5", &curve, &err))
+        fail_msg("%s", err.text);
+    is(&curve, 6, 1);
+    is(&curve, 24, 0.5);
+    char text[100];
+    bal_curve_print(&curve, text, sizeof text);
+    assert_string_equal(text, "table(0:0.5 12:1.5 24:0.5)");
+    assert_int_equal(read_file("0 1\n1 two\n", &curve, &err), BAL_E_SYNTAX);
+    assert_non_null(strstr(err.text, ":2: "));
+    assert_int_equal(read_file("0 1 2\n", &curve, &err), BAL_E_SYNTAX);
+    assert_int_equal(read_file("1 1\n0 1\n", &curve, &err), BAL_E_SYNTAX);
+    assert_int_equal(read_file("# nothing\n", &curve, &err), BAL_E_RANGE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(has_the_values_it_says),      cmocka_unit_test(prints_what_it_reads),
+        cmocka_unit_test(refuses_what_is_no_curve),    cmocka_unit_test(too_many_points_are_refused),
+        cmocka_unit_test(reads_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+/* Starting states and watts as texts; rules of one common queue among policies; what a model with power must be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ballast/simulate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void starts_are_read_and_printed(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *text, *canonical;
+        struct bal_start start;
+    } good[] = {
+        {"idle", "idle", {0, 0, 0}},
+        {"busy=0.3,off=0.7", "busy=0.3,off=0.7", {0.3, 0, 0.7}},
+        {"off=0.5,busy=0.25,setup=0.125", "busy=0.25,setup=0.125,off=0.5", {0.25, 0.125, 0.5}},
+        {"busy=0", "idle", {0, 0, 0}},
+        {"off=1", "off=1", {0, 0, 1}},
+    };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct bal_start start;
+        struct bal_error err = {0};
+        if (bal_start_parse(good[i].text, &start, &err))
+            fail_msg("%s", err.text);
+        assert_true(start.busy == good[i].start.busy && start.setup == good[i].start.setup &&
+                    start.off == good[i].start.off);
+        char text[80], small[4];
+        assert_int_equal(bal_start_print(&start, text, sizeof text), strlen(good[i].canonical));
+        assert_string_equal(text, good[i].canonical);
+        assert_int_equal(bal_start_print(&start, small, sizeof small), strlen(good[i].canonical));
+    }
+    static const char *const bad[] = {"",          "busy",          "busy=",        "busy=2",  "busy=-0.1", "busy=0.6,off=0.6",
+                                      "busy=0.1,busy=0.1", "asleep=1", "busy=0.1,", "idle,off=1", "busy=nan"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct bal_start start = {.busy = 42};
+        if (bal_start_parse(bad[i], &start, NULL) == BAL_OK)
+            fail_msg("'%s' was read", bad[i]);
+        assert_true(start.busy == 42);
+    }
+}
+
+static void watts_are_read_and_printed(void **unused) {
+    (void)unused;
+    struct bal_watts watts;
+    char text[80];
+    assert_int_equal(bal_watts_parse("250,100.5,180,2", &watts, NULL), BAL_OK);
+    assert_true(watts.busy == 250 && watts.idle == 100.5 && watts.setup == 180 && watts.off == 2);
+    assert_int_equal(bal_watts_print(&watts, text, sizeof text), strlen("250,100.5,180,2"));
+    assert_string_equal(text, "250,100.5,180,2");
+    const struct bal_watts none = {0, 0, 0, 0};
+    bal_watts_print(&none, text, sizeof text);
+    assert_string_equal(text, "200,140,200,0");
+    static const char *const bad[] = {"", "200", "200,140,200", "200,140,200,0,1", "200,140,200,-1", "0,0,0,0", "a,b,c,d",
+                                      "200,140,200,", "200,inf,200,0"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (bal_watts_parse(bad[i], &watts, NULL) == BAL_OK)
+            fail_msg("'%s' was read", bad[i]);
+    assert_true(watts.busy == 250);
+}
+
+static struct bal_model small_model(void) {
+    struct bal_model model = {.load = 0.5};
+    assert_int_equal(bal_servers_parse("4", &model.servers, NULL), BAL_OK);
+    assert_int_equal(bal_law_parse("exp", &model.size, NULL), BAL_OK);
+    return model;
+}
+
+/* A common queue is found like a policy, but a dispatcher is told that it cannot host it. */
+static void common_queues_are_for_simulation_alone(void **unused) {
+    (void)unused;
+    assert_true(bal_pooled_count >= 2);
+    for (size_t i = 0; i < bal_pooled_count; i++) {
+        const struct bal_policy *policy = bal_pooled_table[i];
+        assert_ptr_equal(bal_policy_find(policy->name), policy);
+        assert_true(policy->flags & BAL_POOLED && !policy->route);
+        struct bal_policy_spec spec, again;
+        assert_int_equal(bal_policy_parse(policy->name, &spec, NULL), BAL_OK);
+        char text[100];
+        bal_policy_print(&spec, text, sizeof text);
+        assert_int_equal(bal_policy_parse(text, &again, NULL), BAL_OK);
+        const struct bal_setting setting = {4, 0.5};
+        struct bal_error err = {0};
+        assert_int_equal(bal_policy_check(&spec, &setting, &err), BAL_E_MODEL);
+        assert_non_null(strstr(err.text, policy->name));
+        struct bal_model model = small_model();
+        enum bal_engine engine;
+        assert_int_equal(bal_simulate_check(&model, &spec, BAL_ENGINE_AUTO, &engine, NULL), BAL_OK);
+        assert_int_equal(engine, BAL_ENGINE_POOLED);
+        assert_int_equal(bal_simulate_check(&model, &spec, BAL_ENGINE_EVENT, &engine, NULL), BAL_E_MODEL);
+        model.buffer = 3;
+        assert_int_equal(bal_simulate_check(&model, &spec, BAL_ENGINE_AUTO, &engine, NULL), BAL_E_MODEL);
+        model = small_model();
+        model.tasks = 2;
+        assert_int_equal(bal_simulate_check(&model, &spec, BAL_ENGINE_AUTO, &engine, NULL), BAL_E_MODEL);
+        model = small_model();
+        assert_int_equal(bal_servers_parse("2x1,2x3", &model.servers, NULL), BAL_OK);
+        assert_int_equal(bal_simulate_check(&model, &spec, BAL_ENGINE_AUTO, &engine, NULL), BAL_E_MODEL);
+    }
+    struct bal_policy_spec jiq;
+    enum bal_engine engine;
+    const struct bal_model model = small_model();
+    assert_int_equal(bal_policy_parse("jiq", &jiq, NULL), BAL_OK);
+    assert_int_equal(bal_simulate_check(&model, &jiq, BAL_ENGINE_POOLED, &engine, NULL), BAL_E_MODEL);
+}
+
+static void impossible_power_is_refused(void **unused) {
+    (void)unused;
+    struct bal_model model = small_model();
+    model.watts.idle = -1;
+    assert_int_equal(bal_model_check(&model, NULL), BAL_E_RANGE);
+    model = small_model();
+    model.start = (struct bal_start){.busy = 0.7, .off = 0.7};
+    assert_int_equal(bal_model_check(&model, NULL), BAL_E_RANGE);
+    model = small_model();
+    assert_int_equal(bal_law_parse("pareto(0.5,1)", &model.setup, NULL), BAL_OK);
+    assert_int_equal(bal_model_check(&model, NULL), BAL_E_MODEL);
+    /* Laws that are not exponential need the event engine. */
+    model = small_model();
+    assert_int_equal(bal_law_parse("det(3)", &model.setup, NULL), BAL_OK);
+    struct bal_policy_spec tabs;
+    enum bal_engine engine;
+    assert_int_equal(bal_policy_parse("tabs", &tabs, NULL), BAL_OK);
+    assert_int_equal(bal_simulate_check(&model, &tabs, BAL_ENGINE_MARKOV, &engine, NULL), BAL_E_MODEL);
+    assert_int_equal(bal_simulate_check(&model, &tabs, BAL_ENGINE_AUTO, &engine, NULL), BAL_OK);
+    assert_int_equal(engine, BAL_ENGINE_EVENT);
+    model = small_model();
+    model.clock = BAL_CLOCK_SLOTTED;
+    assert_int_equal(bal_batch_parse("poisson", &model.batch, NULL), BAL_OK);
+    assert_int_equal(bal_model_check(&model, NULL), BAL_OK);
+    model.start.busy = 0.5;
+    assert_int_equal(bal_model_check(&model, NULL), BAL_E_MODEL);
+}
+
+/* Watts, fractions and energy of a run belong together. */
+static void energy_is_metered(void **unused) {
+    (void)unused;
+    static const char *const policies[] = {"jiq", "tabs:mu=0.5,nu=0.5", "delayed-off:mu=0.5,nu=0.5", "central"};
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        struct bal_model model = small_model();
+        assert_int_equal(bal_watts_parse("100,30,70,5", &model.watts, NULL), BAL_OK);
+        struct bal_policy_spec policy;
+        assert_int_equal(bal_policy_parse(policies[i], &policy, NULL), BAL_OK);
+        const struct bal_run run = {.seed = 1, .time = 5000, .warmup = 0};
+        struct bal_trial trial = {0};
+        struct bal_error err = {0};
+        if (bal_simulate(&model, &policy, &run, &trial, &err))
+            fail_msg("%s", err.text);
+        const double *m = trial.metric;
+        const double sum = m[BAL_POWER_BUSY] + m[BAL_POWER_STANDBY] + m[BAL_POWER_SETUP] + m[BAL_POWER_OFF];
+        assert_true(fabs(sum - 1) < 1e-9);
+        const double watts = 100 * m[BAL_POWER_BUSY] + 30 * m[BAL_POWER_STANDBY] + 70 * m[BAL_POWER_SETUP] +
+                             5 * m[BAL_POWER_OFF];
+        assert_true(fabs(m[BAL_POWER_MEAN] - watts) < 1e-9 * watts);
+        const double per_job = watts * 4 * 5000 / (double)trial.jobs;
+        assert_true(fabs(m[BAL_ENERGY_PER_JOB] - per_job) < 1e-9 * per_job);
+        const double least = 100 * m[BAL_POWER_BUSY] + 5 * (1 - m[BAL_POWER_BUSY]);
+        assert_true(fabs(m[BAL_POWER_WASTE] - (watts / least - 1)) < 1e-9);
+        assert_true((m[BAL_POWER_OFF] > 0.01) == (policy.policy->power != NULL));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(starts_are_read_and_printed),          cmocka_unit_test(watts_are_read_and_printed),
+        cmocka_unit_test(common_queues_are_for_simulation_alone), cmocka_unit_test(impossible_power_is_refused),
+        cmocka_unit_test(energy_is_metered),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
