@@ -44,9 +44,11 @@ static int check_file(const char *path, FILE *out) {
         struct bal_experiment *e;
         struct bal_error err = {0};
         if (bal_experiment_read(path, (enum bal_mode)mode, &e, &err))
-            return mode == BAL_MODE_PLAIN ? cli_fail("%s", err.text)
-                                          : cli_fail("%s (with --%s)", err.text, bal_mode_text((enum bal_mode)mode));
-        fprintf(out, "%s%s %.0f trials", mode ? ", " : " ", bal_mode_text((enum bal_mode)mode), count_trials(e));
+            return mode == BAL_MODE_PLAIN
+                       ? cli_fail("%s", err.text)
+                       : cli_fail("%s (with --%s)", err.text, bal_mode_text((enum bal_mode)mode));
+        fprintf(out, "%s%s %.0f trials", mode ? ", " : " ", bal_mode_text((enum bal_mode)mode),
+                count_trials(e));
         bal_experiment_free(e);
     }
     fputc('\n', out);
@@ -97,7 +99,8 @@ const struct cli_command cmd_check = {
     .name = "check",
     .summary = "check experiment files without running them",
     .operands = "FILE.yaml...",
-    .description = "Reads experiment files in all their modes and says what is wrong with them: file, line, field and what\n"
+    .description = "Reads experiment files in all their modes and says what is wrong with them: file, line, "
+                   "field and what\n"
                    "would be right. Exit status 2 when something is.",
     .examples = "  ballast check examples/load.yaml\n"
                 "  ballast check --schema > experiment.schema.json\n",

@@ -79,10 +79,13 @@ static enum bal_code set_figure(void *into, const char *value, struct bal_error 
 
 static const struct cli_option options[] = {
     {"load", "X", "arriving work over capacity (default 0.9); from 1 on the queues grow", cli_set_load},
+    {"service", "LAW", "tabs: job sizes in phases: exp, erlang(K), hyper(C2), phase(...) (default exp)", cli_set_service},
+    {"curve", "SHAPE", "tabs: load over time: sine(A,P), table(T:F ...) or file(PATH) (default constant)", cli_set_curve},
     {"high", "P", "two classes of jobs: the share of the high one, 0 to 1", cli_set_high},
     {"variant", "NAME", "rcpb: constrained, or in the limit high-memory (c grows) or high-message (mu grows)",
      set_variant},
-    {"from", "STATE", "empty, full (20 jobs at each server), or a file with s_1 s_2 ... (default empty)",
+    {"from", "STATE", "empty, full (20 jobs at each server), or a file with s_1 s_2 ... (default empty); tabs: idle, or "
+     "parts (default busy=0.1,off=0.9)",
      set_from},
     {"until", "T", "how far to go, in mean service times (default 20)", set_until},
     {"points", "K", "times that are printed, from 0 to T (default 21)", set_points},
@@ -126,7 +129,21 @@ static int read_numbers(struct request *request, FILE *file) {
     return ferror(file) ? cli_fail("--from %s: cannot be read: %s", request->from, strerror(errno)) : -1;
 }
 
+/* Servers that switch off have a start of their own. */
+static int read_power_start(struct request *request) {
+    struct bal_error err = {0};
+    if (!request->from || strcmp(request->from, "empty") == 0)
+        request->from = request->from ? "idle" : "busy=0.1,off=0.9";
+    if (bal_start_parse(request->from, &request->setup.model.start, &err))
+        return cli_fail("--from: %s", err.text);
+    return -1;
+}
+
 static int read_start(struct request *request) {
+    if (request->setup.policy[0].policy->power)
+        return read_power_start(request);
+    if (!request->from)
+        request->from = "empty";
     if (strcmp(request->from, "empty") == 0)
         return -1;
     if (strcmp(request->from, "full") == 0) {
@@ -153,11 +170,18 @@ struct paths {
     struct bal_known_fluid known;
     struct bal_fluid_path fluid;
     struct bal_path simulated;
+    double *power; /* tabs: standby, set-up and off of the fluid path, then of the simulated one; NULL: none */
 };
+
+/* Row i of the above. */
+static double *power_row(const struct paths *paths, size_t i) {
+    return paths->power + i * paths->times;
+}
 
 static void paths_fini(struct paths *paths) {
     bal_fluid_path_fini(&paths->fluid);
     free(paths->simulated.fraction);
+    free(paths->power);
     free(paths->time);
 }
 
@@ -174,11 +198,40 @@ static bool choose_times(const struct request *request, struct paths *paths) {
     return true;
 }
 
+static void fill_off(struct paths *paths, size_t first, const double *busy, size_t stride) {
+    for (size_t k = 0; k < paths->times; k++)
+        power_row(paths, first + 2)[k] =
+            fmax(1 - busy[k * stride] - power_row(paths, first)[k] - power_row(paths, first + 1)[k], 0);
+}
+
+/* The path of a policy that switches servers off, as levels and fractions in each state. */
+static int follow_power(const struct request *request, struct paths *paths) {
+    size_t n;
+    double *start = bal_known_fluid_start(&paths->known, &request->setup.model.start, &n);
+    struct bal_fluid_path whole = {0};
+    struct bal_error err = {0};
+    paths->power = calloc(6 * paths->times, sizeof *paths->power);
+    enum bal_code code = start && paths->power ? BAL_OK : bal_fail(&err, BAL_E_MEMORY, "not enough memory");
+    if (!code)
+        code = bal_fluid_path_init(&whole, &paths->known.model, start, n, paths->time, paths->times, &err);
+    free(start);
+    if (!code) {
+        code = bal_known_fluid_levels(&paths->known, &whole, &paths->fluid, power_row(paths, 0), power_row(paths, 1), &err);
+        bal_fluid_path_fini(&whole);
+    }
+    if (code)
+        return cli_fail("%s", err.text);
+    fill_off(paths, 0, paths->fluid.state, paths->fluid.columns);
+    return -1;
+}
+
 static int follow_fluid(const struct request *request, struct paths *paths) {
     struct bal_error err = {0};
     if (bal_known_fluid_init(&paths->known, &request->setup.model, &request->setup.policy[0],
                              request->variant, &err))
         return cli_fail("%s", err.text);
+    if (paths->known.kind == BAL_FLUID_TABS)
+        return follow_power(request, paths);
     if (bal_fluid_path_init(&paths->fluid, &paths->known.model, request->start, request->start_levels,
                             paths->time, paths->times, &err))
         return cli_fail("%s", err.text);
@@ -196,10 +249,14 @@ static int follow_simulation(const struct request *request, struct paths *paths)
         return cli_fail("not enough memory for %u servers", servers);
     }
     bal_lengths_of(request->start, request->start_levels, servers, initial);
+    if (paths->power) {
+        paths->simulated.standby = power_row(paths, 3);
+        paths->simulated.setup = power_row(paths, 4);
+    }
     const struct bal_run run = {.seed = (uint64_t)request->setup.seed,
                                 .time = request->until,
                                 .stop = &cli_stop,
-                                .initial = initial,
+                                .initial = paths->power ? NULL : initial,
                                 .path = &paths->simulated};
     struct bal_trial trial = {0};
     struct bal_error err = {0};
@@ -207,6 +264,8 @@ static int follow_simulation(const struct request *request, struct paths *paths)
     const enum bal_code code =
         bal_simulate(&request->setup.model, &request->setup.policy[0], &run, &trial, &err);
     free(initial);
+    if (!code && paths->power)
+        fill_off(paths, 3, paths->simulated.fraction, paths->simulated.levels);
     if (code == BAL_E_STOPPED) {
         cli_warn("interrupted");
         return CLI_INTERRUPTED;
@@ -214,7 +273,8 @@ static int follow_simulation(const struct request *request, struct paths *paths)
     return code ? cli_fail("%s", err.text) : -1;
 }
 
-/* The levels that ever hold one server in a hundred, or as many of them as fit, at equal distances. */
+/* The levels that ever hold one server in a hundred, or as many of them as fit, at equal distances;
+ * where servers switch off, the first ones. */
 static size_t choose_levels(const struct request *request, const struct paths *paths, size_t most,
                             size_t level[BAL_TAIL_LEVELS]) {
     const bool asked = !isnan(request->levels);
@@ -224,7 +284,7 @@ static size_t choose_levels(const struct request *request, const struct paths *p
             last++;
     const size_t count = asked || last < most ? last : most;
     for (size_t i = 0; i < count; i++)
-        level[i] = count == last ? i + 1 : 1 + i * (last - 1) / (count - 1);
+        level[i] = count == last || paths->power ? i + 1 : 1 + i * (last - 1) / (count - 1);
     return count;
 }
 
@@ -246,13 +306,17 @@ static int print_paths(const struct request *request, const struct paths *paths,
         .servers = bal_servers_count(&request->setup.model.servers),
         .seed = (uint64_t)request->setup.seed,
     };
+    static const char *const states[BAL_FLUID_EXTRAS] = {"idle", "setup", "off"};
+    for (size_t i = 0; paths->power && i < BAL_FLUID_EXTRAS; i++)
+        report.extra[report.extras++] = (struct bal_fluid_extra){states[i], power_row(paths, i), power_row(paths, 3 + i)};
     struct bal_error err = {0};
-    report.levels = choose_levels(request, paths, DRAWN, level);
+    report.levels = choose_levels(request, paths, paths->power ? DRAWN - 3 : DRAWN, level);
     if (request->figure && bal_fluid_figure(&report, request->figure, &err)) {
         cli_output_discard(output);
         return cli_fail("--figure %s: %s", request->figure, err.text);
     }
     const size_t most = request->setup.format != CLI_TEXT ? BAL_TAIL_LEVELS
+                        : paths->power                    ? BESIDE / 2
                         : report.simulated                ? BESIDE
                                                           : ALONE;
     report.levels = choose_levels(request, paths, most, level);
@@ -300,8 +364,7 @@ static int check(struct request *request, const char *policy) {
 }
 
 static int run(const struct cli_command *command, int argc, char **argv) {
-    struct request request = {.from = "empty",
-                              .until = 20,
+    struct request request = {.until = 20,
                               .points = 21,
                               .simulate = NAN,
                               .levels = NAN,
@@ -310,7 +373,7 @@ static int run(const struct cli_command *command, int argc, char **argv) {
     int operands;
     int status = cli_parse(command, argc, argv, &request, 1, &operands);
     if (status < 0 && operands == 0)
-        status = cli_fail("fluid: name a policy: ballast fluid POLICY, such as pod:d=2 or rcpb:c=2,mu=9");
+        status = cli_fail("fluid: name a policy: ballast fluid POLICY, such as pod:d=2 or rcpb:c=2,mu=9 or tabs");
     if (status < 0)
         status = check(&request, argv[1]);
     if (status < 0)
@@ -328,11 +391,13 @@ const struct cli_command cmd_fluid = {
         "from a\n"
         "starting state on, and what it tends to. For random, pod, pod-scp, pod-sep, pod-ssp, rcpb and jiq, "
         "with\n"
-        "exponential sizes of mean 1.",
+        "exponential sizes of mean 1; and for tabs with sizes in phases and a load that varies, with the fractions of\n"
+        "servers that are idle and on, are in set-up and off.",
     .examples =
         "  ballast fluid pod:d=2 --load 0.95 --until 50\n"
         "  ballast fluid rcpb:c=2,mu=9 --simulate 1000 --figure paths.svg\n"
-        "  ballast fluid rcpb:c=100,mup=1 --variant high-memory --from full --until 400 --simulate 10k\n",
+        "  ballast fluid rcpb:c=100,mup=1 --variant high-memory --from full --until 400 --simulate 10k\n"
+        "  ballast fluid tabs:mu=0.1,nu=0.1 --load 0.3 --curve 'sine(0.5,60)' --until 200 --simulate 10k\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run,

@@ -1,8 +1,10 @@
 /* ballast paper NAME: runs a paper's experiments and says of every claim whether it holds. */
 #include "commands.h"
+#include "spread.h"
 
 #include "ballast/report.h"
 #include "report/json.h"
+#include "report/outcome.h"
 #include "report/paper.h"
 #include "report/table.h"
 
@@ -21,16 +23,21 @@ struct request {
     bool quiet;
 };
 
-static enum bal_code set_quick(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct request *)into)->mode = BAL_MODE_QUICK;
+static enum bal_code set_mode(struct request *request, enum bal_mode mode, struct bal_error *err) {
+    if (request->mode != BAL_MODE_PLAIN && request->mode != mode)
+        return bal_fail(err, BAL_E_MODEL, "quick or full, not both");
+    request->mode = mode;
     return BAL_OK;
 }
 
+static enum bal_code set_quick(void *into, const char *value, struct bal_error *err) {
+    (void)value;
+    return set_mode(into, BAL_MODE_QUICK, err);
+}
+
 static enum bal_code set_full(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct request *)into)->mode = BAL_MODE_FULL;
-    return BAL_OK;
+    (void)value;
+    return set_mode(into, BAL_MODE_FULL, err);
 }
 
 static enum bal_code set_figure(void *into, const char *value, struct bal_error *err) {
@@ -51,10 +58,10 @@ static enum bal_code set_threads(void *into, const char *value, struct bal_error
 }
 
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    const enum bal_code code = cli_format(value, &((struct request *)into)->format, err);
-    if (!code && ((struct request *)into)->format == CLI_CSV)
+    enum cli_format *format = &((struct request *)into)->format;
+    if (cli_format(value, format, err) || *format == CLI_CSV)
         return bal_fail(err, BAL_E_UNKNOWN, "not one of text, json");
-    return code == BAL_OK ? code : bal_fail(err, BAL_E_UNKNOWN, "not one of text, json");
+    return BAL_OK;
 }
 
 static enum bal_code set_quiet(void *into, const char *value, struct bal_error *err) {
@@ -67,7 +74,8 @@ static const struct cli_option options[] = {
     {"figure", "K", "only the experiment of that name or with that figure", set_figure},
     {"quick", NULL, "small sizes: an answer in about a minute", set_quick},
     {"full", NULL, "the paper's own sizes", set_full},
-    {"output", "DIR", "for results, figures and report, also -o (default: NAME, NAME-quick, NAME-full)", set_output},
+    {"output", "DIR", "for results, figures and report, also -o (default: NAME, NAME-quick, NAME-full)",
+     set_output},
     {"threads", "K", "threads to use (default: all processors); results do not depend on it", set_threads},
     {"format", "FORM", "text or json (default text)", set_format},
     {"quiet", NULL, "no progress bar", set_quiet},
@@ -146,8 +154,8 @@ static int read_experiments(struct work *work) {
             bal_experiment_free(e);
     }
     if (work->count == 0 && work->request->figure)
-        return cli_fail("--figure %.100s: there is none such in paper %s; its experiments are %s", work->request->figure,
-                        paper->name, names);
+        return cli_fail("--figure %.100s: there is none such in paper %s; its experiments are %s",
+                        work->request->figure, paper->name, names);
     if (work->count == 0)
         return cli_fail("paper %s has no experiments (*.yaml) in %s", paper->name, paper->directory);
     return CLI_OK;
@@ -155,9 +163,9 @@ static int read_experiments(struct work *work) {
 
 static int open_store(struct work *work) {
     static const char *const suffix[] = {"", "-quick", "-full"};
-    const int length = work->request->output
-                           ? asprintf(&work->directory, "%s", work->request->output)
-                           : asprintf(&work->directory, "%s%s", work->paper.name, suffix[work->request->mode]);
+    const int length = work->request->output ? asprintf(&work->directory, "%s", work->request->output)
+                                             : asprintf(&work->directory, "%s%s", work->paper.name,
+                                                        suffix[work->request->mode]);
     if (length < 0) {
         work->directory = NULL;
         return cli_fail("not enough memory");
@@ -179,10 +187,13 @@ static int open_store(struct work *work) {
 struct show {
     struct cli_progress bar;
     size_t number, count; /* of the experiment */
+    const char *name;
 };
 
 static void show_progress(void *context, const struct bal_sweep_progress *progress) {
     struct show *show = context;
+    snprintf(show->bar.note, sizeof show->bar.note, "%zu/%zu trials of %.40s", progress->done,
+             progress->total, show->name);
     const double part = progress->cost_total > 0 ? progress->cost_done / progress->cost_total : 1;
     cli_progress_show(&show->bar, ((double)show->number + part) / (double)show->count);
 }
@@ -197,12 +208,17 @@ static int run_experiments(struct work *work) {
                                             .progress_context = &show};
     struct bal_error err = {0};
     enum bal_code code = BAL_OK;
-    for (; show.number < work->count && !code; show.number++)
-        code = bal_sweep_run(work->experiment[show.number], work->store, &sweep, &err);
+    for (; show.number < work->count && !code; show.number++) {
+        const struct bal_experiment *e = work->experiment[show.number];
+        show.name = e->name;
+        code = cli_is_spread() ? cli_spread_sweep(e, work->store, &sweep, &err)
+                               : bal_sweep_run(e, work->store, &sweep, &err);
+    }
     cli_progress_end(&show.bar);
     if (code == BAL_E_STOPPED) {
-        cli_warn("interrupted; what is done is kept in %s/results.db, and the same command goes on from there",
-                 work->directory);
+        cli_warn(
+            "interrupted; what is done is kept in %s/results.db, and the same command goes on from there",
+            work->directory);
         return CLI_INTERRUPTED;
     }
     return code ? cli_fail("%s", err.text) : CLI_OK;
@@ -210,15 +226,9 @@ static int run_experiments(struct work *work) {
 
 static int judge_claims(struct work *work) {
     for (size_t i = 0; i < work->count; i++) {
-        const struct bal_experiment *e = work->experiment[i];
-        work->finding[i] = calloc(e->claims + 1, sizeof(**work->finding));
-        if (!work->finding[i])
-            return cli_fail("not enough memory");
-        for (size_t k = 0; k < e->claims; k++) {
-            struct bal_error err = {0};
-            if (bal_claim_judge(work->store, e, &e->claim[k], &work->finding[i][k], &err))
-                return cli_fail("%s", err.text);
-        }
+        struct bal_error err = {0};
+        if (bal_outcome_judge(work->store, work->experiment[i], &work->finding[i], &err))
+            return cli_fail("%s", err.text);
     }
     return CLI_OK;
 }
@@ -297,12 +307,13 @@ static void print_wrapped(const char *text, int indent, FILE *out) {
 }
 
 static void print_claim(const struct bal_claim *claim, const struct bal_finding *finding, FILE *out) {
-    fprintf(out, "\n  %-13s  %s%s%s\n", bal_judgement_text(finding->judgement), claim->id, claim->section ? ", " : "",
-            claim->section ? claim->section : "");
+    fprintf(out, "\n  %-13s  %s%s%s\n", bal_judgement_text(finding->judgement), claim->id,
+            claim->section ? ", " : "", claim->section ? claim->section : "");
     print_wrapped(claim->says, 4, out);
     char line[600];
-    snprintf(line, sizeof line, "measured %s%s%s, expected %s%s%s", *finding->measured ? finding->measured : "nothing",
-             *finding->where ? " at " : "", finding->where, claim->expected, *finding->why ? "; " : "", finding->why);
+    snprintf(line, sizeof line, "measured %s%s%s, expected %s%s%s",
+             *finding->measured ? finding->measured : "nothing", *finding->where ? " at " : "",
+             finding->where, claim->expected, *finding->why ? "; " : "", finding->why);
     print_wrapped(line, 4, out);
 }
 
@@ -318,14 +329,17 @@ static void print_text(const struct work *work, bool drawn, FILE *out) {
     size_t count[3] = {0};
     count_judgements(work, count);
     fprintf(out, "\n%zu %s: %zu hold%s, %zu do%s not hold, %zu undecided.\n", count[0] + count[1] + count[2],
-            claims_word(count[0] + count[1] + count[2]), count[BAL_CLAIM_HOLDS], count[BAL_CLAIM_HOLDS] == 1 ? "s" : "",
-            count[BAL_CLAIM_FAILS], count[BAL_CLAIM_FAILS] == 1 ? "es" : "", count[BAL_CLAIM_UNDECIDED]);
-    fprintf(out, "%s in %s/\n", drawn ? "report.html, figures and results.db are" : "report.html and results.db are",
+            claims_word(count[0] + count[1] + count[2]), count[BAL_CLAIM_HOLDS],
+            count[BAL_CLAIM_HOLDS] == 1 ? "s" : "", count[BAL_CLAIM_FAILS],
+            count[BAL_CLAIM_FAILS] == 1 ? "es" : "", count[BAL_CLAIM_UNDECIDED]);
+    fprintf(out, "%s in %s/\n",
+            drawn ? "report.html, figures and results.db are" : "report.html and results.db are",
             work->directory);
 }
 
 /* A verdict is measured as a word, anything else as a number. */
-static void json_measured(struct json *json, const struct bal_claim *claim, const struct bal_finding *finding) {
+static void json_measured(struct json *json, const struct bal_claim *claim,
+                          const struct bal_finding *finding) {
     if (claim->measure == BAL_MEASURE_VERDICT) {
         json_text(json, "measured", bal_verdict_text(finding->verdict));
         json_null(json, "ci");
@@ -405,7 +419,8 @@ static int list_papers(const struct request *request) {
         json_close(&json, ']');
     } else {
         for (size_t i = 0; i < papers.count; i++)
-            printf("%-14s %s\n%-14s %s\n", papers.paper[i].name, papers.paper[i].title, "", papers.paper[i].source);
+            printf("%-14s %s\n%-14s %s\n", papers.paper[i].name, papers.paper[i].title, "",
+                   papers.paper[i].source);
         puts("\nballast paper NAME --quick judges the claims of one in about a minute.");
     }
     bal_papers_fini(&papers);
@@ -431,7 +446,7 @@ static int find_paper(const char *name, struct bal_paper *paper) {
     return code ? cli_fail("%s", err.text) : CLI_OK;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv) {
+static int run_alone(const struct cli_command *command, int argc, char **argv) {
     struct request request = {0};
     int operands;
     int status = cli_parse(command, argc, argv, &request, 1, &operands);
@@ -459,14 +474,27 @@ static int run(const struct cli_command *command, int argc, char **argv) {
     return status;
 }
 
+static int run(const struct cli_command *command, int argc, char **argv) {
+    int status = cli_spread_join();
+    if (status >= 0)
+        return status;
+    status = run_alone(command, argc, argv);
+    cli_spread_leave();
+    return status;
+}
+
 const struct cli_command cmd_paper = {
     .name = "paper",
     .summary = "run a paper's experiments and judge its claims",
     .operands = "[NAME]",
-    .description = "Without a name: lists the papers. With one: runs its experiments and says of every claim what was measured and\n"
-                   "whether it holds, does not hold or is undecided. Exits with 1 if one does not hold. Results, figures and a page\n"
-                   "are put into a directory; an interrupted run goes on from there. A name with a slash is a directory with a\n"
-                   "paper.txt and experiment files of your own.",
+    .description =
+        "Without a name: lists the papers. With one: runs its experiments and says of every claim what was "
+        "measured and\n"
+        "whether it holds, does not hold or is undecided. Exits with 1 if one does not hold. Results, "
+        "figures and a page\n"
+        "are put into a directory; an interrupted run goes on from there. A name with a slash is a directory "
+        "with a\n"
+        "paper.txt and experiment files of your own. Under mpirun the trials are spread over the processes.",
     .examples = "  ballast paper\n"
                 "  ballast paper supermarket --quick\n"
                 "  ballast paper supermarket --figure load --format json\n",

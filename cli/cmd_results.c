@@ -46,7 +46,8 @@ static const struct cli_option options[] = {
 };
 
 /* The experiment as it was when it was run. */
-static enum bal_code read_run(const struct bal_store_run *run, struct bal_experiment **e, struct bal_error *err) {
+static enum bal_code read_run(const struct bal_store_run *run, struct bal_experiment **e,
+                              struct bal_error *err) {
     char name[300];
     snprintf(name, sizeof name, "%s.yaml", run->name);
     return bal_experiment_parse(run->spec, strlen(run->spec), name, run->mode, e, err);
@@ -102,7 +103,10 @@ static int export_run(struct bal_store *store, const struct bal_store_run *runs,
     struct bal_error err = {0};
     if (read_run(run, &e, &err))
         return cli_fail("%s", err.text);
-    const int status = cli_print_experiment(store, e, &request->results);
+    struct cli_output output;
+    int status = cli_output_open(&output, request->results.output);
+    if (status == CLI_OK)
+        status = cli_print_experiment(store, e, &request->results, &output);
     bal_experiment_free(e);
     return status;
 }
@@ -134,7 +138,8 @@ const struct cli_command cmd_results = {
     .name = "results",
     .summary = "list the runs in a file of results, or print what came out",
     .operands = "FILE.db",
-    .description = "Lists the experiments that a file of results has seen, and prints the results of one of them.",
+    .description =
+        "Lists the experiments that a file of results has seen, and prints the results of one of them.",
     .examples = "  ballast results load.db\n"
                 "  ballast results load.db --format csv --output load.csv\n"
                 "  ballast results load.db --run 2 --format json\n",

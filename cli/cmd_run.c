@@ -94,7 +94,8 @@ static double clock_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Seconds for a unit of work, from a short trial of each policy in the middle of the sweep: enough for an estimate. */
+/* Seconds for a unit of work, from a short trial of each policy in the middle of the sweep: enough for an
+ * estimate. */
 static double measure_speed(const struct bal_experiment *e) {
     static const double units = 3e5; /* some ten milliseconds */
     double seconds = 0, cost = 0;
@@ -138,29 +139,28 @@ static void print_plan(const struct bal_experiment *e, FILE *out) {
             bal_experiment_case(e, point, p, &c);
             bal_experiment_point_text(e, point, where, sizeof where);
             bal_policy_print(&c.policy, policy, sizeof policy);
-            fprintf(out, "%s%s%s: %u%s replications of time %g, %.3g jobs, seed %llu\n", where, *where ? " " : "", policy,
-                    c.replications, c.precision > 0 ? " or more" : "", c.run.time,
+            fprintf(out, "%s%s%s: %u%s replications of time %g, %.3g jobs, seed %llu\n", where,
+                    *where ? " " : "", policy, c.replications, c.precision > 0 ? " or more" : "", c.run.time,
                     c.run.time * bal_model_arrival_rate(&c.model), (unsigned long long)c.run.seed);
         }
 }
 
-static int dry_run(const struct request *request, const struct bal_experiment *e, struct bal_store *store) {
-    struct cli_output output;
+static int dry_run(const struct request *request, const struct bal_experiment *e, struct bal_store *store,
+                   struct cli_output *output) {
     struct bal_error err = {0};
     struct bal_sweep_progress work;
-    if (bal_sweep_status(e, store, &work, &err))
+    if (bal_sweep_status(e, store, &work, &err)) {
+        cli_output_discard(output);
         return cli_fail("%s", err.text);
-    const int opened = cli_output_open(&output, request->results.output);
-    if (opened)
-        return opened;
+    }
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const double threads = request->threads > 0 ? request->threads : processors > 0 ? (double)processors : 1;
-    print_plan(e, output.stream);
-    fprintf(output.stream, "%zu points x %zu policies: %zu trials, %zu of them done; the rest takes about ", e->points,
-            e->policies, work.total, work.done);
-    print_duration(work.cost_total * measure_speed(e) / threads, output.stream);
-    fprintf(output.stream, " on %.0f thread%s\n", threads, threads > 1 ? "s" : "");
-    return cli_output_close(&output);
+    print_plan(e, output->stream);
+    fprintf(output->stream, "%zu points x %zu policies: %zu trials, %zu of them done; the rest takes about ",
+            e->points, e->policies, work.total, work.done);
+    print_duration(work.cost_total * measure_speed(e) / threads, output->stream);
+    fprintf(output->stream, " on %.0f thread%s\n", threads, threads > 1 ? "s" : "");
+    return cli_output_close(output);
 }
 
 /* ---- running ---- */
@@ -179,7 +179,8 @@ static void show_progress(void *context, const struct bal_sweep_progress *progre
     cli_progress_show(&show->bar, progress->cost_total > 0 ? progress->cost_done / progress->cost_total : 1);
 }
 
-static int run_experiment(const struct request *request, const struct bal_experiment *e, struct bal_store *store) {
+static int run_experiment(const struct request *request, const struct bal_experiment *e,
+                          struct bal_store *store, struct cli_output *output) {
     cli_catch_signals();
     struct show show = {.bar = {.shown = false}};
     cli_progress_start(&show.bar, request->quiet);
@@ -188,14 +189,17 @@ static int run_experiment(const struct request *request, const struct bal_experi
                                             .progress = show_progress,
                                             .progress_context = &show};
     struct bal_error err = {0};
-    const enum bal_code code = cli_is_spread() ? cli_spread_sweep(e, store, &sweep, &err)
-                                                   : bal_sweep_run(e, store, &sweep, &err);
+    const enum bal_code code =
+        cli_is_spread() ? cli_spread_sweep(e, store, &sweep, &err) : bal_sweep_run(e, store, &sweep, &err);
     cli_progress_end(&show.bar);
-    if (code == BAL_E_STOPPED) {
-        cli_warn("interrupted: %s; they are kept in %s, and the same command goes on from there", err.text, request->db);
-        return CLI_INTERRUPTED;
-    }
-    return code ? cli_fail("%s", err.text) : cli_print_experiment(store, e, &request->results);
+    if (!code)
+        return cli_print_experiment(store, e, &request->results, output);
+    cli_output_discard(output);
+    if (code != BAL_E_STOPPED)
+        return cli_fail("%s", err.text);
+    cli_warn("interrupted: %s; they are kept in %s, and the same command goes on from there", err.text,
+             request->db);
+    return CLI_INTERRUPTED;
 }
 
 /* A plan needs no file: what is not there is not done yet. */
@@ -216,9 +220,12 @@ static int read_and_run(struct request *request) {
     if (!request->db && asprintf(&name, "%s.db", e->name) > 0)
         request->db = name;
     struct bal_store *store = NULL;
+    struct cli_output output;
     int status = request->db ? open_store(request, &store) : cli_fail("not enough memory");
     if (status == CLI_OK)
-        status = request->dry_run ? dry_run(request, e, store) : run_experiment(request, e, store);
+        status = cli_output_open(&output, request->results.output);
+    if (status == CLI_OK)
+        status = (request->dry_run ? dry_run : run_experiment)(request, e, store, &output);
     bal_store_close(store);
     bal_experiment_free(e);
     free(name);
@@ -250,11 +257,13 @@ const struct cli_command cmd_run = {
     .name = "run",
     .summary = "run an experiment file: a sweep over loads, fleets, policies",
     .operands = "FILE.yaml",
-    .description =
-        "Runs the trials of an experiment on all processors, keeps each in a file of results as it is finished, and\n"
-        "prints one row for each point and policy. Interrupted, it goes on where it was with the same command; after\n"
-        "a change of the file only what has changed is run again. Exit status 1: a claim of the file does not hold.\n"
-        "Under mpirun the trials are spread over the processes, one thread each.",
+    .description = "Runs the trials of an experiment on all processors, keeps each in a file of results as "
+                   "it is finished, and\n"
+                   "prints one row for each point and policy. Interrupted, it goes on where it was with the "
+                   "same command; after\n"
+                   "a change of the file only what has changed is run again. Exit status 1: a claim of the "
+                   "file does not hold.\n"
+                   "Under mpirun the trials are spread over the processes, one thread each.",
     .examples = "  ballast run examples/load.yaml\n"
                 "  ballast run examples/load.yaml --dry-run\n"
                 "  ballast run load.yaml --db /tmp/load.db --format csv --output load.csv\n"

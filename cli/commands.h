@@ -16,6 +16,7 @@ extern const struct cli_command cmd_policies;
 extern const struct cli_command cmd_price;
 extern const struct cli_command cmd_report;
 extern const struct cli_command cmd_share;
+extern const struct cli_command cmd_tune;
 
 void cli_print_overview(FILE *out);
 void cli_print_manual(FILE *out); /* in mdoc */

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-static enum bal_code print(struct bal_store *store, const struct bal_experiment *e, const struct cli_results *results,
-                           FILE *out, struct bal_error *err) {
+static enum bal_code print(struct bal_store *store, const struct bal_experiment *e,
+                           const struct cli_results *results, FILE *out, struct bal_error *err) {
     switch (results->format) {
     case CLI_CSV:
         return bal_outcome_csv(store, e, results->seconds, out, err);
@@ -30,20 +30,16 @@ static enum bal_code count_failures(struct bal_store *store, const struct bal_ex
 }
 
 int cli_print_experiment(struct bal_store *store, const struct bal_experiment *experiment,
-                         const struct cli_results *results) {
-    struct cli_output output;
-    int status = cli_output_open(&output, results->output);
-    if (status)
-        return status;
+                         const struct cli_results *results, struct cli_output *output) {
     struct bal_error err = {0};
     size_t failures = 0;
-    enum bal_code code = print(store, experiment, results, output.stream, &err);
+    enum bal_code code = print(store, experiment, results, output->stream, &err);
     if (!code)
         code = count_failures(store, experiment, &failures, &err);
     if (code) {
-        cli_output_discard(&output);
+        cli_output_discard(output);
         return cli_fail("%s", err.text);
     }
-    status = cli_output_close(&output);
+    const int status = cli_output_close(output);
     return status ? status : failures ? CLI_OUTCOME : CLI_OK;
 }

@@ -13,8 +13,9 @@ struct cli_results {
     bool seconds;       /* csv: with a column that differs from run to run */
 };
 
-/* Prints everything the store knows of the experiment. Returns the exit status: CLI_OUTCOME when a claim does not hold. */
+/* Prints everything the store knows of the experiment to an output that has been opened, and closes that.
+ * Returns the exit status: CLI_OUTCOME when a claim does not hold. */
 int cli_print_experiment(struct bal_store *store, const struct bal_experiment *experiment,
-                         const struct cli_results *results);
+                         const struct cli_results *results, struct cli_output *output);
 
 #endif

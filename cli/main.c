@@ -1,6 +1,7 @@
 /* ballast: finds the command and runs it. */
 #include "commands.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@ const struct cli_command *const cli_commands[] = {
     &cmd_compare,
     &cmd_price,
     &cmd_share,
+    &cmd_tune,
     &cmd_fluid,
     &cmd_report,
     &cmd_figure,
@@ -27,8 +29,7 @@ const struct cli_command *cli_find_command(const char *name) {
     return NULL;
 }
 
-int main(int argc, char **argv) {
-    setlocale(LC_CTYPE, "");
+static int run(int argc, char **argv) {
     if (argc < 2) {
         cli_print_overview(stderr);
         return CLI_BAD_INPUT;
@@ -45,4 +46,13 @@ int main(int argc, char **argv) {
     if (!command)
         return cli_unknown_command(argv[1]);
     return command->run(command, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv) {
+    setlocale(LC_CTYPE, "");
+    const int status = run(argc, argv);
+    /* What was printed must have arrived. A command that failed has said so itself. */
+    if (status == CLI_OK && fflush(stdout) != 0)
+        return cli_fail("cannot write to standard output: %s", strerror(errno));
+    return status;
 }

@@ -5,25 +5,34 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
+/* One line, whatever it quotes: control characters are shown as '?'. */
+static void say(const char *format, va_list args) {
+    char *text;
+    if (vasprintf(&text, format, args) < 0)
+        return;
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+    fprintf(stderr, "ballast: %s\n", text);
+    free(text);
+}
+
 int cli_fail(const char *format, ...) {
-    fputs("ballast: ", stderr);
     va_list args;
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    say(format, args);
     va_end(args);
-    fputc('\n', stderr);
     return CLI_BAD_INPUT;
 }
 
 void cli_warn(const char *format, ...) {
-    fputs("ballast: ", stderr);
     va_list args;
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    say(format, args);
     va_end(args);
-    fputc('\n', stderr);
 }
 
 static const struct cli_option *find_option(const struct cli_command *command, const char *name,

@@ -6,28 +6,43 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A file takes its name when it is complete. What is there and no file (a terminal, a pipe, /dev/null) is
+ * written as it is: it must not be replaced. */
+static FILE *open_target(struct cli_output *output) {
+    struct stat there;
+    const bool exists = stat(output->path, &there) == 0;
+    if (exists && S_ISDIR(there.st_mode)) {
+        errno = EISDIR;
+        return NULL;
+    }
+    if (exists && !S_ISREG(there.st_mode))
+        return fopen(output->path, "w");
+    if (asprintf(&output->temporary, "%s.XXXXXX", output->path) < 0) {
+        output->temporary = NULL;
+        return NULL;
+    }
+    const int fd = mkstemp(output->temporary);
+    if (fd < 0) {
+        free(output->temporary);
+        output->temporary = NULL;
+        return NULL;
+    }
+    const mode_t mask = umask(0);
+    umask(mask);
+    fchmod(fd, 0666 & ~mask);
+    return fdopen(fd, "w");
+}
+
 int cli_output_open(struct cli_output *output, const char *path) {
     *output = (struct cli_output){.path = path};
     if (path) {
-        if (asprintf(&output->temporary, "%s.XXXXXX", path) < 0) {
-            output->temporary = NULL;
-            return cli_fail("--output %s: not enough memory", path);
-        }
-        const int fd = mkstemp(output->temporary);
-        if (fd < 0) {
-            const int failed =
-                cli_fail("--output %s: cannot write there: %s; choose another place", path, strerror(errno));
-            free(output->temporary);
-            output->temporary = NULL;
-            return failed;
-        }
-        const mode_t mask = umask(0);
-        umask(mask);
-        fchmod(fd, 0666 & ~mask);
-        output->file = fdopen(fd, "w");
+        output->file = open_target(output);
+        if (!output->file)
+            return cli_fail("--output %s: cannot write there: %s; choose another place", path,
+                            strerror(errno));
     }
     output->stream = open_memstream(&output->text, &output->size);
-    if (!output->stream || (path && !output->file)) {
+    if (!output->stream) {
         cli_output_discard(output);
         return cli_fail("not enough memory");
     }
@@ -64,10 +79,13 @@ int cli_output_close(struct cli_output *output) {
         bool written = write_out(output, output->file);
         written = fclose(output->file) == 0 && written;
         output->file = NULL;
-        if (!written || rename(output->temporary, output->path) != 0)
-            status = cli_fail("--output %s: cannot write there: %s", output->path, strerror(errno));
-        else
-            output->temporary[0] = 0; /* it has its own name now */
+        if (!written || (output->temporary && rename(output->temporary, output->path) != 0)) {
+            status = cli_fail("--output %s: cannot write there: %s; choose another place", output->path,
+                              strerror(errno));
+        } else {
+            free(output->temporary); /* it has its own name now */
+            output->temporary = NULL;
+        }
     }
     cli_output_discard(output);
     return status;

@@ -22,7 +22,11 @@ enum bal_code cli_set_load(void *into, const char *value, struct bal_error *err)
 }
 
 enum bal_code cli_set_service(void *into, const char *value, struct bal_error *err) {
-    return bal_law_parse(value, &((struct cli_setup *)into)->model.size, err);
+    struct bal_law *size = &((struct cli_setup *)into)->model.size;
+    const enum bal_code code = bal_law_parse(value, size, err);
+    if (!code && isinf(size->mean))
+        return bal_fail(err, BAL_E_MODEL, "the mean is infinite, and a load needs a finite one; for pareto A must be above 1");
+    return code;
 }
 
 enum bal_code cli_set_policy(void *into, const char *value, struct bal_error *err) {
@@ -46,12 +50,17 @@ enum bal_code cli_set_jobs(void *into, const char *value, struct bal_error *err)
 }
 
 enum bal_code cli_set_warmup(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {0, 0.5, false, "auto, or the part of the run to cut, 0 to 0.5"};
+    static const struct cli_range range = {0, 0.999, false, "auto, or the part of the run to cut, 0 to 0.999"};
     struct cli_setup *setup = into;
     if (strcmp(value, "auto") != 0)
         return cli_number(value, &range, &setup->warmup, err);
     setup->warmup = NAN;
     return BAL_OK;
+}
+
+enum bal_code cli_set_window(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1e-6, 1e15, false, "a length of time above 0, such as 10"};
+    return cli_number(value, &range, &((struct cli_setup *)into)->window, err);
 }
 
 enum bal_code cli_set_replications(void *into, const char *value, struct bal_error *err) {
@@ -126,12 +135,26 @@ enum bal_code cli_set_buffer(void *into, const char *value, struct bal_error *er
     return code;
 }
 
+/* A law, or a number that is the mean of an exponential one. */
+static enum bal_code set_timer(const char *value, struct bal_law *law, struct bal_error *err) {
+    static const struct cli_range range = {1e-9, 1e9, false, "a mean above 0 or a law, such as 10, det(10) or erlang(4,10)"};
+    if (strchr("0123456789.", value[0]) == NULL)
+        return bal_law_parse(value, law, err);
+    double mean = 1;
+    const enum bal_code code = cli_number(value, &range, &mean, err);
+    if (code)
+        return code;
+    bal_law_parse("exp", law, NULL);
+    bal_law_scale(law, mean);
+    return BAL_OK;
+}
+
 enum bal_code cli_set_standby(void *into, const char *value, struct bal_error *err) {
-    return bal_law_parse(value, &((struct cli_setup *)into)->model.standby, err);
+    return set_timer(value, &((struct cli_setup *)into)->model.standby, err);
 }
 
 enum bal_code cli_set_setup(void *into, const char *value, struct bal_error *err) {
-    return bal_law_parse(value, &((struct cli_setup *)into)->model.setup, err);
+    return set_timer(value, &((struct cli_setup *)into)->model.setup, err);
 }
 
 enum bal_code cli_set_watts(void *into, const char *value, struct bal_error *err) {
@@ -228,13 +251,18 @@ double cli_setup_time(const struct cli_setup *setup) {
     return fmax(2e6, 100.0 * bal_servers_count(&setup->model.servers)) / rate;
 }
 
+/* A window is the last part of a run. */
+static double warmup_of(const struct cli_setup *setup) {
+    return setup->window > 0 ? fmin(fmax(1 - setup->window / cli_setup_time(setup), 0), 0.999) : setup->warmup;
+}
+
 struct bal_case cli_setup_case(const struct cli_setup *setup, size_t policy) {
     return (struct bal_case){
         .model = setup->model,
         .policy = setup->policy[policy],
         .run = {.seed = (uint64_t)setup->seed,
                 .time = cli_setup_time(setup),
-                .warmup = setup->warmup,
+                .warmup = warmup_of(setup),
                 .engine = setup->engine},
         .replications = (unsigned)setup->replications,
         .precision = setup->precision,

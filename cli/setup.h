@@ -16,6 +16,7 @@ struct cli_setup {
     size_t policies;
     double time, jobs; /* NaN: not given */
     double warmup;     /* NaN: automatic */
+    double window;     /* last span of a run that is measured; 0: not given */
     double replications, precision, seed, threads;
     enum bal_engine engine;
     enum cli_format format;
@@ -65,7 +66,8 @@ struct bal_case cli_setup_case(const struct cli_setup *setup, size_t policy);
 #define CLI_RUN_OPTIONS                                                                                      \
     {"time", "T", "length of each replication in time (slots)", cli_set_time},                               \
         {"jobs", "J", "or in expected jobs (default 2M, and at least 100 a server)", cli_set_jobs},          \
-        {"warmup", "PART", "part of the run to cut, 0 to 0.5 (default auto: MSER-5)", cli_set_warmup},       \
+        {"warmup", "PART", "part of the run to cut, 0 to 0.999 (default auto: MSER-5)", cli_set_warmup},     \
+        {"window", "W", "or measure the last W units of time alone (least: a thousandth of the run)", cli_set_window},\
         {"replications", "R", "independent runs of each policy (default 10)", cli_set_replications},         \
         {"precision", "P", "add replications until the mean is known to within P, such as 0.01",             \
          cli_set_precision},                                                                                 \
@@ -102,6 +104,7 @@ enum bal_code cli_set_policy(void *into, const char *value, struct bal_error *er
 enum bal_code cli_set_time(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_jobs(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_warmup(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_window(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_replications(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_precision(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_seed(void *into, const char *value, struct bal_error *err);

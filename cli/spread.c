@@ -17,7 +17,8 @@
 /* Messages. A worker sends READY, RESULT or FAILED and is answered with TASK or END. */
 enum { READY = 1, RESULT, FAILED, TASK, END };
 
-/* How long rank 0 rests when no message is there. Open MPI would otherwise spin, and take a processor from the work. */
+/* How long rank 0 rests when no message is there. Open MPI would otherwise spin, and take a processor from
+ * the work. */
 static const struct timespec rest = {0, 200000};
 
 static int rank, ranks = 1;
@@ -58,8 +59,10 @@ static int learn(struct bal_experiment **experiment) {
     struct bal_error err = {0};
     int status = CLI_OK;
     if (strcmp(said.version, BALLAST_VERSION) != 0)
-        status = cli_fail("rank %d runs version " BALLAST_VERSION ", rank 0 version %.31s; use the same", rank, said.version);
-    else if (bal_experiment_parse(text, (size_t)said.length, "experiment", (enum bal_mode)said.mode, experiment, &err))
+        status = cli_fail("rank %d runs version " BALLAST_VERSION ", rank 0 version %.31s; use the same",
+                          rank, said.version);
+    else if (bal_experiment_parse(text, (size_t)said.length, "experiment", (enum bal_mode)said.mode,
+                                  experiment, &err))
         status = cli_fail("rank %d: %s", rank, err.text);
     free(text);
     if (status)
@@ -154,8 +157,8 @@ static void answer(struct office *office, int worker) {
     if (next == BAL_NEXT_WAIT)
         return;
     const bool task = next == BAL_NEXT_TASK;
-    MPI_Send(&office->task[worker], task ? (int)sizeof office->task[worker] : 0, MPI_BYTE, worker, task ? TASK : END,
-             MPI_COMM_WORLD);
+    MPI_Send(&office->task[worker], task ? (int)sizeof office->task[worker] : 0, MPI_BYTE, worker,
+             task ? TASK : END, MPI_COMM_WORLD);
     office->active -= !task;
 }
 
@@ -176,7 +179,8 @@ static void receive(struct office *office, const MPI_Status *about) {
     const int worker = about->MPI_SOURCE;
     int size = 0;
     MPI_Get_count(about, MPI_BYTE, &size);
-    MPI_Recv(desk->bytes, sizeof desk->bytes, MPI_BYTE, worker, about->MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(desk->bytes, sizeof desk->bytes, MPI_BYTE, worker, about->MPI_TAG, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
     if (about->MPI_TAG == RESULT) {
         take_result(office, worker, (size_t)size);
     } else if (about->MPI_TAG == FAILED) {
@@ -209,7 +213,7 @@ static void *compute(void *sweep) {
 }
 
 enum bal_code cli_spread_sweep(const struct bal_experiment *experiment, struct bal_store *store,
-                            const struct bal_sweep_options *options, struct bal_error *err) {
+                               const struct bal_sweep_options *options, struct bal_error *err) {
     struct office *office = calloc(1, sizeof *office);
     enum bal_code code = BAL_E_MEMORY;
     if (!office)
@@ -249,7 +253,7 @@ bool cli_is_spread(void) {
 }
 
 enum bal_code cli_spread_sweep(const struct bal_experiment *experiment, struct bal_store *store,
-                            const struct bal_sweep_options *options, struct bal_error *err) {
+                               const struct bal_sweep_options *options, struct bal_error *err) {
     return bal_sweep_run(experiment, store, options, err);
 }
 

@@ -5,6 +5,9 @@
 #include "ballast/batch.h"
 #include "ballast/curve.h"
 #include "ballast/error.h"
+#include "ballast/experiment.h"
+#include "ballast/figure.h"
+#include "ballast/fluid.h"
 #include "ballast/known.h"
 #include "ballast/lab.h"
 #include "ballast/law.h"
@@ -14,9 +17,12 @@
 #include "ballast/policy.h"
 #include "ballast/price.h"
 #include "ballast/random.h"
+#include "ballast/report.h"
 #include "ballast/set.h"
 #include "ballast/simulate.h"
 #include "ballast/stats.h"
+#include "ballast/store.h"
 #include "ballast/theory.h"
+#include "ballast/tune.h"
 
 #endif

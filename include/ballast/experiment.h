@@ -1,20 +1,22 @@
 /* Experiments: what an experiment file says, the points it spans, and what came out.
  *
- * An experiment is a model with some of its fields swept over axes, a list of policies, the length and number of runs, and what
- * is asked of the results: figures to draw and claims to judge. Files are YAML; docs/experiments.md tells every field.
+ * An experiment is a model with some of its fields swept over axes, a list of policies, the length and number
+ * of runs, and what is asked of the results: figures to draw and claims to judge. Files are YAML;
+ * docs/experiments.md tells every field.
  *
  *     struct bal_experiment *e;
- *     if (bal_experiment_read("load.yaml", BAL_MODE_PLAIN, &e, &err))      ... err.text: "load.yaml:7: load: ..."
+ *     if (bal_experiment_read("load.yaml", BAL_MODE_PLAIN, &e, &err))
+ *         ... err.text says why: "load.yaml:7: load: ..."
  *     for (size_t point = 0; point < e->points; point++)
  *         for (size_t policy = 0; policy < e->policies; policy++) {
  *             struct bal_case c;
- *             bal_experiment_case(e, point, policy, &c);                   ... model, policy and run, ready to simulate
+ *             bal_experiment_case(e, point, policy, &c); ... model, policy and run, ready to simulate
  *         }
  *     bal_experiment_free(e);
  *
- * A cell is one policy at one point; its replications are trials. Trials are kept in a store (ballast/store.h), which
- * also answers for the results of cells. The same file read in the same mode always gives the same points, seeds and
- * trials; adding points or policies changes none of the others. */
+ * A cell is one policy at one point; its replications are trials. Trials are kept in a store
+ * (ballast/store.h), which also answers for the results of cells. The same file read in the same mode always
+ * gives the same points, seeds and trials; adding points or policies changes none of the others. */
 #ifndef BALLAST_EXPERIMENT_H
 #define BALLAST_EXPERIMENT_H
 
@@ -28,15 +30,16 @@ extern "C" {
 #endif
 
 enum {
-    BAL_AXES_MAX = 4,           /* axes of a sweep */
-    BAL_AXIS_FIELDS_MAX = 4,    /* fields that one axis sets together */
-    BAL_PLOT_METRICS_MAX = 8,   /* metrics of a figure */
+    BAL_AXES_MAX = 4,         /* axes of a sweep */
+    BAL_AXIS_FIELDS_MAX = 4,  /* fields that one axis sets together */
+    BAL_PLOT_METRICS_MAX = 8, /* metrics of a figure */
     BAL_EXPERIMENT_POLICIES = 64,
 };
 #define BAL_CELLS_MAX 100000u             /* points x policies */
 #define BAL_EXPERIMENT_BYTES (128u << 10) /* of a file */
 
-/* A file may say how to run it quickly and how to run it in full; these are laid over what it says otherwise. */
+/* A file may say how to run it quickly and how to run it in full; these are laid over what it says otherwise.
+ */
 enum bal_mode { BAL_MODE_PLAIN, BAL_MODE_QUICK, BAL_MODE_FULL };
 const char *bal_mode_text(enum bal_mode mode); /* "plain", "quick", "full" */
 
@@ -58,6 +61,9 @@ double bal_quantity_of_trial(struct bal_quantity quantity, const struct bal_tria
 /* What theory says; NaN where it says nothing. */
 double bal_quantity_of_known(struct bal_quantity quantity, const struct bal_model *model,
                              const struct bal_known *known);
+/* The same for a case: where its run measures a given span of time, what is known about that span; else what
+ * is known about the stationary state. *source names the theory where there is one; it may be NULL. */
+double bal_quantity_of_case(struct bal_quantity quantity, const struct bal_case *c, const char **source);
 /* The bound that is proved for it; NaN where there is none. */
 double bal_quantity_bound(struct bal_quantity quantity, const struct bal_known *known);
 
@@ -70,7 +76,8 @@ struct bal_sweep_value {
 };
 
 struct bal_sweep_axis {
-    const char *name;  /* its first field: "load", "servers", "pod.d"; figures and claims refer to it by this name */
+    const char *name;  /* its first field: "load", "servers", "pod.d"; figures and claims refer to it by this
+                          name */
     const char *label; /* for people; without one in the file the name */
     unsigned fields;
     const char *field[BAL_AXIS_FIELDS_MAX]; /* what it sets: field[0] is the name */
@@ -81,8 +88,8 @@ struct bal_sweep_axis {
 };
 
 struct bal_entry {
-    const char *label; /* unique; without one in the file the text */
-    const char *text;  /* as written in the file */
+    const char *label;           /* unique; without one in the file the text */
+    const char *text;            /* as written in the file */
     struct bal_policy_spec spec; /* as written; parameters that are swept differ from point to point */
 };
 
@@ -115,10 +122,14 @@ struct bal_plot {
     int panels; /* what the panels differ in: an axis, BAL_BY_POLICY, BAL_BY_METRIC or BAL_BY_NOTHING */
     int rows;   /* the same for rows of panels; then `panels` are the columns */
     unsigned metrics;
-    struct bal_quantity metric[BAL_PLOT_METRICS_MAX]; /* what is drawn; for distributions response.mean or waiting.mean
-                                                       * says which */
+    struct bal_quantity metric[BAL_PLOT_METRICS_MAX]; /* what is drawn; for distributions response.mean or
+                                                       * waiting.mean says which */
     struct bal_selection where;
-    bool theory; /* draw what theory says too */
+    int over; /* the policy whose metric at the same point each value is divided by; -1: none */
+    struct bal_quantity over_metric; /* of that policy; its metric is -1: the same as what is drawn */
+    bool inverse;                    /* draw the inverse of that ratio */
+    bool theory;                     /* draw what theory says too */
+    bool bound;                      /* and proved bounds */
     bool log_x, log_y;
     double x_range[2], y_range[2]; /* NaN: as the data demand */
     const char *x_label, *y_label; /* NULL: from the axis and the metric */
@@ -154,9 +165,10 @@ enum bal_reference {
 struct bal_operand {
     enum bal_reference reference;
     struct bal_quantity quantity;
-    int policy;    /* its index */
-    double number; /* of BAL_REFERENCE_NUMBER */
-    int fixed[BAL_AXES_MAX]; /* value of an axis at which this side is taken, -1: wherever the other side is */
+    int policy;              /* its index */
+    double number;           /* of BAL_REFERENCE_NUMBER */
+    int fixed[BAL_AXES_MAX]; /* value of an axis at which this side is taken, -1: wherever the other side is
+                              */
 };
 
 struct bal_claim {
@@ -170,17 +182,17 @@ struct bal_claim {
     int along;  /* axis of a fit, a critical value or a crossing; -1: none */
     bool slack; /* x stands for 1/(1-x) in fits */
     struct bal_selection where;
-    double low, high;            /* what is expected, both ends included */
-    enum bal_verdict verdict;    /* of BAL_MEASURE_VERDICT */
-    const char *expected;        /* the same for people: "at most 1.1" */
-    unsigned line;               /* in the file */
+    double low, high;         /* what is expected, both ends included */
+    enum bal_verdict verdict; /* of BAL_MEASURE_VERDICT */
+    const char *expected;     /* the same for people: "at most 1.1" */
+    unsigned line;            /* in the file */
 };
 
 /* ---- the experiment ---- */
 
 struct bal_experiment {
-    const char *name;   /* of the file, without directory and suffix */
-    const char *spec;   /* the text of the file */
+    const char *name; /* of the file, without directory and suffix */
+    const char *spec; /* the text of the file */
     enum bal_mode mode;
     const char *title;
     const char *about;   /* NULL: none */
@@ -202,8 +214,9 @@ struct bal_experiment {
     struct bal_experiment_private *own;
 };
 
-/* Reads, checks and resolves a file; everything about it is known to be right afterwards: every cell can be simulated, every
- * reference exists. On failure err names the file, the line, the field and what would be right. */
+/* Reads, checks and resolves a file; everything about it is known to be right afterwards: every cell can be
+ * simulated, every reference exists. On failure err names the file, the line, the field and what would be
+ * right. */
 enum bal_code bal_experiment_read(const char *path, enum bal_mode mode, struct bal_experiment **experiment,
                                   struct bal_error *err);
 /* The same for a text; name stands for the path in messages. */
@@ -212,15 +225,19 @@ enum bal_code bal_experiment_parse(const char *text, size_t length, const char *
 void bal_experiment_free(struct bal_experiment *experiment);
 
 /* Index into each axis of a point, and back. */
-void bal_experiment_coordinates(const struct bal_experiment *experiment, size_t point, size_t index[BAL_AXES_MAX]);
+void bal_experiment_coordinates(const struct bal_experiment *experiment, size_t point,
+                                size_t index[BAL_AXES_MAX]);
 size_t bal_experiment_point(const struct bal_experiment *experiment, const size_t index[BAL_AXES_MAX]);
 /* "load=0.9 servers=50:50" with labels; "" without axes. Always terminated. */
-void bal_experiment_point_text(const struct bal_experiment *experiment, size_t point, char *text, size_t size);
+void bal_experiment_point_text(const struct bal_experiment *experiment, size_t point, char *text,
+                               size_t size);
 
-bool bal_selection_has(const struct bal_selection *selection, const struct bal_experiment *experiment, size_t point);
+bool bal_selection_has(const struct bal_selection *selection, const struct bal_experiment *experiment,
+                       size_t point);
 
 /* The cell, ready to simulate. */
-void bal_experiment_case(const struct bal_experiment *experiment, size_t point, size_t policy, struct bal_case *c);
+void bal_experiment_case(const struct bal_experiment *experiment, size_t point, size_t policy,
+                         struct bal_case *c);
 
 /* ---- documentation ---- */
 

@@ -9,9 +9,10 @@
  *     const struct bal_figure figure = {.title = "two choices", .panel = &panel, .panels = 1};
  *     if (bal_figure_write(&figure, "two.pdf", &err))      ... err.text says why
  *
- * A figure is as wide as one column of a paper (3.5 inches), or as two when it has several panels side by side, with letters of
- * 8 points. Colours can be told apart by colour-blind eyes, shapes without colours. The legend stands below the
- * panels, never on the data. All text may be any UTF-8: nothing in it is a command or a mark-up. */
+ * A figure is as wide as one column of a paper (3.5 inches), or as two when it has several panels side by
+ * side, with letters of 8 points. Colours can be told apart by colour-blind eyes, shapes without colours. The
+ * legend stands below the panels, never on the data. All text may be any UTF-8: nothing in it is a command or
+ * a mark-up. */
 #ifndef BALLAST_FIGURE_H
 #define BALLAST_FIGURE_H
 
@@ -35,28 +36,33 @@ enum bal_style {
 enum {
     BAL_PANELS_MAX = 36,
     BAL_FIGURE_GROUPS_MAX = 64,
-    BAL_GROUP_INK = BAL_FIGURE_GROUPS_MAX, /* drawn like the frame, for what belongs to all groups; without a legend entry */
+    BAL_GROUP_INK = BAL_FIGURE_GROUPS_MAX, /* drawn like the frame, for what belongs to all groups; without a
+                                              legend entry */
 };
 
-/* Values that belong together. The series of one group have one colour, one shape and one entry in the legend,
- * under the first name found; that of a simulation and that of its theory are two series of one group. */
+/* Values that belong together. The series of one group have one colour, one shape and one entry in the
+ * legend, under the first name found; that of a simulation and that of its theory are two series of one
+ * group. */
 struct bal_series {
     const char *name; /* may be NULL */
     unsigned group;   /* 0, 1, ...: also the order in the legend; or BAL_GROUP_INK */
     enum bal_style style;
     bool theory; /* drawn as a line whatever the style */
+    bool bound;  /* of a theory: it bounds the value, and its line is dashed */
+    bool dashed; /* a smooth curve that may lie upon another: has the dashes of its group, so both are seen */
     size_t count;
     const double *x, *y;             /* a pair with a NaN or an infinity is left out and interrupts a line */
     const double *half;              /* half-widths of the 95 % intervals of y; NULL or NaN: none */
     const enum bal_verdict *verdict; /* NULL: nothing is known about stability. An unstable point is not
-                                      * plotted but marked above the axes; an undecided one is drawn hollow. */
+                                      * plotted but marked above the axes; an undecided one is drawn hollow.
+                                      */
 };
 
 struct bal_axis {
     const char *label;
     const char *unit; /* in brackets behind the label; NULL or "": none */
     bool log;
-    double low, high;         /* where the axis ends; both 0: as the data demand; NaN: that end as the data demand */
+    double low, high; /* where the axis ends; both 0: as the data demand; NaN: that end as the data demand */
     const char *const *names; /* named places x = 0, 1, ..., as bars need them; NULL: numbers */
     size_t name_count;
 };
@@ -84,22 +90,23 @@ const char *bal_figure_format_text(enum bal_figure_format format);
 /* The format that the suffix of a path names; BAL_FIGURE_FORMATS when there is none such. */
 enum bal_figure_format bal_figure_format_of(const char *path);
 
-/* Can it be drawn? Checks what can be wrong with the data: too many panels or groups, a log axis that ends at 0 or below, an axis
- * that ends before it begins. */
+/* Can it be drawn? Checks what can be wrong with the data: too many panels or groups, a log axis that ends at
+ * 0 or below, an axis that ends before it begins. */
 enum bal_code bal_figure_check(const struct bal_figure *figure, struct bal_error *err);
 
-/* The gnuplot script that draws the figure on its standard output, data included: one to keep or to change by hand. The caller
- * frees *script, which is terminated. */
+/* The gnuplot script that draws the figure on its standard output, data included: one to keep or to change by
+ * hand. The caller frees *script, which is terminated. */
 enum bal_code bal_figure_script(const struct bal_figure *figure, enum bal_figure_format format, char **script,
                                 struct bal_error *err);
 
-/* Draws the figure into memory: runs gnuplot, which must be installed, and leaves no file behind. The caller frees *data. The SVG
- * stands alone, and its ink is `currentColor`, so that a page it is put into decides on light or dark. */
+/* Draws the figure into memory: runs gnuplot, which must be installed, and leaves no file behind. The caller
+ * frees *data. The SVG stands alone, and its ink is `currentColor`, so that a page it is put into decides on
+ * light or dark. */
 enum bal_code bal_figure_render(const struct bal_figure *figure, enum bal_figure_format format, char **data,
                                 size_t *size, struct bal_error *err);
 
-/* Draws the figure into a file whose suffix says the format. The file appears, or replaces an older one, when it is
- * complete and not before. */
+/* Draws the figure into a file whose suffix says the format. The file appears, or replaces an older one, when
+ * it is complete and not before. */
 enum bal_code bal_figure_write(const struct bal_figure *figure, const char *path, struct bal_error *err);
 
 #ifdef __cplusplus

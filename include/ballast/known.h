@@ -32,8 +32,8 @@ struct bal_known {
     enum bal_known_kind kind;
     const char *source; /* "M/M/1", "mean field", ... */
     double response_mean, waiting_mean;
-    double waiting_limit; /* waiting_mean as servers are added at the same load and with the same parameters
-                           */
+    double waiting_limit; /* waiting_mean as servers are added, load and parameters being the same */
+    double waiting_bound; /* of waiting_mean, from above, for all loads below 1 with as many reports per job */
     double waiting_probability;    /* that a job waits at all */
     double response_quantile[4];   /* 50, 90, 99, 99.9 % */
     unsigned levels;               /* how many of tail are known */
@@ -59,13 +59,14 @@ double bal_known_floor(const struct bal_model *model);
 double bal_known_critical_load(const struct bal_model *model, const struct bal_policy_spec *policy);
 
 /* The fluid model of a policy and its parameters, which it points to: it must stay where it is. */
-enum bal_fluid_kind { BAL_FLUID_POD, BAL_FLUID_RCPB };
+enum bal_fluid_kind { BAL_FLUID_POD, BAL_FLUID_RCPB, BAL_FLUID_TABS };
 struct bal_known_fluid {
     struct bal_fluid_model model;
     enum bal_fluid_kind kind; /* which of the parameters */
     union {
         struct bal_pod pod;
         struct bal_rcpb rcpb;
+        struct bal_tabs tabs;
     } param;
 };
 
@@ -80,6 +81,30 @@ enum bal_code bal_known_fluid_init(struct bal_known_fluid *fluid, const struct b
 /* Writes s_1, ..., s_n of the state that its paths tend to; false, and nothing written, when there is none
  * (load >= 1). */
 bool bal_known_fluid_equilibrium(const struct bal_known_fluid *fluid, double *s, size_t n);
+
+/* The state that a model with this start has at time 0, for a policy that switches servers off. The caller frees it; *n is its
+ * length. NULL when there is no memory. */
+double *bal_known_fluid_start(const struct bal_known_fluid *fluid, const struct bal_start *start, size_t *n);
+
+/* Of a path whose state is more than s_1, s_2, ... (tabs: phases and power states): *levels has s_i alone, and standby and setup
+ * the fractions of servers that are idle and on and in set-up at its times. The caller ends *levels with
+ * bal_fluid_path_fini. */
+enum bal_code bal_known_fluid_levels(const struct bal_known_fluid *fluid, const struct bal_fluid_path *path,
+                                     struct bal_fluid_path *levels, double *standby, double *setup,
+                                     struct bal_error *err);
+
+/* Averages over a span of time, in the limit of many servers. */
+struct bal_known_span {
+    double busy, standby, setup, off;  /* fractions of servers */
+    double jobs;                       /* at a server */
+    double waiting_mean;               /* of the jobs that arrive, where few wait at its ends */
+    double tail[BAL_KNOWN_LEVELS];     /* fraction of servers with at least i jobs */
+};
+
+/* What the fluid model says about the time between two times, from the model's start on: of tabs, whatever the load does. False where
+ * there is no such model. */
+bool bal_known_over(const struct bal_model *model, const struct bal_policy_spec *policy, double from, double until,
+                    struct bal_known_span *span);
 
 #ifdef __cplusplus
 }

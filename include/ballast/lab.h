@@ -16,6 +16,7 @@ struct bal_case {
     struct bal_policy_spec policy;
     struct bal_run run;    /* its replication and stop are set for each trial */
     unsigned replications; /* at least this many, >= 1 */
+    bool fluid; /* see how far the path from an idle fleet is from that of the fluid model: fluid.distance */
     double precision; /* when above 0: add replications until the half-width of the mean response time is at
                        * most this fraction of it */
 };
@@ -59,6 +60,13 @@ void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size
  * when its precision is reached or none is wanted. Depends on nothing else, so whoever asks in the same steps
  * gets the same answers. */
 unsigned bal_replications_needed(const struct bal_case *c, const struct bal_result *result, unsigned most);
+
+/* One trial of a case, run as *run says, which is c->run but for what differs from trial to trial. */
+enum bal_code bal_case_trial(const struct bal_case *c, const struct bal_run *run, struct bal_trial *trial,
+                             struct bal_error *err);
+
+/* Has the policy a fluid model that its path can be compared with? */
+enum bal_code bal_case_fluid_check(const struct bal_case *c, struct bal_error *err);
 
 /* Rough processor time of one trial in arbitrary units, to order and to report progress. */
 double bal_case_cost(const struct bal_case *c);

@@ -11,14 +11,15 @@
 extern "C" {
 #endif
 
-/* One of the figures that an experiment asks for, filled from the store. Points without results are left out, and so is the mean of
- * what grows without bound where the policy is unstable. */
+/* One of the figures that an experiment asks for, filled from the store. Points without results are left out,
+ * and so is the mean of what grows without bound where the policy is unstable. */
 struct bal_chart;
 
-/* plot is an index into experiment->plot. The chart holds copies of the results and texts of the experiment, which must outlive it. */
+/* plot is an index into experiment->plot. The chart holds copies of the results and texts of the experiment,
+ * which must outlive it. */
 enum bal_code bal_chart_new(struct bal_store *store, const struct bal_experiment *experiment, size_t plot,
                             struct bal_chart **chart, struct bal_error *err);
-void bal_chart_free(struct bal_chart *chart);                              /* NULL is allowed */
+void bal_chart_free(struct bal_chart *chart);                             /* NULL is allowed */
 const struct bal_figure *bal_chart_figure(const struct bal_chart *chart); /* lives as long as the chart */
 
 /* Which figures are to be drawn, and where. */
@@ -31,16 +32,17 @@ struct bal_chart_files {
     void *context;
 };
 
-/* Draws figures of the experiment into files called EXPERIMENT-ID.svg and so on. BAL_E_UNKNOWN when there is none of that id. */
+/* Draws figures of the experiment into files called EXPERIMENT-ID.svg and so on. BAL_E_UNKNOWN when there is
+ * none of that id. */
 enum bal_code bal_chart_write(struct bal_store *store, const struct bal_experiment *experiment,
                               const struct bal_chart_files *files, struct bal_error *err);
 
 /* The same for all experiments that bal_report_write would show. path is how the reader knows the store. */
-enum bal_code bal_report_figures(struct bal_store *store, const char *path, const struct bal_chart_files *files,
-                                 struct bal_error *err);
+enum bal_code bal_report_figures(struct bal_store *store, const char *path,
+                                 const struct bal_chart_files *files, struct bal_error *err);
 
-/* Writes one HTML page about the newest run of each experiment in the store: claims, figures, tables and how to repeat it all. The
- * page needs nothing from elsewhere. Without gnuplot it has no figures and says so. */
+/* Writes one HTML page about the newest run of each experiment in the store: claims, figures, tables and how
+ * to repeat it all. The page needs nothing from elsewhere. Without gnuplot it has no figures and says so. */
 enum bal_code bal_report_write(struct bal_store *store, const char *path, FILE *out, struct bal_error *err);
 
 #ifdef __cplusplus

@@ -30,6 +30,8 @@ extern "C" {
     X(MESSAGES_PER_JOB, "messages.per_job", "per job", "messages per job, a probe counted as two")           \
     X(MESSAGES_PER_TIME, "messages.per_time", "per time",                                                    \
       "messages per unit of time, a probe counted as one")                                                   \
+    X(MEMORY_BITS, "memory.bits", "bits", "memory of the dispatcher")                                        \
+    X(FLUID_DISTANCE, "fluid.distance", "", "largest distance of the path from that of the fluid model")     \
     X(POWER_MEAN, "power.mean", "W", "mean power of a server")                                               \
     X(POWER_WASTE, "power.waste", "", "power above the least that the work needs, as a fraction of that")    \
     X(POWER_BUSY, "power.busy", "", "fraction of servers that are busy")                                     \
@@ -43,7 +45,7 @@ extern "C" {
     BAL_TIME_METRICS(X, LOW_, "low.", "low class: ")                                                         \
     X(HIGH_PROBES_PER_JOB, "high.probes_per_job", "per job", "high class: servers asked per job")            \
     X(LOW_PROBES_PER_JOB, "low.probes_per_job", "per job", "low class: servers asked per job")               \
-    X(MOVES_PER_HIGH_JOB, "moves_per_high_job", "per job", "low jobs moved to another server, per high job")
+    X(MOVES_PER_HIGH_JOB, "moves_per_high_job", "per job", "low jobs moved to another server per high job")
 
 /* The times of all jobs, or of those of one class. */
 #define BAL_TIME_METRICS(X, P, p, who)                                                                       \
@@ -101,7 +103,7 @@ struct bal_run {
     uint64_t seed;
     uint64_t replication;
     double time;   /* length of the run in model time, > 0; in slotted time rounded up to whole slots */
-    double warmup; /* fraction of it to cut, 0 to 0.5; NaN: found by MSER-5 */
+    double warmup; /* fraction of it to cut, 0 to 0.999; NaN: found by MSER-5 */
     enum bal_engine engine;
     bool plain;               /* no index and no specialised loop: the slow twin that tests compare with */
     const volatile int *stop; /* when set and not 0, the trial ends early with BAL_E_STOPPED; may be NULL */

@@ -1,8 +1,9 @@
 /* The store of results: one SQLite file that keeps every finished trial, so that work is never done twice.
  *
- * A trial is found again by everything that determines it (model, policy, length, warm-up, seed, replication), not by the file
- * that asked for it. A run that was interrupted goes on where it was; a changed file runs only what has changed; several
- * experiments may share a store. One process writes at a time; others may read meanwhile.
+ * A trial is found again by everything that determines it (model, policy, length, warm-up, seed,
+ * replication), not by the file that asked for it. A run that was interrupted goes on where it was; a changed
+ * file runs only what has changed; several experiments may share a store. One process writes at a time;
+ * others may read meanwhile.
  *
  * Results are computed from the stored trials when they are asked for, one cell in memory at a time. */
 #ifndef BALLAST_STORE_H
@@ -21,8 +22,8 @@ enum bal_store_access {
     BAL_STORE_WRITE, /* it is created if need be; no other process may be writing */
 };
 
-/* Fails with one clear sentence on a file that is not ours (BAL_E_FORMAT), comes from a newer version (BAL_E_FORMAT), or cannot be
- * opened, written or locked (BAL_E_IO); such a file is left as it was. */
+/* Fails with one clear sentence on a file that is not ours (BAL_E_FORMAT), comes from a newer version
+ * (BAL_E_FORMAT), or cannot be opened, written or locked (BAL_E_IO); such a file is left as it was. */
 enum bal_code bal_store_open(const char *path, enum bal_store_access access, struct bal_store **store,
                              struct bal_error *err);
 void bal_store_close(struct bal_store *store); /* NULL is allowed */
@@ -33,7 +34,7 @@ struct bal_store_run {
     int64_t id;
     const char *name; /* of the experiment */
     enum bal_mode mode;
-    const char *spec; /* the whole file */
+    const char *spec;                         /* the whole file */
     const char *version, *compiler, *machine; /* of the program that ran it last */
     const char *started, *ended; /* UTC, "2024-05-01T12:00:00Z"; ended is NULL until the run is complete */
 };
@@ -45,9 +46,9 @@ enum bal_code bal_store_runs(struct bal_store *store, struct bal_store_run **run
 /* ---- doing the work ---- */
 
 struct bal_sweep_progress {
-    size_t done, total;            /* trials, as far as known: a wanted precision adds to the total */
-    size_t found;                  /* of those done: already in the store */
-    double cost_done, cost_total;  /* the same in units of work, without those found */
+    size_t done, total;           /* trials, as far as known: a wanted precision adds to the total */
+    size_t found;                 /* of those done: already in the store */
+    double cost_done, cost_total; /* the same in units of work, without those found */
 };
 
 struct bal_sweep_options {
@@ -58,13 +59,13 @@ struct bal_sweep_options {
     void *progress_context;
 };
 
-/* Runs what is missing, longest trials first, and commits each trial as it is finished. Returns BAL_E_STOPPED when told to stop;
- * what was finished is kept, and the same call goes on from there. */
+/* Runs what is missing, longest trials first, and commits each trial as it is finished. Returns BAL_E_STOPPED
+ * when told to stop; what was finished is kept, and the same call goes on from there. */
 enum bal_code bal_sweep_run(const struct bal_experiment *experiment, struct bal_store *store,
                             const struct bal_sweep_options *options, struct bal_error *err);
 
-/* How many trials are there, and how many are in the store (NULL: none)? Replications that a precision will ask for are not counted before
- * they are known to be needed. */
+/* How many trials are there, and how many are in the store (NULL: none)? Replications that a precision will
+ * ask for are not counted before they are known to be needed. */
 enum bal_code bal_sweep_status(const struct bal_experiment *experiment, struct bal_store *store,
                                struct bal_sweep_progress *progress, struct bal_error *err);
 
@@ -75,19 +76,21 @@ enum bal_code bal_store_result(struct bal_store *store, const struct bal_experim
                                size_t policy, struct bal_result *result, struct bal_error *err);
 
 /* One quantity with its interval; means of unstable cells too, so look at the verdict. */
-enum bal_code bal_store_quantity(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
-                                 size_t policy, struct bal_quantity quantity, struct bal_estimate *estimate,
-                                 struct bal_error *err);
+enum bal_code bal_store_quantity(struct bal_store *store, const struct bal_experiment *experiment,
+                                 size_t point, size_t policy, struct bal_quantity quantity,
+                                 struct bal_estimate *estimate, struct bal_error *err);
 
-/* The policy's quantity over that of another at the same point, replication by replication on the same arrivals: 1.12 +- 0.01. */
+/* The policy's quantity over one of another at the same point, replication by replication on the same
+ * arrivals: 1.12 +- 0.01. */
 enum bal_code bal_store_ratio(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
-                              size_t policy, size_t other, struct bal_quantity quantity,
-                              struct bal_estimate *estimate, struct bal_error *err);
+                              size_t policy, struct bal_quantity quantity, size_t other,
+                              struct bal_quantity over, struct bal_estimate *estimate, struct bal_error *err);
 
-/* Adds the histograms of a cell's replications to *response and *waiting (either may be NULL), which hold times in units of *unit. */
-enum bal_code bal_store_histograms(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
-                                   size_t policy, struct bal_histogram *response, struct bal_histogram *waiting,
-                                   double *unit, struct bal_error *err);
+/* Adds the histograms of a cell's replications to *response and *waiting (either may be NULL), which hold
+ * times in units of *unit. */
+enum bal_code bal_store_histograms(struct bal_store *store, const struct bal_experiment *experiment,
+                                   size_t point, size_t policy, struct bal_histogram *response,
+                                   struct bal_histogram *waiting, double *unit, struct bal_error *err);
 
 /* ---- claims ---- */
 
@@ -96,16 +99,18 @@ const char *bal_judgement_text(enum bal_judgement judgement); /* "undecided", "h
 
 struct bal_finding {
     enum bal_judgement judgement;
-    double value, low, high; /* what was measured, where the claim is nearest to failing; NaN: nothing */
+    double value, low, high;  /* what was measured, where the claim is nearest to failing; NaN: nothing */
     enum bal_verdict verdict; /* of BAL_MEASURE_VERDICT */
     char measured[120];       /* the same for people: "1.08 +- 0.02", "stable" */
     char where[200];          /* the point that decided, "" when there is only one */
     char why[200];            /* when undecided: what is missing */
 };
 
-/* Judges one claim. Intervals hold for all the points that a claim speaks of together (Bonferroni), with 95 %. */
+/* Judges one claim. Intervals hold for all the points that a claim speaks of together (Bonferroni), with 95
+ * %. */
 enum bal_code bal_claim_judge(struct bal_store *store, const struct bal_experiment *experiment,
-                              const struct bal_claim *claim, struct bal_finding *finding, struct bal_error *err);
+                              const struct bal_claim *claim, struct bal_finding *finding,
+                              struct bal_error *err);
 
 #ifdef __cplusplus
 }

@@ -23,6 +23,7 @@ static uint64_t take_block(struct bal_queues *queues, unsigned log2) {
         queues->capacity = capacity;
     }
     queues->used = needed;
+    memset(queues->arena + block * queues->words, 0, (needed - block) * queues->words * sizeof *queues->arena);
     return block;
 }
 
@@ -38,7 +39,7 @@ enum bal_code bal_queues_init(struct bal_queues *queues, uint32_t count, uint32_
         return BAL_E_MEMORY;
     queues->length = calloc(count, sizeof *queues->length);
     queues->ring = malloc(count * sizeof *queues->ring);
-    queues->arena = malloc(first * words * sizeof *queues->arena);
+    queues->arena = calloc(first * words, sizeof *queues->arena);
     if (!queues->length || !queues->ring || !queues->arena) {
         bal_queues_fini(queues);
         return BAL_E_MEMORY;

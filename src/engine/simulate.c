@@ -154,8 +154,8 @@ enum bal_code bal_simulate(const struct bal_model *model, const struct bal_polic
         return bal_fail(err, BAL_E_RANGE, "time %g is not a number above 0", run->time);
     if (engine == BAL_ENGINE_SLOTTED && run->time > SLOTS_MAX)
         return bal_fail(err, BAL_E_RANGE, "%g slots are too many; at most %g", run->time, SLOTS_MAX);
-    if (!isnan(run->warmup) && !(run->warmup >= 0 && run->warmup <= 0.5))
-        return bal_fail(err, BAL_E_RANGE, "warm-up %g is not a fraction from 0 to 0.5", run->warmup);
+    if (!isnan(run->warmup) && !(run->warmup >= 0 && run->warmup <= 0.999))
+        return bal_fail(err, BAL_E_RANGE, "warm-up %g is not a fraction from 0 to 0.999", run->warmup);
     code = check_path(run, engine, err);
     if (code)
         return code;
@@ -164,6 +164,8 @@ enum bal_code bal_simulate(const struct bal_model *model, const struct bal_polic
             : engine == BAL_ENGINE_POOLED ? engine_pooled
             : engine == BAL_ENGINE_MARKOV ? engine_markov
                                           : engine_event)(model, policy, run, trial, err);
+    const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
+    trial->metric[BAL_MEMORY_BITS] = bal_policy_memory_bits(policy, &setting);
     trial->engine = engine;
     trial->seconds = wall_clock() - start;
     return code;

@@ -14,8 +14,10 @@ static double boundary(const struct tally *tally, unsigned slice) {
 static enum bal_code start(struct tally *tally, const struct bal_run *run) {
     tally->slice_end = boundary(tally, 1);
     tally->fixed_warmup = !isnan(run->warmup);
-    if (tally->fixed_warmup)
-        tally->warmup_slice = (unsigned)lrint(run->warmup * tally->slices);
+    if (tally->fixed_warmup) {
+        const unsigned slice = (unsigned)lrint(run->warmup * tally->slices);
+        tally->warmup_slice = slice < tally->slices ? slice : tally->slices - 1;
+    }
     return BAL_OK;
 }
 

@@ -11,7 +11,8 @@ struct bal_arena {
 /* All zeros is an empty arena. */
 void bal_arena_fini(struct bal_arena *arena);
 
-/* Zeroed memory for count things of a size, aligned for anything; NULL when there is none. Zero things give a valid pointer. */
+/* Zeroed memory for count things of a size, aligned for anything; NULL when there is none. Zero things give a
+ * valid pointer. */
 void *bal_arena_take(struct bal_arena *arena, size_t count, size_t size);
 
 /* A copy of the first length characters, terminated; NULL when there is no memory. */

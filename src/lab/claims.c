@@ -1,9 +1,10 @@
 /* Judging claims.
  *
- * A claim speaks of places: the points that it selects, or, when it goes along an axis, the lines of points along it. At each
- * place something is measured as an interval, and the interval lies inside what is expected, outside of it, or across its edge:
- * the claim holds, does not hold, or is undecided there. With m places the intervals have confidence 1 - 0.05/m each, so that
- * all of them hold together with 95 % (Bonferroni). */
+ * A claim speaks of places: the points that it selects, or, when it goes along an axis, the lines of points
+ * along it. At each place something is measured as an interval, and the interval lies inside what is
+ * expected, outside of it, or across its edge: the claim holds, does not hold, or is undecided there. With m
+ * places the intervals have confidence 1 - 0.05/m each, so that all of them hold together with 95 %
+ * (Bonferroni). */
 #include "lab/measure.h"
 
 #include "ballast/number.h"
@@ -20,7 +21,7 @@ static enum bal_judgement judge_one(const struct bal_claim *claim, const struct 
     if (m->unknown)
         return BAL_CLAIM_UNDECIDED;
     if (claim->measure == BAL_MEASURE_VERDICT)
-        return m->verdict == BAL_UNDECIDED     ? BAL_CLAIM_UNDECIDED
+        return m->verdict == BAL_UNDECIDED    ? BAL_CLAIM_UNDECIDED
                : m->verdict == claim->verdict ? BAL_CLAIM_HOLDS
                                               : BAL_CLAIM_FAILS;
     if (m->low >= claim->low && m->high <= claim->high)
@@ -43,13 +44,15 @@ struct outcome {
     size_t point;
 };
 
-/* `each`: one failure decides, then one doubt; `some`: one success decides, then one doubt. Larger is more decisive. */
+/* `each`: one failure decides, then one doubt; `some`: one success decides, then one doubt. Larger is more
+ * decisive. */
 static int weight(const struct bal_claim *claim, enum bal_judgement judgement) {
     const enum bal_judgement decisive = claim->over == BAL_OVER_SOME ? BAL_CLAIM_HOLDS : BAL_CLAIM_FAILS;
     return judgement == decisive ? 2 : judgement == BAL_CLAIM_UNDECIDED ? 1 : 0;
 }
 
-static void add_each(const struct bal_claim *claim, struct outcome *o, const struct bal_measured *m, size_t point) {
+static void add_each(const struct bal_claim *claim, struct outcome *o, const struct bal_measured *m,
+                     size_t point) {
     const enum bal_judgement judgement = judge_one(claim, m);
     const int now = weight(claim, judgement), before = weight(claim, o->judgement);
     const bool closer = now == before && margin(claim, m) < margin(claim, &o->shown);
@@ -58,7 +61,8 @@ static void add_each(const struct bal_claim *claim, struct outcome *o, const str
 }
 
 /* The largest or smallest value lies between the largest or smallest bounds. */
-static void add_extreme(const struct bal_claim *claim, struct outcome *o, const struct bal_measured *m, size_t point) {
+static void add_extreme(const struct bal_claim *claim, struct outcome *o, const struct bal_measured *m,
+                        size_t point) {
     if (!o->any || o->shown.unknown || m->unknown) {
         if (!o->any || m->unknown)
             *o = (struct outcome){true, BAL_CLAIM_UNDECIDED, *m, point};
@@ -95,8 +99,11 @@ static void print_number(double value, double scale, char *text, size_t size) {
         snprintf(text, size, value > 0 ? "unbounded" : "below all bounds");
         return;
     }
-    const double reach = scale > 0 && isfinite(scale) ? scale : fabs(value) * 1e-3;
-    const int decimals = reach > 0 ? 1 - (int)floor(log10(reach)) : 0;
+    if (!(scale > 0) || isinf(scale)) {
+        snprintf(text, size, "%.6g", value);
+        return;
+    }
+    const int decimals = 1 - (int)floor(log10(scale));
     snprintf(text, size, "%.*f", decimals < 0 ? 0 : decimals > 9 ? 9 : decimals, value);
 }
 
@@ -104,7 +111,8 @@ static bool is_bracket(enum bal_measure measure) {
     return measure == BAL_MEASURE_CRITICAL || measure == BAL_MEASURE_CROSSING || measure == BAL_MEASURE_RANK;
 }
 
-static void print_measured(const struct bal_claim *claim, const struct bal_measured *m, char *text, size_t size) {
+static void print_measured(const struct bal_claim *claim, const struct bal_measured *m, char *text,
+                           size_t size) {
     char value[40], low[BAL_NUMBER_TEXT], high[BAL_NUMBER_TEXT], half[40];
     const double reach = (m->high - m->low) / 2;
     if (m->unknown) {
@@ -112,8 +120,8 @@ static void print_measured(const struct bal_claim *claim, const struct bal_measu
     } else if (claim->measure == BAL_MEASURE_VERDICT) {
         snprintf(text, size, "%s", bal_verdict_text(m->verdict));
     } else if (is_bracket(claim->measure) && m->low != m->high) {
-        bal_number_print(m->low, low);
-        bal_number_print(m->high, high);
+        print_number(m->low, 0, low, sizeof low); /* of differences only the digits that mean something */
+        print_number(m->high, 0, high, sizeof high);
         if (isinf(m->low))
             snprintf(text, size, "below %s", high);
         else if (isinf(m->high))
@@ -131,8 +139,8 @@ static void print_measured(const struct bal_claim *claim, const struct bal_measu
 }
 
 /* The coordinates of the place, without the axis that the claim goes along. */
-static void print_where(const struct bal_experiment *e, const struct bal_claim *claim, size_t point, char *text,
-                        size_t size) {
+static void print_where(const struct bal_experiment *e, const struct bal_claim *claim, size_t point,
+                        char *text, size_t size) {
     size_t index[BAL_AXES_MAX];
     bal_experiment_coordinates(e, point, index);
     size_t used = 0;
@@ -144,7 +152,8 @@ static void print_where(const struct bal_experiment *e, const struct bal_claim *
 }
 
 enum bal_code bal_claim_judge(struct bal_store *store, const struct bal_experiment *experiment,
-                              const struct bal_claim *claim, struct bal_finding *finding, struct bal_error *err) {
+                              const struct bal_claim *claim, struct bal_finding *finding,
+                              struct bal_error *err) {
     size_t places = 0;
     for (size_t point = 0; point < experiment->points; point++)
         places += is_place(experiment, claim, point);
@@ -172,9 +181,10 @@ enum bal_code bal_claim_judge(struct bal_store *store, const struct bal_experime
         print_where(experiment, claim, outcome.point, finding->where, sizeof finding->where);
     if (outcome.judgement == BAL_CLAIM_UNDECIDED)
         snprintf(finding->why, sizeof finding->why, "%s",
-                 shown->unknown                            ? shown->unknown
-                 : claim->measure == BAL_MEASURE_VERDICT ? "the verdict is undecided; longer runs or more of them decide"
-                                                           : "the interval crosses the edge of what is expected; more "
-                                                             "replications narrow it");
+                 shown->unknown ? shown->unknown
+                 : claim->measure == BAL_MEASURE_VERDICT
+                     ? "the verdict is undecided; longer runs or more of them decide"
+                     : "the interval crosses the edge of what is expected; more "
+                       "replications narrow it");
     return BAL_OK;
 }

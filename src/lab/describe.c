@@ -195,8 +195,10 @@ static void tell(const struct bal_table *table, struct told *told, FILE *out) {
 static void write_metrics(FILE *out) {
     fputs("\n### Metrics\n\n| metric | unit | meaning |\n|---|---|---|\n", out);
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
-        fprintf(out, "| `%s` | %s | %s |\n", bal_metric_table[m].name, bal_metric_table[m].unit, bal_metric_table[m].meaning);
-    fprintf(out, "| `queue.tail.I` | | fraction of servers with at least I jobs, I from 0 to %d |\n", BAL_TAIL_LEVELS - 1);
+        fprintf(out, "| `%s` | %s | %s |\n", bal_metric_table[m].name, bal_metric_table[m].unit,
+                bal_metric_table[m].meaning);
+    fprintf(out, "| `queue.tail.I` | | fraction of servers with at least I jobs, I from 0 to %d |\n",
+            BAL_TAIL_LEVELS - 1);
 }
 
 void bal_experiment_write_fields(FILE *out) {

@@ -1,5 +1,6 @@
-/* Events of libyaml made into a tree. libyaml could build one itself, but it takes time that grows with the square of the
- * nesting and of the number of anchors; here both are bounded, and no alias can make a node contain itself. */
+/* Events of libyaml made into a tree. libyaml could build one itself, but it takes time that grows with the
+ * square of the nesting and of the number of anchors; here both are bounded, and no alias can make a node
+ * contain itself. */
 #include "lab/document.h"
 
 #include "lab/arena.h"
@@ -71,7 +72,8 @@ static int add_node(struct builder *b, enum bal_node_kind kind, const yaml_event
         d->node = node;
         d->capacity = capacity;
     }
-    d->node[++d->nodes] = (struct node){.kind = kind, .line = (unsigned)event->start_mark.line + 1, .text = ""};
+    d->node[++d->nodes] =
+        (struct node){.kind = kind, .line = (unsigned)event->start_mark.line + 1, .text = ""};
     return d->nodes;
 }
 
@@ -153,7 +155,9 @@ static enum bal_code end(struct builder *b, const yaml_event_t *event) {
 static enum bal_code take(struct builder *b, const yaml_event_t *event) {
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-        return b->documents++ ? fail_at(b, event, "a second document; an experiment is one, so remove the '---'") : BAL_OK;
+        return b->documents++
+                   ? fail_at(b, event, "a second document; an experiment is one, so remove the '---'")
+                   : BAL_OK;
     case YAML_SCALAR_EVENT:
         return add_text(b, event);
     case YAML_ALIAS_EVENT:
@@ -186,9 +190,10 @@ static enum bal_code fail_parse(struct builder *b, const yaml_parser_t *parser) 
     if (parser->error == YAML_MEMORY_ERROR)
         return no_memory(b);
     if (parser->error == YAML_READER_ERROR)
-        return bal_fail(b->err, BAL_E_SYNTAX, "%s:%u: not YAML: %s; the file must be plain text in UTF-8", name,
-                        line_of_offset(b->text, b->length, parser->problem_offset), problem);
-    return bal_fail(b->err, BAL_E_SYNTAX, "%s:%zu: not YAML: %s%s%s; look at the indentation, colons and quotes there", name,
+        return bal_fail(b->err, BAL_E_SYNTAX, "%s:%u: not YAML: %s; the file must be plain text in UTF-8",
+                        name, line_of_offset(b->text, b->length, parser->problem_offset), problem);
+    return bal_fail(b->err, BAL_E_SYNTAX,
+                    "%s:%zu: not YAML: %s%s%s; look at the indentation, colons and quotes there", name,
                     parser->problem_mark.line + 1, problem, parser->context ? " " : "",
                     parser->context ? parser->context : "");
 }
@@ -206,12 +211,13 @@ static enum bal_code parse(struct builder *b, yaml_parser_t *parser) {
             return code;
     }
     if (b->document->nodes == 0)
-        return bal_fail(b->err, BAL_E_SYNTAX, "%s:1: the file is empty; it should describe an experiment", b->document->name);
+        return bal_fail(b->err, BAL_E_SYNTAX, "%s:1: the file is empty; it should describe an experiment",
+                        b->document->name);
     return BAL_OK;
 }
 
-enum bal_code bal_document_new(const char *text, size_t length, const char *name, struct bal_document **document,
-                               struct bal_error *err) {
+enum bal_code bal_document_new(const char *text, size_t length, const char *name,
+                               struct bal_document **document, struct bal_error *err) {
     struct bal_document *result = calloc(1, sizeof *result);
     struct builder *b = calloc(1, sizeof *b);
     yaml_parser_t parser;
@@ -292,16 +298,18 @@ enum bal_code bal_document_spend(struct bal_document *document, size_t steps, st
     document->steps += steps;
     if (document->steps <= STEPS_MAX)
         return BAL_OK;
-    return bal_fail(err, BAL_E_RANGE, "%s: the file is too large in what it repeats; use fewer values or aliases",
+    return bal_fail(err, BAL_E_RANGE,
+                    "%s: the file is too large in what it repeats; use fewer values or aliases",
                     document->name);
 }
 
-enum bal_code bal_document_fail(struct bal_document *document, struct bal_error *err, int node, const char *field,
-                                enum bal_code code, const char *format, ...) {
+enum bal_code bal_document_fail(struct bal_document *document, struct bal_error *err, int node,
+                                const char *field, enum bal_code code, const char *format, ...) {
     char text[sizeof err->text];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return bal_fail(err, code, "%s:%u: %s%s%s", document->name, bal_node_line(document, node), field, *field ? ": " : "", text);
+    return bal_fail(err, code, "%s:%u: %s%s%s", document->name, bal_node_line(document, node), field,
+                    *field ? ": " : "", text);
 }

@@ -1,8 +1,8 @@
 /* A YAML document in which every value knows the line it stands on.
  *
- * libyaml parses; this adds what a reader of forms needs: values by name, and errors that say file, line and field. Nodes are numbers from 1;
- * 0 is no node. Whatever the bytes, the tree is finite, at most 32 levels deep and no larger than the file, but an alias
- * makes one node a part of several others. */
+ * libyaml parses; this adds what a reader of forms needs: values by name, and errors that say file, line and
+ * field. Nodes are numbers from 1; 0 is no node. Whatever the bytes, the tree is finite, at most 32 levels
+ * deep and no larger than the file, but an alias makes one node a part of several others. */
 #ifndef LAB_DOCUMENT_H
 #define LAB_DOCUMENT_H
 
@@ -16,8 +16,8 @@ struct bal_document;
 enum bal_node_kind { BAL_NODE_TEXT, BAL_NODE_LIST, BAL_NODE_MAP };
 
 /* Parses one document; name stands for the file in messages and must outlive it. */
-enum bal_code bal_document_new(const char *text, size_t length, const char *name, struct bal_document **document,
-                               struct bal_error *err);
+enum bal_code bal_document_new(const char *text, size_t length, const char *name,
+                               struct bal_document **document, struct bal_error *err);
 void bal_document_free(struct bal_document *document);
 
 int bal_document_root(struct bal_document *document);
@@ -33,13 +33,13 @@ int bal_node_value(struct bal_document *document, int node, size_t i);
 /* The value of that name in a map; 0 when there is none or node is 0. */
 int bal_node_get(struct bal_document *document, int node, const char *name);
 
-/* Counts steps of work on the document and fails when they are more than any honest file needs: aliases can make a short file very
- * large. */
+/* Counts steps of work on the document and fails when they are more than any honest file needs: aliases can
+ * make a short file very large. */
 enum bal_code bal_document_spend(struct bal_document *document, size_t steps, struct bal_error *err);
 
 /* Fails with "file:line: field: ...". */
-enum bal_code bal_document_fail(struct bal_document *document, struct bal_error *err, int node, const char *field,
-                                enum bal_code code, const char *format, ...)
+enum bal_code bal_document_fail(struct bal_document *document, struct bal_error *err, int node,
+                                const char *field, enum bal_code code, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 
 #endif

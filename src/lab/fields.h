@@ -1,7 +1,8 @@
-/* The fields of experiment files, as tables: reading, checking, sweeping, the JSON schema and the documentation all come from these.
+/* The fields of experiment files, as tables: reading, checking, sweeping, the JSON schema and the
+ * documentation all come from these.
  *
- * A new field of the model or of a run is one row in settings.c with a function that reads it and one that prints it; everything else
- * follows, sweeping over it included. */
+ * A new field of the model or of a run is one row in settings.c with a function that reads it and one that
+ * prints it; everything else follows, sweeping over it included. */
 #ifndef LAB_FIELDS_H
 #define LAB_FIELDS_H
 
@@ -12,6 +13,7 @@
 struct bal_setup {
     struct bal_case c;
     double jobs, time; /* length of a run, given in one of the two; NaN: not given */
+    double window;     /* last part of a run that is measured, in time; 0: not given */
     double most;       /* replications that a precision may ask for */
 };
 
@@ -28,8 +30,8 @@ enum bal_field_type {
 
 struct bal_field {
     const char *name;
-    unsigned is;    /* what its value may be: BAL_IS_... */
-    unsigned items; /* what the members of the list may be; a list in a list has texts */
+    unsigned is;              /* what its value may be: BAL_IS_... */
+    unsigned items;           /* what the members of the list may be; a list in a list has texts */
     enum bal_field_type type; /* of texts, the members of a list too */
     double low, high;         /* of numbers, both included */
     bool whole;
@@ -37,7 +39,8 @@ struct bal_field {
     const struct bal_table *table; /* of maps; NULL: any keys */
     const char *fallback;          /* its default, NULL: it must be given, "": it may be left out */
     const char *help;
-    /* Only settings: reads the text into the setup; prints its canonical text, always terminated, and returns its length. */
+    /* Only settings: reads the text into the setup; prints its canonical text, always terminated, and returns
+     * its length. */
     enum bal_code (*set)(struct bal_setup *setup, const char *text, struct bal_error *err);
     size_t (*print)(const struct bal_setup *setup, char *text, size_t size);
 };
@@ -50,7 +53,8 @@ struct bal_table {
 };
 
 extern const struct bal_table bal_experiment_table;
-extern const struct bal_table bal_fleet_table, bal_workload_table, bal_run_table; /* the settings (settings.c) */
+extern const struct bal_table bal_fleet_table, bal_workload_table, bal_run_table; /* the settings (settings.c)
+                                                                                   */
 
 /* The tables of settings, in the order in which they must be set: those of the model first. */
 struct bal_settings {
@@ -65,7 +69,8 @@ extern const struct bal_settings bal_settings[BAL_SETTINGS];
 /* The setting that is swept by that name: "load", "run.jobs"; NULL when there is none. */
 const struct bal_field *bal_setting_find(const char *name);
 
-extern const char *const bal_plot_kinds[]; /* in the order of enum bal_plot_kind; they end with NULL, as do the next */
+extern const char *const bal_plot_kinds[]; /* in the order of enum bal_plot_kind; they end with NULL, as do
+                                              the next */
 extern const char *const bal_measures[];   /* enum bal_measure */
 extern const char *const bal_overs[];      /* enum bal_over */
 extern const char *const bal_modes[];      /* enum bal_mode */
@@ -77,8 +82,8 @@ const struct bal_field *bal_table_find(const struct bal_table *table, const char
 bool bal_field_number(const char *text, double *value);
 int bal_choice_find(const char *const *choices, const char *text); /* -1: none */
 
-/* Is the map at this node as the table wants it: known fields, none twice, none missing, every value of its kind? What a value
- * means is for others to check. */
+/* Is the map at this node as the table wants it: known fields, none twice, none missing, every value of its
+ * kind? What a value means is for others to check. */
 enum bal_code bal_table_check(const struct bal_table *table, struct bal_document *document, int node,
                               const char *field, struct bal_error *err);
 

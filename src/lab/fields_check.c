@@ -57,8 +57,9 @@ static enum bal_code check_number(const struct bal_field *field, struct bal_docu
     char low[BAL_NUMBER_TEXT], high[BAL_NUMBER_TEXT];
     bal_number_print(field->low, low);
     bal_number_print(field->high, high);
-    return bal_document_fail(document, err, node, field->name, BAL_E_RANGE, "'%.60s' is not a %snumber from %s to %s", text,
-                             field->whole ? "whole " : "", low, high);
+    return bal_document_fail(document, err, node, field->name, BAL_E_RANGE,
+                             "'%.60s' is not a %snumber from %s to %s", text, field->whole ? "whole " : "",
+                             low, high);
 }
 
 static enum bal_code check_choice(const struct bal_field *field, const char *const *choices,
@@ -68,7 +69,8 @@ static enum bal_code check_choice(const struct bal_field *field, const char *con
         return BAL_OK;
     char list[200];
     list_choices(choices, list, sizeof list);
-    return bal_document_fail(document, err, node, field->name, BAL_E_UNKNOWN, "'%.60s' is none of %s", text, list);
+    return bal_document_fail(document, err, node, field->name, BAL_E_UNKNOWN, "'%.60s' is none of %s", text,
+                             list);
 }
 
 static enum bal_code check_text(const struct bal_field *field, struct bal_document *document, int node,
@@ -96,19 +98,24 @@ static enum bal_code check_text(const struct bal_field *field, struct bal_docume
     return BAL_OK;
 }
 
-static enum bal_code wrong_kind(const struct bal_field *field, unsigned allowed, struct bal_document *document,
-                                int node, struct bal_error *err) {
+static enum bal_code wrong_kind(const struct bal_field *field, unsigned allowed,
+                                struct bal_document *document, int node, struct bal_error *err) {
     static const char *const found[] = {"a single value", "a list", "a map of fields"};
-    static const char *const wanted[] = {"",          "a value", "a list", "a value or a list",
-                                         "a map of fields", "a value or a map of fields", "a list or a map of fields",
+    static const char *const wanted[] = {"",
+                                         "a value",
+                                         "a list",
+                                         "a value or a list",
+                                         "a map of fields",
+                                         "a value or a map of fields",
+                                         "a list or a map of fields",
                                          "a value, a list or a map of fields"};
     return bal_document_fail(document, err, node, field->name, BAL_E_SYNTAX, "this is %s; it should be %s",
                              found[bal_node_kind(document, node)], wanted[allowed]);
 }
 
 /* A member of a list; a list among them holds texts. */
-static enum bal_code check_item(const struct bal_field *field, unsigned allowed, struct bal_document *document, int node,
-                                struct bal_error *err) {
+static enum bal_code check_item(const struct bal_field *field, unsigned allowed,
+                                struct bal_document *document, int node, struct bal_error *err) {
     const enum bal_node_kind kind = bal_node_kind(document, node);
     if (!(allowed & 1u << kind))
         return wrong_kind(field, allowed, document, node, err);
@@ -142,17 +149,18 @@ static enum bal_code check_value(const struct bal_field *field, struct bal_docum
     return code;
 }
 
-static enum bal_code check_key(const struct bal_table *table, struct bal_document *document, int node, size_t i,
-                               struct bal_error *err) {
+static enum bal_code check_key(const struct bal_table *table, struct bal_document *document, int node,
+                               size_t i, struct bal_error *err) {
     const int key = bal_node_key(document, node, i);
     if (bal_node_kind(document, key) != BAL_NODE_TEXT)
-        return bal_document_fail(document, err, key, table->name, BAL_E_SYNTAX, "a field must have a plain name");
+        return bal_document_fail(document, err, key, table->name, BAL_E_SYNTAX,
+                                 "a field must have a plain name");
     const char *name = bal_node_text(document, key);
     char list[300];
     if (!bal_table_find(table, name)) {
         list_fields(table, list, sizeof list);
-        return bal_document_fail(document, err, key, table->name, BAL_E_UNKNOWN, "there is no field '%.60s'; there are %s",
-                                 name, list);
+        return bal_document_fail(document, err, key, table->name, BAL_E_UNKNOWN,
+                                 "there is no field '%.60s'; there are %s", name, list);
     }
     if (bal_node_get(document, node, name) != bal_node_value(document, node, i))
         return bal_document_fail(document, err, key, name, BAL_E_SYNTAX, "it is given twice; give it once");
@@ -162,8 +170,8 @@ static enum bal_code check_key(const struct bal_table *table, struct bal_documen
 enum bal_code bal_table_check(const struct bal_table *table, struct bal_document *document, int node,
                               const char *field, struct bal_error *err) {
     if (bal_node_kind(document, node) != BAL_NODE_MAP)
-        return bal_document_fail(document, err, node, field, BAL_E_SYNTAX, "this should be a map of fields, such as '%s: ...'",
-                                 table->field[0].name);
+        return bal_document_fail(document, err, node, field, BAL_E_SYNTAX,
+                                 "this should be a map of fields, such as '%s: ...'", table->field[0].name);
     for (size_t i = 0; i < bal_node_count(document, node); i++) {
         enum bal_code code = check_key(table, document, node, i, err);
         if (!code)
@@ -175,7 +183,8 @@ enum bal_code bal_table_check(const struct bal_table *table, struct bal_document
         const struct bal_field *f = &table->field[i];
         const int value = bal_node_get(document, node, f->name);
         if (!value && !f->fallback && f->type != BAL_TYPE_SETTING)
-            return bal_document_fail(document, err, node, field, BAL_E_SYNTAX, "field '%s' is missing: %s", f->name, f->help);
+            return bal_document_fail(document, err, node, field, BAL_E_SYNTAX, "field '%s' is missing: %s",
+                                     f->name, f->help);
         const enum bal_code code = value ? check_value(f, document, value, err) : BAL_OK;
         if (code)
             return code;

@@ -31,17 +31,19 @@ static struct bal_measured exactly(double value) {
 
 struct side {
     bool constant;
-    double number;           /* of a constant */
-    double *value;           /* by replication, otherwise */
+    double number; /* of a constant */
+    double *value; /* by replication, otherwise */
     size_t count;
     enum bal_verdict verdict;
-    bool infinite;           /* it grows without bound */
+    bool infinite; /* it grows without bound */
     const char *unknown;
 };
 
-static enum bal_code load_policy(struct gauge *gauge, const struct bal_operand *operand, size_t point, struct side *side) {
+static enum bal_code load_policy(struct gauge *gauge, const struct bal_operand *operand, size_t point,
+                                 struct side *side) {
     struct bal_cell cell;
-    enum bal_code code = bal_cell_load(&cell, gauge->store, gauge->e, point, (size_t)operand->policy, gauge->err);
+    enum bal_code code =
+        bal_cell_load(&cell, gauge->store, gauge->e, point, (size_t)operand->policy, gauge->err);
     if (!code && !cell.complete)
         side->unknown = "not all of its trials have been run";
     if (!code && cell.complete) {
@@ -61,7 +63,8 @@ static enum bal_code load_policy(struct gauge *gauge, const struct bal_operand *
 }
 
 /* The side at a point of the first side; its own fixed coordinates replace those of the point. */
-static enum bal_code load_side(struct gauge *gauge, const struct bal_operand *operand, size_t point, struct side *side) {
+static enum bal_code load_side(struct gauge *gauge, const struct bal_operand *operand, size_t point,
+                               struct side *side) {
     *side = (struct side){.number = NAN};
     size_t index[BAL_AXES_MAX];
     bal_experiment_coordinates(gauge->e, point, index);
@@ -85,7 +88,7 @@ static enum bal_code load_side(struct gauge *gauge, const struct bal_operand *op
     else if (operand->reference == BAL_REFERENCE_BOUND)
         side->number = bal_quantity_bound(operand->quantity, &known);
     else
-        side->number = bal_quantity_of_known(operand->quantity, &c.model, &known);
+        side->number = bal_quantity_of_case(operand->quantity, &c, NULL);
     side->infinite = isinf(side->number);
     if (isnan(side->number))
         side->unknown = "theory says nothing about it";
@@ -114,9 +117,11 @@ static struct bal_measured widen(struct bal_estimate estimate, size_t n, size_t 
         return nothing("one replication has no interval; run two at least");
     const double dof = (double)n - 1;
     const double factor =
-        family > 1 ? bal_student_quantile(1 - 0.025 / (double)family, dof) / bal_student_quantile(0.975, dof) : 1;
+        family > 1 ? bal_student_quantile(1 - 0.025 / (double)family, dof) / bal_student_quantile(0.975, dof)
+                   : 1;
     const double half = estimate.half * factor;
-    return (struct bal_measured){.value = estimate.mean, .low = estimate.mean - half, .high = estimate.mean + half};
+    return (struct bal_measured){
+        .value = estimate.mean, .low = estimate.mean - half, .high = estimate.mean + half};
 }
 
 static struct bal_measured mean_of(const double *value, size_t count, size_t family) {
@@ -125,7 +130,10 @@ static struct bal_measured mean_of(const double *value, size_t count, size_t fam
 
 /* a - b or a / b, replication by replication; either may be constant, not both. */
 static struct bal_measured combine(const struct side *a, const struct side *b, bool ratio, size_t family) {
-    const size_t count = a->constant ? b->count : b->constant ? a->count : a->count < b->count ? a->count : b->count;
+    const size_t count = a->constant           ? b->count
+                         : b->constant         ? a->count
+                         : a->count < b->count ? a->count
+                                               : b->count;
     double *x = calloc(count + 1, sizeof *x), *y = calloc(count + 1, sizeof *y);
     struct bal_measured result = nothing("there was not enough memory");
     if (x && y) {
@@ -274,7 +282,9 @@ static enum bal_code load_line(struct gauge *gauge, size_t point, struct line *l
             continue;
         struct side side;
         code = load_side(gauge, &gauge->claim->of, move(gauge, point, v), &side);
-        line->unknown = side.unknown ? side.unknown : side.infinite ? "it is unstable at a point of the fit" : line->unknown;
+        line->unknown = side.unknown    ? side.unknown
+                        : side.infinite ? "it is unstable at a point of the fit"
+                                        : line->unknown;
         if (side.count < line->replications)
             line->replications = side.count;
         column[line->points] = side.value;
@@ -296,8 +306,9 @@ static enum bal_code load_line(struct gauge *gauge, size_t point, struct line *l
     return code;
 }
 
-/* The slope of the fit is sum w_i f(m_i), m_i being the mean at point i and f the logarithm or nothing. To first order its error is
- * the mean over replications of sum w_i f'(m_i) (y_ir - m_i), whatever the points have in common. */
+/* The slope of the fit is sum w_i f(m_i), m_i being the mean at point i and f the logarithm or nothing. To
+ * first order its error is the mean over replications of sum w_i f'(m_i) (y_ir - m_i), whatever the points
+ * have in common. */
 static struct bal_measured fit(const struct line *line, bool logarithm, size_t family) {
     const size_t n = line->replications;
     double *influence = calloc(n + 1, sizeof *influence);
@@ -368,7 +379,7 @@ static enum bal_code critical_of(struct gauge *gauge, const struct bal_operand *
     m->low = low;
     m->high = high;
     m->value = middle(low, high);
-    if (isinf(low) && isinf(high))
+    if (isinf(low) && isinf(high) && !m->unknown)
         m->unknown = "no verdict along the axis is clear";
     return BAL_OK;
 }
@@ -387,8 +398,9 @@ static enum bal_code measure_critical(struct gauge *gauge, size_t point, struct 
     return code;
 }
 
-/* Where the first side becomes larger than the second: after the last value where it is certainly smaller, before the first where it is
- * certainly larger; the value itself by linear interpolation of the differences. */
+/* Where the first side becomes larger than the second: after the last value where it is certainly smaller,
+ * before the first where it is certainly larger; the value itself by linear interpolation of the differences.
+ */
 static enum bal_code measure_crossing(struct gauge *gauge, size_t point, struct bal_measured *m) {
     const struct bal_sweep_axis *axis = axis_of(gauge);
     double low = -INFINITY, high = INFINITY, crossing = NAN, before = NAN, before_x = NAN;
@@ -405,21 +417,26 @@ static enum bal_code measure_crossing(struct gauge *gauge, size_t point, struct 
             measure_comparison(gauge, move(gauge, point, v), false, gauge->places * values, &d);
         if (code)
             return code;
-        if (d.unknown)
-            continue; /* nothing is known there: the bounds stay wide */
+        if (d.unknown) { /* the bounds stay wide */
+            m->unknown = d.unknown;
+            continue;
+        }
         if (d.high < 0)
             low = x;
         if (d.low > 0)
             high = x;
         if (isnan(crossing) && before <= 0 && d.value > 0)
-            crossing = isinf(before) || isinf(d.value) ? x : before_x + (x - before_x) * before / (before - d.value);
+            crossing =
+                isinf(before) || isinf(d.value) ? x : before_x + (x - before_x) * before / (before - d.value);
         before = d.value;
         before_x = x;
     }
     m->low = low;
     m->high = high;
     m->value = isnan(crossing) ? middle(low, high) : crossing;
-    if (isinf(low) && isinf(high))
+    if (!isinf(low) || !isinf(high))
+        m->unknown = NULL;
+    else if (!m->unknown)
         m->unknown = "no difference along the axis is clear";
     return BAL_OK;
 }
@@ -449,8 +466,8 @@ static enum bal_code measure(struct gauge *gauge, size_t point, struct bal_measu
 }
 
 enum bal_code bal_claim_measure(struct bal_store *store, const struct bal_experiment *experiment,
-                                const struct bal_claim *claim, size_t places, size_t point, struct bal_measured *m,
-                                struct bal_error *err) {
+                                const struct bal_claim *claim, size_t places, size_t point,
+                                struct bal_measured *m, struct bal_error *err) {
     struct gauge gauge = {.store = store, .e = experiment, .claim = claim, .places = places, .err = err};
     return measure(&gauge, point, m);
 }

@@ -78,7 +78,8 @@ static uint64_t get_word(const uint8_t *bytes) {
     return le64toh(word);
 }
 
-/* metrics, tail, quarters, warm-up, seconds; jobs, events, engine, size of the first histogram; the histograms. */
+/* metrics, tail, quarters, warm-up, seconds; jobs, events, engine, size of the first histogram; the
+ * histograms. */
 enum { DOUBLES = BAL_METRIC_COUNT + BAL_TAIL_LEVELS + 4 + 2, WORDS = 4, HEAD = 8 * (DOUBLES + WORDS) };
 
 size_t bal_pack_trial(const struct bal_trial *trial, uint8_t *bytes) {

@@ -17,7 +17,8 @@ enum {
 void bal_pack_doubles(const double *value, size_t count, uint8_t *bytes);
 void bal_unpack_doubles(const uint8_t *bytes, size_t count, double *value);
 
-/* The bins that are not empty, as pairs (bins skipped, count) of numbers with 7 bits to a byte. Returns the number of bytes. */
+/* The bins that are not empty, as pairs (bins skipped, count) of numbers with 7 bits to a byte. Returns the
+ * number of bytes. */
 size_t bal_pack_histogram(const struct bal_histogram *histogram, uint8_t *bytes);
 /* Adds it to a histogram; false when the bytes are not such pairs. */
 bool bal_unpack_histogram(const uint8_t *bytes, size_t size, struct bal_histogram *into);

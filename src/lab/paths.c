@@ -1,6 +1,10 @@
 #include "ballast/paths.h"
 
+#include "ballast/known.h"
+#include "ballast/lab.h"
+
 #include <math.h>
+#include <stdlib.h>
 
 void bal_lengths_of(const double *s, size_t n, uint32_t servers, uint32_t *length) {
     size_t level = n;
@@ -29,4 +33,55 @@ struct bal_distance bal_path_distance(const struct bal_path *path, const struct 
         apart.norm = fmax(apart.norm, sqrt(sum));
     }
     return apart;
+}
+
+/* ---- the distance as a metric ---- */
+
+enum { TIMES = 401, LEVELS = 60 }; /* where it is looked for; what is beyond weighs less than 2^-60 */
+
+static enum bal_code fluid_of(const struct bal_case *c, struct bal_known_fluid *known,
+                              struct bal_error *err) {
+    const enum bal_code code = bal_known_fluid_init(known, &c->model, &c->policy, BAL_RCPB_CONSTRAINED, err);
+    if (!code && known->model.head > 0)
+        return bal_fail(err, BAL_E_MODEL, "policy '%s': the distance from its fluid model is not measured",
+                        c->policy.policy->name);
+    return code;
+}
+
+enum bal_code bal_case_fluid_check(const struct bal_case *c, struct bal_error *err) {
+    struct bal_known_fluid known;
+    return fluid_of(c, &known, err);
+}
+
+enum bal_code bal_case_trial(const struct bal_case *c, const struct bal_run *run, struct bal_trial *trial,
+                             struct bal_error *err) {
+    if (!c->fluid)
+        return bal_simulate(&c->model, &c->policy, run, trial, err);
+    struct bal_known_fluid known;
+    struct bal_fluid_path fluid = {0};
+    double *numbers = malloc(TIMES * (2 + LEVELS) * sizeof *numbers);
+    enum bal_code code =
+        numbers ? fluid_of(c, &known, err) : bal_fail(err, BAL_E_MEMORY, "not enough memory for a path");
+    if (code)
+        goto out;
+    /* The fluid model counts in mean service times. */
+    const double unit = c->model.size.mean / c->model.servers.group[0].speed;
+    double *time = numbers, *fluid_time = numbers + TIMES;
+    for (size_t k = 0; k < TIMES; k++) {
+        time[k] = run->time * (double)k / (TIMES - 1);
+        fluid_time[k] = time[k] / unit;
+    }
+    code = bal_fluid_path_init(&fluid, &known.model, NULL, 0, fluid_time, TIMES, err);
+    if (code)
+        goto out;
+    struct bal_path path = {.times = TIMES, .time = time, .levels = LEVELS, .fraction = numbers + 2 * TIMES};
+    struct bal_run watched = *run;
+    watched.path = &path;
+    code = bal_simulate(&c->model, &c->policy, &watched, trial, err);
+    if (!code)
+        trial->metric[BAL_FLUID_DISTANCE] = bal_path_distance(&path, &fluid).norm;
+    bal_fluid_path_fini(&fluid);
+out:
+    free(numbers);
+    return code;
 }

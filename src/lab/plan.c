@@ -58,10 +58,13 @@ const struct bal_param *bal_target_param(const struct bal_target *target, const 
     return NULL;
 }
 
-enum { FIELD_TEXT = 1 << 16 }; /* room for any setting: a fleet of 32 groups with capacity laws is the longest */
+enum {
+    FIELD_TEXT = 1 << 16
+}; /* room for any setting: a fleet of 32 groups with capacity laws is the longest */
 
 /* Hands the model over as text, piece by piece: every setting that has not its default, a line for each. */
-static void tell_model(const struct bal_setup *setup, void (*tell)(void *context, const char *piece), void *context) {
+static void tell_model(const struct bal_setup *setup, void (*tell)(void *context, const char *piece),
+                       void *context) {
     for (size_t i = 0; i < BAL_SETTINGS; i++) {
         const struct bal_table *table = bal_settings[i].table;
         for (size_t f = 0; bal_settings[i].model && f < table->count; f++) {
@@ -92,17 +95,17 @@ static void tell_hash(void *context, const char *piece) { /* FNV-1a */
         *hash = (*hash ^ (unsigned char)*piece) * 0x100000001b3u;
 }
 
-/* Points have seeds of their own, so that their errors are independent. A seed depends on the model at its point alone: not on
- * the other points, and not on the policy, so all policies see the same arrivals. It is kept below 2^53, where every
- * number is exact in JSON. */
+/* Points have seeds of their own, so that their errors are independent. A seed depends on the model at its
+ * point alone: not on the other points, and not on the policy, so all policies see the same arrivals. It is
+ * kept below 2^53, where every number is exact in JSON. */
 static uint64_t point_seed(uint64_t seed, const struct bal_setup *setup) {
     uint64_t hash = 0xcbf29ce484222325u ^ mix(seed);
     tell_model(setup, tell_hash, &hash);
     return mix(hash) >> 11;
 }
 
-/* As asked, or 2M jobs and at least 100 a server. In slots it is their number that counts: a slot costs about the same whatever
- * arrives in it. */
+/* As asked, or 2M jobs and at least 100 a server. In slots it is their number that counts: a slot costs about
+ * the same whatever arrives in it. */
 static double run_time(const struct bal_setup *setup) {
     const struct bal_model *model = &setup->c.model;
     const bool slotted = model->clock == BAL_CLOCK_SLOTTED;
@@ -110,7 +113,8 @@ static double run_time(const struct bal_setup *setup) {
         return setup->time;
     if (slotted && isnan(setup->jobs))
         return 1e5;
-    const double jobs = isnan(setup->jobs) ? fmax(2e6, 100.0 * bal_servers_count(&model->servers)) : setup->jobs;
+    const double jobs =
+        isnan(setup->jobs) ? fmax(2e6, 100.0 * bal_servers_count(&model->servers)) : setup->jobs;
     const double time = jobs / bal_model_arrival_rate(model);
     return slotted ? ceil(time) : time;
 }
@@ -122,6 +126,8 @@ static void complete(struct bal_setup *setup, uint64_t seed) {
     if (model->clock == BAL_CLOCK_SLOTTED && isnan(model->load))
         bal_model_set_load(model);
     setup->c.run.time = run_time(setup);
+    if (setup->window > 0)
+        setup->c.run.warmup = fmin(fmax(1 - setup->window / setup->c.run.time, 0), 0.999);
     setup->c.run.seed = point_seed(seed, setup);
 }
 
@@ -150,7 +156,8 @@ void bal_plan_policy(const struct bal_experiment *e, size_t point, size_t policy
         for (unsigned f = 0; f < e->axis[a].fields; f++) {
             const struct bal_param *param = bal_target_param(&e->own->target[a][f], spec->policy);
             if (param)
-                bal_field_number(e->axis[a].value[index[a]].text[f], &spec->value[param - spec->policy->params]);
+                bal_field_number(e->axis[a].value[index[a]].text[f],
+                                 &spec->value[param - spec->policy->params]);
         }
 }
 
@@ -186,8 +193,10 @@ char *bal_plan_identity(const struct bal_case *c) {
         bal_number_print(c->run.warmup, warmup);
     enum bal_engine engine = c->run.engine;
     bal_simulate_check(&c->model, &c->policy, c->run.engine, &engine, NULL);
-    fprintf(out, "policy=%s\nengine=%s\ntime=%s\nwarmup=%s\nseed=%" PRIu64 "\nresults=%d", policy, bal_engine_text(engine), time,
-            warmup, c->run.seed, RESULTS_REVISION);
+    fprintf(out, "policy=%s\nengine=%s\ntime=%s\nwarmup=%s\nseed=%" PRIu64 "\nresults=%d", policy,
+            bal_engine_text(engine), time, warmup, c->run.seed, RESULTS_REVISION);
+    if (c->fluid)
+        fputs("\nfluid=yes", out);
     if (fclose(out) != 0) {
         free(text);
         return NULL;

@@ -1,4 +1,5 @@
-/* From an experiment to its cells: what is set at each point, with which seed, and what identifies a trial. */
+/* From an experiment to its cells: what is set at each point, with which seed, and what identifies a trial.
+ */
 #ifndef LAB_PLAN_H
 #define LAB_PLAN_H
 
@@ -26,10 +27,11 @@ const struct bal_param *bal_target_param(const struct bal_target *target, const 
 void bal_plan_point(const struct bal_experiment *experiment, size_t point, struct bal_setup *setup);
 
 /* Adds a policy to them. */
-void bal_plan_policy(const struct bal_experiment *experiment, size_t point, size_t policy, struct bal_setup *setup);
+void bal_plan_policy(const struct bal_experiment *experiment, size_t point, size_t policy,
+                     struct bal_setup *setup);
 
-/* Everything that determines the trials of a cell but the replication, as text of one line for each part; the caller frees it. NULL:
- * not enough memory. */
+/* Everything that determines the trials of a cell but the replication, as text of one line for each part; the
+ * caller frees it. NULL: not enough memory. */
 char *bal_plan_identity(const struct bal_case *c);
 
 /* Most replications that the cell may have. */

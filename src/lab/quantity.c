@@ -45,7 +45,8 @@ double bal_quantity_of_trial(struct bal_quantity quantity, const struct bal_tria
 }
 
 /* What theory says of all jobs or of those of one class: a metric by its place after RESPONSE_MEAN. */
-static double known_time(int place, double response, double waiting, double probability, const double *quantile) {
+static double known_time(int place, double response, double waiting, double probability,
+                         const double *quantile) {
     switch (place) {
     case BAL_RESPONSE_MEAN:
         return response;
@@ -77,7 +78,9 @@ double bal_quantity_of_known(struct bal_quantity quantity, const struct bal_mode
     if (known->kind == BAL_KNOWN_NOTHING)
         return NAN;
     if (metric == BAL_METRIC_COUNT) /* beyond the levels that were worth keeping there is nothing */
-        return (unsigned)quantity.level < known->levels ? known->tail[quantity.level] : known->levels > 0 ? 0 : NAN;
+        return (unsigned)quantity.level < known->levels ? known->tail[quantity.level]
+               : known->levels > 0                      ? 0
+                                                        : NAN;
     if (metric == BAL_QUEUE_TOTAL) /* Little's law */
         return known->response_mean * rate;
     if (metric == BAL_QUEUE_MEAN)
@@ -93,7 +96,68 @@ double bal_quantity_of_known(struct bal_quantity quantity, const struct bal_mode
 double bal_quantity_bound(struct bal_quantity quantity, const struct bal_known *known) {
     if (known->kind == BAL_KNOWN_NOTHING)
         return NAN;
-    return quantity.metric == BAL_HIGH_RESPONSE_MEAN  ? known->high.response_bound
-           : quantity.metric == BAL_LOW_RESPONSE_MEAN ? known->low.response_bound
-                                                      : NAN;
+    return quantity.metric == BAL_WAITING_MEAN         ? known->waiting_bound
+           : quantity.metric == BAL_HIGH_RESPONSE_MEAN ? known->high.response_bound
+           : quantity.metric == BAL_LOW_RESPONSE_MEAN  ? known->low.response_bound
+                                                       : NAN;
+}
+
+/* Power from the fractions of servers in each state. */
+static double known_power(int metric, const struct bal_model *model, const struct bal_known_span *span) {
+    const struct bal_watts watts = bal_watts_of(&model->watts);
+    const double mean = span->busy * watts.busy + span->standby * watts.idle + span->setup * watts.setup +
+                        span->off * watts.off;
+    switch (metric) {
+    case BAL_POWER_BUSY:
+        return span->busy;
+    case BAL_POWER_STANDBY:
+        return span->standby;
+    case BAL_POWER_SETUP:
+        return span->setup;
+    case BAL_POWER_OFF:
+        return span->off;
+    case BAL_POWER_MEAN:
+        return mean;
+    case BAL_POWER_WASTE:
+        return mean / (span->busy * watts.busy + (1 - span->busy) * watts.off) - 1;
+    default:
+        return NAN;
+    }
+}
+
+static double known_over(struct bal_quantity quantity, const struct bal_model *model,
+                         const struct bal_known_span *span) {
+    switch (quantity.metric) {
+    case BAL_METRIC_COUNT:
+        return span->tail[quantity.level];
+    case BAL_QUEUE_MEAN:
+        return span->jobs;
+    case BAL_QUEUE_TOTAL:
+        return span->jobs * bal_servers_count(&model->servers);
+    case BAL_WAITING_MEAN:
+        return span->waiting_mean;
+    default:
+        return known_power(quantity.metric, model, span);
+    }
+}
+
+double bal_quantity_of_case(struct bal_quantity quantity, const struct bal_case *c, const char **source) {
+    const char *unused;
+    const char **name = source ? source : &unused;
+    struct bal_known_span span;
+    if (!isnan(c->run.warmup) &&
+        bal_known_over(&c->model, &c->policy, c->run.warmup * c->run.time, c->run.time, &span)) {
+        *name = "fluid limit";
+        return known_over(quantity, &c->model, &span);
+    }
+    const struct bal_known known = bal_known_of(&c->model, &c->policy);
+    *name = known.source;
+    if (c->policy.policy->power && known.kind == BAL_KNOWN_LIMIT && c->model.load < 1) {
+        /* in the limit a server is busy or off */
+        const struct bal_known_span limit = {.busy = c->model.load, .off = 1 - c->model.load};
+        const double power = known_power(quantity.metric, &c->model, &limit);
+        if (!isnan(power))
+            return power;
+    }
+    return bal_quantity_of_known(quantity, &c->model, &known);
 }

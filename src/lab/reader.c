@@ -27,7 +27,8 @@ double bal_reader_number(struct bal_reader *reader, int map, const char *name, d
     return value;
 }
 
-int bal_reader_choice(struct bal_reader *reader, int map, const char *name, const char *const *choices, int fallback) {
+int bal_reader_choice(struct bal_reader *reader, int map, const char *name, const char *const *choices,
+                      int fallback) {
     const int node = bal_node_get(reader->document, map, name);
     return node ? bal_choice_find(choices, bal_node_text(reader->document, node)) : fallback;
 }
@@ -39,11 +40,13 @@ bool bal_reader_flag(struct bal_reader *reader, int map, const char *name, bool 
 size_t bal_reader_count(struct bal_reader *reader, int node) {
     if (!node)
         return 0;
-    return bal_node_kind(reader->document, node) == BAL_NODE_LIST ? bal_node_count(reader->document, node) : 1;
+    return bal_node_kind(reader->document, node) == BAL_NODE_LIST ? bal_node_count(reader->document, node)
+                                                                  : 1;
 }
 
 int bal_reader_item(struct bal_reader *reader, int node, size_t i) {
-    return bal_node_kind(reader->document, node) == BAL_NODE_LIST ? bal_node_item(reader->document, node, i) : node;
+    return bal_node_kind(reader->document, node) == BAL_NODE_LIST ? bal_node_item(reader->document, node, i)
+                                                                  : node;
 }
 
 bool bal_reader_is_elsewhere(struct bal_reader *reader, int map) {
@@ -83,8 +86,8 @@ enum bal_code bal_reader_policy(struct bal_reader *reader, int node, const char 
         add_name(&names, e->policy[i].label);
     }
     if (same_spec < 0)
-        return bal_reader_fail(reader, node, field, BAL_E_UNKNOWN, "the experiment has no policy '%.60s'; it has %s", text,
-                               names.text);
+        return bal_reader_fail(reader, node, field, BAL_E_UNKNOWN,
+                               "the experiment has no policy '%.60s'; it has %s", text, names.text);
     *policy = same_spec;
     return BAL_OK;
 }
@@ -101,9 +104,10 @@ enum bal_code bal_reader_axis(struct bal_reader *reader, int node, const char *f
         add_name(&names, e->axis[a].name);
     }
     if (e->axes == 0)
-        return bal_reader_fail(reader, node, field, BAL_E_UNKNOWN, "'%.60s' is not swept; there is no sweep", text);
-    return bal_reader_fail(reader, node, field, BAL_E_UNKNOWN, "'%.60s' is not an axis of the sweep; these are: %s", text,
-                           names.text);
+        return bal_reader_fail(reader, node, field, BAL_E_UNKNOWN, "'%.60s' is not swept; there is no sweep",
+                               text);
+    return bal_reader_fail(reader, node, field, BAL_E_UNKNOWN,
+                           "'%.60s' is not an axis of the sweep; these are: %s", text, names.text);
 }
 
 enum bal_code bal_reader_quantity(struct bal_reader *reader, int node, const char *field,
@@ -124,8 +128,8 @@ enum bal_code bal_reader_quantity(struct bal_reader *reader, int node, const cha
                 add_name(&names, bal_metric_table[m].name);
     if (word == 5 && strncmp(text, "queue", 5) == 0)
         add_name(&names, "queue.tail.LEVEL (0 to 127)");
-    return bal_reader_fail(reader, node, field, BAL_E_UNKNOWN, "there is no metric '%.60s'; there are %s%s", text, names.text,
-                           word ? "" : ", ...");
+    return bal_reader_fail(reader, node, field, BAL_E_UNKNOWN, "there is no metric '%.60s'; there are %s%s",
+                           text, names.text, word ? "" : ", ...");
 }
 
 /* By label, by text, or as the same number: 0.90 is 0.9. */
@@ -136,8 +140,8 @@ static bool is_value(const struct bal_sweep_value *value, const char *text, doub
 enum bal_code bal_reader_value(struct bal_reader *reader, int node, int axis, int *value) {
     const struct bal_sweep_axis *a = &reader->e->axis[axis];
     if (bal_node_kind(reader->document, node) != BAL_NODE_TEXT)
-        return bal_reader_fail(reader, node, a->name, BAL_E_SYNTAX, "this should be one value of the axis, such as %s",
-                               a->value[0].label);
+        return bal_reader_fail(reader, node, a->name, BAL_E_SYNTAX,
+                               "this should be one value of the axis, such as %s", a->value[0].label);
     const enum bal_code code = bal_document_spend(reader->document, a->count, reader->err);
     if (code)
         return code;
@@ -152,18 +156,32 @@ enum bal_code bal_reader_value(struct bal_reader *reader, int node, int axis, in
         }
         add_name(&names, a->value[i].label);
     }
-    return bal_reader_fail(reader, node, a->name, BAL_E_UNKNOWN, "'%.60s' is not a value of this axis; these are: %s", text,
-                           names.text);
+    return bal_reader_fail(reader, node, a->name, BAL_E_UNKNOWN,
+                           "'%.60s' is not a value of this axis; these are: %s", text, names.text);
 }
 
 static const struct bal_field range_fields[] = {
-    {.name = "from", .is = BAL_IS_TEXT, .type = BAL_TYPE_NUMBER, .low = -1e300, .high = 1e300, .fallback = "", .help = ""},
-    {.name = "to", .is = BAL_IS_TEXT, .type = BAL_TYPE_NUMBER, .low = -1e300, .high = 1e300, .fallback = "", .help = ""},
+    {.name = "from",
+     .is = BAL_IS_TEXT,
+     .type = BAL_TYPE_NUMBER,
+     .low = -1e300,
+     .high = 1e300,
+     .fallback = "",
+     .help = ""},
+    {.name = "to",
+     .is = BAL_IS_TEXT,
+     .type = BAL_TYPE_NUMBER,
+     .low = -1e300,
+     .high = 1e300,
+     .fallback = "",
+     .help = ""},
 };
-static const struct bal_table range_table = {"where", "", range_fields, sizeof range_fields / sizeof *range_fields};
+static const struct bal_table range_table = {"where", "", range_fields,
+                                             sizeof range_fields / sizeof *range_fields};
 
 /* {from: 0.1, to: 0.7}: both ends included, either may be left out. */
-static enum bal_code select_range(struct bal_reader *reader, int node, const struct bal_sweep_axis *axis, bool *flag) {
+static enum bal_code select_range(struct bal_reader *reader, int node, const struct bal_sweep_axis *axis,
+                                  bool *flag) {
     const enum bal_code code = bal_table_check(&range_table, reader->document, node, axis->name, reader->err);
     if (code)
         return code;
@@ -189,7 +207,8 @@ static enum bal_code select_values(struct bal_reader *reader, int node, int axis
         return select_range(reader, node, a, flag);
     const size_t count = bal_reader_count(reader, node);
     if (count == 0)
-        return bal_reader_fail(reader, node, a->name, BAL_E_SYNTAX, "the list is empty; leave the axis out to mean all values");
+        return bal_reader_fail(reader, node, a->name, BAL_E_SYNTAX,
+                               "the list is empty; leave the axis out to mean all values");
     for (size_t i = 0; i < count; i++) {
         int value = 0;
         const enum bal_code code = bal_reader_value(reader, bal_reader_item(reader, node, i), axis, &value);
@@ -204,7 +223,8 @@ static enum bal_code select_policies(struct bal_reader *reader, int node, const 
     memset(flag, 0, reader->e->policies * sizeof *flag);
     for (size_t i = 0; i < bal_reader_count(reader, node); i++) {
         int policy = 0;
-        const enum bal_code code = bal_reader_policy(reader, bal_reader_item(reader, node, i), field, &policy);
+        const enum bal_code code =
+            bal_reader_policy(reader, bal_reader_item(reader, node, i), field, &policy);
         if (code)
             return code;
         flag[policy] = true;
@@ -212,8 +232,8 @@ static enum bal_code select_policies(struct bal_reader *reader, int node, const 
     return BAL_OK;
 }
 
-enum bal_code bal_reader_selection(struct bal_reader *reader, int where, int policies, const char *policies_field,
-                                   struct bal_selection *selection) {
+enum bal_code bal_reader_selection(struct bal_reader *reader, int where, int policies,
+                                   const char *policies_field, struct bal_selection *selection) {
     struct bal_document *document = reader->document;
     const struct bal_experiment *e = reader->e;
     bool *flags[BAL_AXES_MAX] = {0};

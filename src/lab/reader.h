@@ -1,4 +1,5 @@
-/* Reading an experiment file: the parts that make up spec.c, spec_sweep.c, spec_figures.c and spec_claims.c. */
+/* Reading an experiment file: the parts that make up spec.c, spec_sweep.c, spec_figures.c and spec_claims.c.
+ */
 #ifndef LAB_READER_H
 #define LAB_READER_H
 
@@ -7,14 +8,14 @@
 struct bal_reader {
     struct bal_document *document;
     int root;
-    int overrides; /* the map of the mode, 0: none */
+    int overrides;            /* the map of the mode, 0: none */
     struct bal_experiment *e; /* being filled in */
     struct bal_arena *arena;
     struct bal_error *err;
 };
 
 /* Fails at a node; at the root when node is 0. */
-#define bal_reader_fail(reader, node, field, ...) \
+#define bal_reader_fail(reader, node, field, ...)                                                            \
     bal_document_fail((reader)->document, (reader)->err, (node) ? (node) : (reader)->root, field, __VA_ARGS__)
 
 /* Memory that lives as long as the experiment; NULL leaves an error behind. */
@@ -24,7 +25,8 @@ void *bal_reader_take(struct bal_reader *reader, size_t count, size_t size);
 const char *bal_reader_text(struct bal_reader *reader, int map, const char *name);
 double bal_reader_number(struct bal_reader *reader, int map, const char *name, double fallback);
 bool bal_reader_flag(struct bal_reader *reader, int map, const char *name, bool fallback);
-int bal_reader_choice(struct bal_reader *reader, int map, const char *name, const char *const *choices, int fallback);
+int bal_reader_choice(struct bal_reader *reader, int map, const char *name, const char *const *choices,
+                      int fallback);
 /* The member i of a list, or the node itself when it is not a list; and how many there are. */
 size_t bal_reader_count(struct bal_reader *reader, int node);
 int bal_reader_item(struct bal_reader *reader, int node, size_t i);
@@ -40,8 +42,8 @@ enum bal_code bal_reader_quantity(struct bal_reader *reader, int node, const cha
 /* The index of one value of an axis. */
 enum bal_code bal_reader_value(struct bal_reader *reader, int node, int axis, int *value);
 /* where: and policies: of a map; either may be 0, which selects everything. */
-enum bal_code bal_reader_selection(struct bal_reader *reader, int where, int policies, const char *policies_field,
-                                   struct bal_selection *selection);
+enum bal_code bal_reader_selection(struct bal_reader *reader, int where, int policies,
+                                   const char *policies_field, struct bal_selection *selection);
 
 /* The parts, in the order in which they must be read. */
 enum bal_code bal_read_policies(struct bal_reader *reader);

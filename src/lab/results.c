@@ -17,16 +17,19 @@ void bal_cell_fini(struct bal_cell *cell) {
     cell->count = 0;
 }
 
-/* Where a precision is wanted, the number of replications follows from the trials themselves, in the same steps as when they were
- * run: so the answer is the same however often the run was interrupted, and whatever else is stored. */
-static enum bal_code load_trials(struct bal_cell *cell, struct bal_store *store, unsigned most, struct bal_error *err) {
+/* Where a precision is wanted, the number of replications follows from the trials themselves, in the same
+ * steps as when they were run: so the answer is the same however often the run was interrupted, and whatever
+ * else is stored. */
+static enum bal_code load_trials(struct bal_cell *cell, struct bal_store *store, unsigned most,
+                                 struct bal_error *err) {
     for (unsigned wanted = cell->c.replications;;) {
         bal_cell_fini(cell);
         cell->trial = malloc(wanted * sizeof *cell->trial);
         cell->which = malloc(wanted * sizeof *cell->which);
         if (!cell->trial || !cell->which)
             return no_memory(err);
-        const enum bal_code code = bal_store_get(store, cell->id, wanted, cell->trial, cell->which, &cell->count, err);
+        const enum bal_code code =
+            bal_store_get(store, cell->id, wanted, cell->trial, cell->which, &cell->count, err);
         cell->complete = !code && cell->count == wanted;
         if (!cell->complete || !(cell->c.precision > 0))
             return code;
@@ -39,8 +42,9 @@ static enum bal_code load_trials(struct bal_cell *cell, struct bal_store *store,
     }
 }
 
-enum bal_code bal_cell_load(struct bal_cell *cell, struct bal_store *store, const struct bal_experiment *experiment,
-                            size_t point, size_t policy, struct bal_error *err) {
+enum bal_code bal_cell_load(struct bal_cell *cell, struct bal_store *store,
+                            const struct bal_experiment *experiment, size_t point, size_t policy,
+                            struct bal_error *err) {
     *cell = (struct bal_cell){0};
     bal_experiment_case(experiment, point, policy, &cell->c);
     char *identity = bal_plan_identity(&cell->c);
@@ -74,9 +78,9 @@ enum bal_code bal_store_result(struct bal_store *store, const struct bal_experim
     return code;
 }
 
-enum bal_code bal_store_quantity(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
-                                 size_t policy, struct bal_quantity quantity, struct bal_estimate *estimate,
-                                 struct bal_error *err) {
+enum bal_code bal_store_quantity(struct bal_store *store, const struct bal_experiment *experiment,
+                                 size_t point, size_t policy, struct bal_quantity quantity,
+                                 struct bal_estimate *estimate, struct bal_error *err) {
     struct bal_cell cell;
     enum bal_code code = bal_cell_load(&cell, store, experiment, point, policy, err);
     double *value = malloc((bal_cell_extent(&cell) + 1) * sizeof *value);
@@ -92,8 +96,9 @@ enum bal_code bal_store_quantity(struct bal_store *store, const struct bal_exper
 }
 
 enum bal_code bal_store_ratio(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
-                              size_t policy, size_t other, struct bal_quantity quantity,
-                              struct bal_estimate *estimate, struct bal_error *err) {
+                              size_t policy, struct bal_quantity quantity, size_t other,
+                              struct bal_quantity over, struct bal_estimate *estimate,
+                              struct bal_error *err) {
     struct bal_cell above, below = {.count = 0};
     enum bal_code code = bal_cell_load(&above, store, experiment, point, policy, err);
     if (!code)
@@ -104,7 +109,7 @@ enum bal_code bal_store_ratio(struct bal_store *store, const struct bal_experime
         code = no_memory(err);
     if (!code) {
         bal_cell_values(&above, quantity, top);
-        bal_cell_values(&below, quantity, bottom);
+        bal_cell_values(&below, over, bottom);
         *estimate = bal_estimate_ratio(top, bottom, tops < bottoms ? tops : bottoms);
     }
     free(top);
@@ -114,14 +119,15 @@ enum bal_code bal_store_ratio(struct bal_store *store, const struct bal_experime
     return code;
 }
 
-enum bal_code bal_store_histograms(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
-                                   size_t policy, struct bal_histogram *response, struct bal_histogram *waiting,
-                                   double *unit, struct bal_error *err) {
+enum bal_code bal_store_histograms(struct bal_store *store, const struct bal_experiment *experiment,
+                                   size_t point, size_t policy, struct bal_histogram *response,
+                                   struct bal_histogram *waiting, double *unit, struct bal_error *err) {
     struct bal_cell cell;
     enum bal_code code = bal_cell_load(&cell, store, experiment, point, policy, err);
     *unit = cell.c.model.clock == BAL_CLOCK_SLOTTED ? 1 : cell.c.model.size.mean;
     if (!code && cell.count > 0)
-        code = bal_store_add_histograms(store, cell.id, (unsigned)bal_cell_extent(&cell), response, waiting, err);
+        code = bal_store_add_histograms(store, cell.id, (unsigned)bal_cell_extent(&cell), response, waiting,
+                                        err);
     bal_cell_fini(&cell);
     return code;
 }

@@ -1,4 +1,5 @@
-/* The settings: fields of the model and of runs, each with a function that reads it and one that prints it. */
+/* The settings: fields of the model and of runs, each with a function that reads it and one that prints it.
+ */
 #include "lab/fields.h"
 
 #include "ballast/number.h"
@@ -23,17 +24,18 @@ bool bal_field_number(const char *text, double *value) {
 }
 
 /* what: "a load above 0, such as 0.9" */
-static enum bal_code number(const char *text, double low, double high, bool whole, const char *what, double *value,
-                            struct bal_error *err) {
+static enum bal_code number(const char *text, double low, double high, bool whole, const char *what,
+                            double *value, struct bal_error *err) {
     double parsed;
-    if (!bal_field_number(text, &parsed) || !(parsed >= low && parsed <= high) || (whole && parsed != floor(parsed)))
+    if (!bal_field_number(text, &parsed) || !(parsed >= low && parsed <= high) ||
+        (whole && parsed != floor(parsed)))
         return bal_fail(err, BAL_E_RANGE, "'%.60s' is not %s", text, what);
     *value = parsed;
     return BAL_OK;
 }
 
-static enum bal_code whole_number(const char *text, double low, double high, const char *what, uint32_t *value,
-                                  struct bal_error *err) {
+static enum bal_code whole_number(const char *text, double low, double high, const char *what,
+                                  uint32_t *value, struct bal_error *err) {
     double parsed = 0;
     const enum bal_code code = number(text, low, high, true, what, &parsed, err);
     if (!code)
@@ -41,7 +43,8 @@ static enum bal_code whole_number(const char *text, double low, double high, con
     return code;
 }
 
-static enum bal_code choose(const char *text, const char *(*name)(int), int count, int *choice, struct bal_error *err) {
+static enum bal_code choose(const char *text, const char *(*name)(int), int count, int *choice,
+                            struct bal_error *err) {
     char list[200] = "";
     for (int i = 0; i < count; i++) {
         if (strcmp(text, name(i)) == 0) {
@@ -91,17 +94,33 @@ static size_t print_discipline(const struct bal_setup *setup, char *text, size_t
 
 static enum bal_code set_buffer(struct bal_setup *setup, const char *text, struct bal_error *err) {
     if (strcmp(text, "none") != 0)
-        return whole_number(text, 1, 1e9, "none or a whole number of jobs from 1", &setup->c.model.buffer, err);
+        return whole_number(text, 1, 1e9, "none or a whole number of jobs from 1", &setup->c.model.buffer,
+                            err);
     setup->c.model.buffer = 0;
     return BAL_OK;
 }
 
 static size_t print_buffer(const struct bal_setup *setup, char *text, size_t size) {
-    return setup->c.model.buffer ? print_number(setup->c.model.buffer, text, size) : print_text("none", text, size);
+    return setup->c.model.buffer ? print_number(setup->c.model.buffer, text, size)
+                                 : print_text("none", text, size);
+}
+
+/* A law, or a number that is the mean of an exponential one. */
+static enum bal_code set_timer(const char *text, struct bal_law *law, struct bal_error *err) {
+    double mean = 1;
+    if (strchr("0123456789.", text[0]) == NULL)
+        return bal_law_parse(text, law, err);
+    const enum bal_code code =
+        number(text, 1e-9, 1e9, false, "a mean above 0 or a law, such as 10 or det(10)", &mean, err);
+    if (code)
+        return code;
+    bal_law_parse("exp", law, NULL);
+    bal_law_scale(law, mean);
+    return BAL_OK;
 }
 
 static enum bal_code set_standby(struct bal_setup *setup, const char *text, struct bal_error *err) {
-    return bal_law_parse(text, &setup->c.model.standby, err);
+    return set_timer(text, &setup->c.model.standby, err);
 }
 
 static size_t print_optional_law(const struct bal_law *law, char *text, size_t size) {
@@ -113,7 +132,7 @@ static size_t print_standby(const struct bal_setup *setup, char *text, size_t si
 }
 
 static enum bal_code set_setup(struct bal_setup *setup, const char *text, struct bal_error *err) {
-    return bal_law_parse(text, &setup->c.model.setup, err);
+    return set_timer(text, &setup->c.model.setup, err);
 }
 
 static size_t print_setup(const struct bal_setup *setup, char *text, size_t size) {
@@ -135,7 +154,8 @@ static enum bal_code set_watts(struct bal_setup *setup, const char *text, struct
     for (int i = 0; i < 4; i++) {
         const size_t length = strcspn(piece, ",");
         if (!bal_number_parse(piece, length, &watt[i]) || watt[i] < 0 || (piece[length] == ',') != (i < 3))
-            return bal_fail(err, BAL_E_SYNTAX, "'%.60s' is not four numbers from 0: BUSY,IDLE,SETUP,OFF, such as 200,140,200,0",
+            return bal_fail(err, BAL_E_SYNTAX,
+                            "'%.60s' is not four numbers from 0: BUSY,IDLE,SETUP,OFF, such as 200,140,200,0",
                             text);
         piece += length + 1;
     }
@@ -149,7 +169,8 @@ static size_t print_watts(const struct bal_setup *setup, char *text, size_t size
     char number_text[4][BAL_NUMBER_TEXT];
     for (int i = 0; i < 4; i++)
         bal_number_print(watt[i], number_text[i]);
-    return (size_t)snprintf(text, size, "%s,%s,%s,%s", number_text[0], number_text[1], number_text[2], number_text[3]);
+    return (size_t)snprintf(text, size, "%s,%s,%s,%s", number_text[0], number_text[1], number_text[2],
+                            number_text[3]);
 }
 
 /* ---- what arrives ---- */
@@ -193,13 +214,14 @@ static size_t print_tasks(const struct bal_setup *setup, char *text, size_t size
 static enum bal_code set_high(struct bal_setup *setup, const char *text, struct bal_error *err) {
     setup->c.model.classes = strcmp(text, "none") != 0;
     setup->c.model.high = 0;
-    return setup->c.model.classes
-               ? number(text, 0, 1, false, "none or a share from 0 to 1, such as 0.3", &setup->c.model.high, err)
-               : BAL_OK;
+    return setup->c.model.classes ? number(text, 0, 1, false, "none or a share from 0 to 1, such as 0.3",
+                                           &setup->c.model.high, err)
+                                  : BAL_OK;
 }
 
 static size_t print_high(const struct bal_setup *setup, char *text, size_t size) {
-    return setup->c.model.classes ? print_number(setup->c.model.high, text, size) : print_text("none", text, size);
+    return setup->c.model.classes ? print_number(setup->c.model.high, text, size)
+                                  : print_text("none", text, size);
 }
 
 static enum bal_code set_curve(struct bal_setup *setup, const char *text, struct bal_error *err) {
@@ -283,7 +305,24 @@ static enum bal_code set_warmup(struct bal_setup *setup, const char *text, struc
         setup->c.run.warmup = NAN;
         return BAL_OK;
     }
-    return number(text, 0, 0.5, false, "auto or the part of a run to cut, 0 to 0.5", &setup->c.run.warmup, err);
+    return number(text, 0, 0.999, false, "auto or the part of a run to cut, 0 to 0.999", &setup->c.run.warmup,
+                  err);
+}
+
+static enum bal_code set_window(struct bal_setup *setup, const char *text, struct bal_error *err) {
+    setup->window = 0;
+    return strcmp(text, "none") == 0
+               ? BAL_OK
+               : number(text, 1e-6, 1e15, false, "none or a length of time above 0, such as 10",
+                        &setup->window, err);
+}
+
+static enum bal_code set_fluid(struct bal_setup *setup, const char *text, struct bal_error *err) {
+    const int flag = bal_choice_find(bal_flags, text);
+    if (flag < 0)
+        return bal_fail(err, BAL_E_SYNTAX, "'%.60s' is neither yes nor no", text);
+    setup->c.fluid = flag & 1;
+    return BAL_OK;
 }
 
 static const char *engine_name(int i) {
@@ -304,61 +343,147 @@ static enum bal_code set_engine(struct bal_setup *setup, const char *text, struc
 #define READ_BY(name) .set = set_##name
 #define BOTH_BY(name) .set = set_##name, .print = print_##name
 
-/* To print is needed of the model alone: with the policy, the length, the warm-up and the seed it makes up the identity of a
- * trial. A setting that has its default is left out there, so a new one leaves the identities of older trials alone. */
+/* To print is needed of the model alone: with the policy, the length, the warm-up and the seed it makes up
+ * the identity of a trial. A setting that has its default is left out there, so a new one leaves the
+ * identities of older trials alone. */
 static const struct bal_field fleet_fields[] = {
-    {.name = "servers", SETTING, .whole = true, BOTH_BY(servers),
-     .help = "how many, or groups COUNTxSPEED: `100`, `50x1,50x10`; slotted also COUNTxLAW: `50xuniform(1,19)`"},
-    {.name = "discipline", SETTING, .fallback = "auto", BOTH_BY(discipline),
-     .help = "order of service with classes: `fifo`, `preemptive`, `nonpreemptive`; `auto`: as the policy asks"},
-    {.name = "buffer", SETTING, .whole = true, .fallback = "none", BOTH_BY(buffer),
+    {.name = "servers",
+     SETTING,
+     .whole = true,
+     BOTH_BY(servers),
+     .help =
+         "how many, or groups COUNTxSPEED: `100`, `50x1,50x10`; slotted also COUNTxLAW: `50xuniform(1,19)`"},
+    {.name = "discipline",
+     SETTING,
+     .fallback = "auto",
+     BOTH_BY(discipline),
+     .help =
+         "order of service with classes: `fifo`, `preemptive`, `nonpreemptive`; `auto`: as the policy asks"},
+    {.name = "buffer",
+     SETTING,
+     .whole = true,
+     .fallback = "none",
+     BOTH_BY(buffer),
      .help = "most jobs at a server, one more is lost"},
-    {.name = "standby", SETTING, .fallback = "", BOTH_BY(standby),
-     .help = "law of the standby time, in place of the exponential one of the policy"},
-    {.name = "setup", SETTING, .fallback = "", BOTH_BY(setup),
-     .help = "law of the set-up time, in place of the exponential one of the policy"},
-    {.name = "start", SETTING, .fallback = "idle", BOTH_BY(start),
+    {.name = "standby",
+     SETTING,
+     .fallback = "",
+     BOTH_BY(standby),
+     .help = "law of the standby time, or its mean, in place of what the policy says"},
+    {.name = "setup",
+     SETTING,
+     .fallback = "",
+     BOTH_BY(setup),
+     .help = "law of the set-up time, or its mean, in place of what the policy says"},
+    {.name = "start",
+     SETTING,
+     .fallback = "idle",
+     BOTH_BY(start),
      .help = "how servers start: `idle`, or fractions such as `busy=0.3,off=0.7`"},
-    {.name = "watts", SETTING, .fallback = "200,140,200,0", BOTH_BY(watts),
+    {.name = "watts",
+     SETTING,
+     .fallback = "200,140,200,0",
+     BOTH_BY(watts),
      .help = "what a server draws: BUSY,IDLE,SETUP,OFF"},
 };
 static const struct bal_field workload_fields[] = {
-    {.name = "clock", SETTING, .fallback = "continuous", BOTH_BY(clock),
+    {.name = "clock",
+     SETTING,
+     .fallback = "continuous",
+     BOTH_BY(clock),
      .help = "`continuous` time, or `slotted`: a batch arrives in each slot"},
-    {.name = "load", SETTING, .fallback = "", BOTH_BY(load),
+    {.name = "load",
+     SETTING,
+     .fallback = "",
+     BOTH_BY(load),
      .help = "arriving work over the fleet's capacity: `0.9`; needed unless swept or told by `batch`"},
-    {.name = "service", SETTING, .fallback = "exp", BOTH_BY(service),
+    {.name = "service",
+     SETTING,
+     .fallback = "exp",
+     BOTH_BY(service),
      .help = "law of the job sizes: `exp`, `det`, `erlang(K)`, `hyper(C2)`, `pareto(A)`, ..."},
-    {.name = "tasks", SETTING, .whole = true, .fallback = "1", BOTH_BY(tasks),
+    {.name = "tasks",
+     SETTING,
+     .whole = true,
+     .fallback = "1",
+     BOTH_BY(tasks),
      .help = "tasks of a job, routed together and divided among servers"},
-    {.name = "high", SETTING, .fallback = "none", BOTH_BY(high),
+    {.name = "high",
+     SETTING,
+     .fallback = "none",
+     BOTH_BY(high),
      .help = "two classes of jobs: the share of the high one, 0 to 1"},
-    {.name = "curve", SETTING, .fallback = "constant", BOTH_BY(curve),
+    {.name = "curve",
+     SETTING,
+     .fallback = "constant",
+     BOTH_BY(curve),
      .help = "how the arrival rate varies: `sine(A,P)`, `table(T:F T:F ...)`"},
-    {.name = "batch", SETTING, .fallback = "", BOTH_BY(batch),
-     .help = "slotted: law of the jobs that arrive in a slot: `poisson` (the default), `geometric`, `table(0:0.5 8:0.5)`, ..."},
-    {.name = "split", SETTING, .fallback = "no", BOTH_BY(split), .help = "slotted: may a batch be divided among servers?"},
+    {.name = "batch",
+     SETTING,
+     .fallback = "",
+     BOTH_BY(batch),
+     .help = "slotted: law of the jobs that arrive in a slot: `poisson` (the default), `geometric`, "
+             "`table(0:0.5 8:0.5)`, ..."},
+    {.name = "split",
+     SETTING,
+     .fallback = "no",
+     BOTH_BY(split),
+     .help = "slotted: may a batch be divided among servers?"},
 };
 static const struct bal_field run_fields[] = {
-    {.name = "jobs", SETTING, .whole = true, .fallback = "", READ_BY(jobs),
-     .help = "length of a replication in expected jobs: `2M`; without any length: 2M, and at least 100 a server, or 100k "
+    {.name = "jobs",
+     SETTING,
+     .whole = true,
+     .fallback = "",
+     READ_BY(jobs),
+     .help = "length of a replication in expected jobs: `2M`; without any length: 2M, and at least 100 a "
+             "server, or 100k "
              "slots"},
     {.name = "time", SETTING, .fallback = "", READ_BY(time), .help = "or in model time"},
     {.name = "slots", SETTING, .whole = true, .fallback = "", READ_BY(slots), .help = "or in slots"},
-    {.name = "replications", SETTING, .whole = true, .fallback = "10", READ_BY(replications),
+    {.name = "replications",
+     SETTING,
+     .whole = true,
+     .fallback = "10",
+     READ_BY(replications),
      .help = "independent runs of each policy at each point; two at least make an interval"},
-    {.name = "precision", SETTING, .fallback = "none", READ_BY(precision),
-     .help = "add replications until the half-width of the mean response time is at most this part of it: `1%`"},
-    {.name = "most", SETTING, .whole = true, .fallback = "1000", READ_BY(most),
+    {.name = "precision",
+     SETTING,
+     .fallback = "none",
+     READ_BY(precision),
+     .help =
+         "add replications until the half-width of the mean response time is at most this part of it: `1%`"},
+    {.name = "most",
+     SETTING,
+     .whole = true,
+     .fallback = "1000",
+     READ_BY(most),
      .help = "most replications that `precision` may ask for"},
-    {.name = "warmup", SETTING, .fallback = "auto", READ_BY(warmup),
-     .help = "part of a run to cut, 0 to 0.5; `auto`: found by MSER-5"},
-    {.name = "engine", SETTING, .fallback = "auto", READ_BY(engine),
+    {.name = "warmup",
+     SETTING,
+     .fallback = "auto",
+     READ_BY(warmup),
+     .help = "part of a run to cut, 0 to 0.999; `auto`: found by MSER-5"},
+    {.name = "window",
+     SETTING,
+     .fallback = "none",
+     READ_BY(window),
+     .help = "or measure this last span of a run alone: with `run.time` swept, a path in time"},
+    {.name = "fluid",
+     SETTING,
+     .fallback = "no",
+     READ_BY(fluid),
+     .help = "compare the path from an idle fleet with that of the fluid model: `fluid.distance`"},
+    {.name = "engine",
+     SETTING,
+     .fallback = "auto",
+     READ_BY(engine),
      .help = "`auto`: chosen from the model; `markov`, `event` or `slotted`"},
 };
 
 const struct bal_table bal_fleet_table = {"fleet", "The servers.", fleet_fields, COUNT(fleet_fields)};
-const struct bal_table bal_workload_table = {"workload", "What arrives.", workload_fields, COUNT(workload_fields)};
+const struct bal_table bal_workload_table = {"workload", "What arrives.", workload_fields,
+                                             COUNT(workload_fields)};
 const struct bal_table bal_run_table = {"run", "How long and how often.", run_fields, COUNT(run_fields)};
 
 const struct bal_settings bal_settings[BAL_SETTINGS] = {

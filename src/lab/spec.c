@@ -13,7 +13,8 @@ static enum bal_code no_memory(struct bal_reader *reader) {
 
 /* ---- policies ---- */
 
-static enum bal_code read_policy(struct bal_reader *reader, int node, size_t index, struct bal_entry *entries) {
+static enum bal_code read_policy(struct bal_reader *reader, int node, size_t index,
+                                 struct bal_entry *entries) {
     struct bal_document *document = reader->document;
     struct bal_entry *entry = &entries[index];
     int text = node;
@@ -24,15 +25,16 @@ static enum bal_code read_policy(struct bal_reader *reader, int node, size_t ind
     struct bal_error inner = {0};
     if (bal_policy_parse(bal_node_text(document, text), &entry->spec, &inner))
         return bal_reader_fail(reader, text, "policies", inner.code, "%s", inner.text);
-    entry->text = bal_arena_text(reader->arena, bal_node_text(document, text), strlen(bal_node_text(document, text)));
+    entry->text =
+        bal_arena_text(reader->arena, bal_node_text(document, text), strlen(bal_node_text(document, text)));
     if (!entry->text)
         return no_memory(reader);
     if (!entry->label)
         entry->label = entry->text;
     static const char *const reserved[] = {"theory", "bound", "floor", "policy", "metric", NULL};
     if (bal_choice_find(reserved, entry->label) >= 0)
-        return bal_reader_fail(reader, node, "label", BAL_E_RANGE, "'%s' has a meaning of its own; choose another label",
-                               entry->label);
+        return bal_reader_fail(reader, node, "label", BAL_E_RANGE,
+                               "'%s' has a meaning of its own; choose another label", entry->label);
     for (size_t i = 0; i < index; i++)
         if (strcmp(entries[i].label, entry->label) == 0)
             return bal_reader_fail(reader, node, "policies", BAL_E_RANGE,
@@ -45,7 +47,8 @@ enum bal_code bal_read_policies(struct bal_reader *reader) {
     const int list = bal_node_get(reader->document, reader->root, "policies");
     const size_t count = bal_node_count(reader->document, list);
     if (count > BAL_EXPERIMENT_POLICIES)
-        return bal_reader_fail(reader, list, "policies", BAL_E_RANGE, "there are %zu policies; at most %d are possible", count,
+        return bal_reader_fail(reader, list, "policies", BAL_E_RANGE,
+                               "there are %zu policies; at most %d are possible", count,
                                BAL_EXPERIMENT_POLICIES);
     struct bal_entry *entries = bal_reader_take(reader, count, sizeof *entries);
     if (!entries)
@@ -144,8 +147,8 @@ static enum bal_code check_settings(struct bal_reader *reader) {
             if (field->fallback || bal_node_get(reader->document, section, field->name) ||
                 bal_node_get(reader->document, override, field->name) || is_swept(reader->e, field))
                 continue;
-            return bal_reader_fail(reader, section, bal_settings[i].section, BAL_E_SYNTAX, "field '%s' is missing: %s", field->name,
-                                   field->help);
+            return bal_reader_fail(reader, section, bal_settings[i].section, BAL_E_SYNTAX,
+                                   "field '%s' is missing: %s", field->name, field->help);
         }
     }
     return BAL_OK;
@@ -171,9 +174,11 @@ static enum bal_code check_point(struct bal_reader *reader, size_t point) {
     if (isnan(setup.c.model.load))
         return bal_reader_fail(reader, workload, "workload", BAL_E_SYNTAX,
                                "field 'load' is missing: give it, such as `load: 0.9`, or sweep it");
-    if (setup.c.model.clock == BAL_CLOCK_CONTINUOUS && (setup.c.model.split || setup.c.model.batch.kind != BAL_BATCH_NONE))
-        return bal_reader_fail(reader, workload, "workload", BAL_E_MODEL,
-                               "%sbatches arrive in slotted time; add `clock: slotted`, or leave `batch` and `split` out", at);
+    if (setup.c.model.clock == BAL_CLOCK_CONTINUOUS &&
+        (setup.c.model.split || setup.c.model.batch.kind != BAL_BATCH_NONE))
+        return bal_reader_fail(
+            reader, workload, "workload", BAL_E_MODEL,
+            "%sbatches arrive in slotted time; add `clock: slotted`, or leave `batch` and `split` out", at);
     struct bal_error inner = {0};
     if (bal_model_check(&setup.c.model, &inner))
         return bal_reader_fail(reader, workload, "workload", inner.code, "%s%s", at, inner.text);
@@ -184,7 +189,11 @@ static enum bal_code check_point(struct bal_reader *reader, size_t point) {
         enum bal_engine engine;
         bal_plan_policy(e, point, p, &setup);
         if (bal_simulate_check(&setup.c.model, &setup.c.policy, setup.c.run.engine, &engine, &inner))
-            return bal_reader_fail(reader, policy_node(reader, p), "policies", inner.code, "%s%s", at, inner.text);
+            return bal_reader_fail(reader, policy_node(reader, p), "policies", inner.code, "%s%s", at,
+                                   inner.text);
+        if (setup.c.fluid && bal_case_fluid_check(&setup.c, &inner))
+            return bal_reader_fail(reader, policy_node(reader, p), "policies", inner.code,
+                                   "%s`fluid: yes`: %s", at, inner.text);
     }
     return BAL_OK;
 }
@@ -229,8 +238,8 @@ static enum bal_code read_all(struct bal_reader *reader) {
     e->paper = bal_reader_text(reader, reader->root, "paper");
     e->section = bal_reader_text(reader, reader->root, "section");
     e->seed = (uint64_t)bal_reader_number(reader, reader->root, "seed", 1);
-    enum bal_code (*const part[])(struct bal_reader *) = {bal_read_policies, read_settings,    bal_read_sweep,
-                                                          check_settings,    check_cells,      read_metrics,
+    enum bal_code (*const part[])(struct bal_reader *) = {bal_read_policies, read_settings,  bal_read_sweep,
+                                                          check_settings,    check_cells,    read_metrics,
                                                           bal_read_figures,  bal_read_claims};
     for (size_t i = 0; !code && i < sizeof part / sizeof *part; i++)
         code = part[i](reader);
@@ -245,7 +254,8 @@ static const char *stem(struct bal_arena *arena, const char *path) {
     return bal_arena_text(arena, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
 }
 
-static struct bal_experiment *new_experiment(const char *text, size_t length, const char *name, enum bal_mode mode) {
+static struct bal_experiment *new_experiment(const char *text, size_t length, const char *name,
+                                             enum bal_mode mode) {
     struct bal_arena arena = {0};
     struct bal_experiment *e = bal_arena_take(&arena, 1, sizeof *e);
     struct bal_experiment_private *own = bal_arena_take(&arena, 1, sizeof *own);
@@ -263,8 +273,8 @@ static struct bal_experiment *new_experiment(const char *text, size_t length, co
 enum bal_code bal_experiment_parse(const char *text, size_t length, const char *name, enum bal_mode mode,
                                    struct bal_experiment **experiment, struct bal_error *err) {
     if (length > BAL_EXPERIMENT_BYTES)
-        return bal_fail(err, BAL_E_RANGE, "%s: the file has %zu bytes; an experiment has at most %u", name, length,
-                        BAL_EXPERIMENT_BYTES);
+        return bal_fail(err, BAL_E_RANGE, "%s: the file has %zu bytes; an experiment has at most %u", name,
+                        length, BAL_EXPERIMENT_BYTES);
     struct bal_experiment *e = new_experiment(text, length, name, mode);
     if (!e)
         return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory to read it", name);

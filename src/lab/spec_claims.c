@@ -34,7 +34,8 @@ static enum bal_code read_at(struct bal_reader *reader, int at, struct bal_opera
             return bal_reader_fail(reader, key, "at", BAL_E_SYNTAX, "an axis must have a plain name");
         enum bal_code code = bal_reader_axis(reader, key, "at", &axis);
         if (!code)
-            code = bal_reader_value(reader, bal_node_value(reader->document, at, i), axis, &operand->fixed[axis]);
+            code = bal_reader_value(reader, bal_node_value(reader->document, at, i), axis,
+                                    &operand->fixed[axis]);
         if (code)
             return code;
     }
@@ -53,7 +54,8 @@ static enum bal_code read_operand(struct bal_reader *reader, int node, const cha
     const int policy = bal_node_get(reader->document, node, "policy");
     const int metric = bal_node_get(reader->document, node, "metric");
     if (!policy && !other)
-        return bal_reader_fail(reader, node, field, BAL_E_SYNTAX, "field 'policy' is missing: the label of a policy");
+        return bal_reader_fail(reader, node, field, BAL_E_SYNTAX,
+                               "field 'policy' is missing: the label of a policy");
     enum bal_code code = policy ? read_reference(reader, policy, "policy", other, operand) : BAL_OK;
     if (!code && metric)
         code = bal_reader_quantity(reader, metric, "metric", &operand->quantity);
@@ -66,7 +68,8 @@ static enum bal_code narrow(struct bal_reader *reader, int node, struct bal_clai
         if (claim->of.fixed[a] < 0)
             continue;
         if (claim->along == (int)a)
-            return bal_reader_fail(reader, node, "of", BAL_E_MODEL, "it is fixed at a value of the axis that it goes along");
+            return bal_reader_fail(reader, node, "of", BAL_E_MODEL,
+                                   "it is fixed at a value of the axis that it goes along");
         bool *flag = bal_reader_take(reader, reader->e->axis[a].count, sizeof *flag);
         if (!flag)
             return BAL_E_MEMORY;
@@ -77,7 +80,8 @@ static enum bal_code narrow(struct bal_reader *reader, int node, struct bal_clai
 }
 
 static bool needs_other(enum bal_measure measure) {
-    return measure == BAL_MEASURE_RATIO || measure == BAL_MEASURE_DIFFERENCE || measure == BAL_MEASURE_CROSSING;
+    return measure == BAL_MEASURE_RATIO || measure == BAL_MEASURE_DIFFERENCE ||
+           measure == BAL_MEASURE_CROSSING;
 }
 
 static enum bal_code read_sides(struct bal_reader *reader, int map, struct bal_claim *claim) {
@@ -90,7 +94,8 @@ static enum bal_code read_sides(struct bal_reader *reader, int map, struct bal_c
     if (code)
         return code;
     if (!to && needs_other(claim->measure))
-        return bal_reader_fail(reader, map, "claims", BAL_E_SYNTAX, "measure '%s' needs `to`: what it is compared with",
+        return bal_reader_fail(reader, map, "claims", BAL_E_SYNTAX,
+                               "measure '%s' needs `to`: what it is compared with",
                                bal_measures[claim->measure]);
     if (to && !needs_other(claim->measure) && claim->measure != BAL_MEASURE_CRITICAL)
         return bal_reader_fail(reader, to, "to", BAL_E_MODEL, "measure '%s' compares nothing; leave `to` out",
@@ -100,11 +105,13 @@ static enum bal_code read_sides(struct bal_reader *reader, int map, struct bal_c
         code = read_operand(reader, to, "to", &claim->of, claim->of.quantity, &claim->to);
     if (!code && to && claim->to.reference == BAL_REFERENCE_FLOOR &&
         claim->to.quantity.metric != BAL_RESPONSE_MEAN)
-        code = bal_reader_fail(reader, to, "to", BAL_E_MODEL, "the floor is one of response.mean; use that metric");
+        code = bal_reader_fail(reader, to, "to", BAL_E_MODEL,
+                               "the floor is one of response.mean; use that metric");
     if (!code && to && claim->measure == BAL_MEASURE_CRITICAL &&
         (claim->to.reference == BAL_REFERENCE_FLOOR || claim->to.reference == BAL_REFERENCE_BOUND))
-        code = bal_reader_fail(reader, to, "to", BAL_E_MODEL,
-                               "a critical value is compared with that of a policy, with `theory` or with a number");
+        code = bal_reader_fail(
+            reader, to, "to", BAL_E_MODEL,
+            "a critical value is compared with that of a policy, with `theory` or with a number");
     return code;
 }
 
@@ -115,7 +122,8 @@ static enum bal_code read_verdict(struct bal_reader *reader, int node, struct ba
     const char *text = is_text ? bal_node_text(reader->document, node) : "";
     const bool stable = strcmp(text, "stable") == 0;
     if (!stable && strcmp(text, "unstable") != 0)
-        return bal_reader_fail(reader, node, "expect", BAL_E_SYNTAX, "of a verdict `stable` or `unstable` can be expected");
+        return bal_reader_fail(reader, node, "expect", BAL_E_SYNTAX,
+                               "of a verdict `stable` or `unstable` can be expected");
     claim->verdict = stable ? BAL_STABLE : BAL_UNSTABLE;
     claim->expected = bal_verdict_text(claim->verdict);
     return BAL_OK;
@@ -127,8 +135,10 @@ static void print_short(double value, char text[BAL_NUMBER_TEXT]) {
         snprintf(text, BAL_NUMBER_TEXT, "%.6g", value);
 }
 
-static const char *describe(struct bal_reader *reader, const struct bal_claim *claim, double near, double within) {
-    char low[BAL_NUMBER_TEXT], high[BAL_NUMBER_TEXT], value[BAL_NUMBER_TEXT], percent[BAL_NUMBER_TEXT], text[120];
+static const char *describe(struct bal_reader *reader, const struct bal_claim *claim, double near,
+                            double within) {
+    char low[BAL_NUMBER_TEXT], high[BAL_NUMBER_TEXT], value[BAL_NUMBER_TEXT], percent[BAL_NUMBER_TEXT],
+        text[120];
     print_short(claim->low, low);
     print_short(claim->high, high);
     print_short(near, value);
@@ -167,17 +177,19 @@ static enum bal_code read_bounds(struct bal_reader *reader, int node, struct bal
         claim->high = near + fabs(near) * within;
     }
     if (!(claim->low <= claim->high))
-        return bal_reader_fail(reader, node, "expect", BAL_E_RANGE, "`least` is %g and `most` is %g; nothing lies between them",
-                               claim->low, claim->high);
+        return bal_reader_fail(reader, node, "expect", BAL_E_RANGE,
+                               "`least` is %g and `most` is %g; nothing lies between them", claim->low,
+                               claim->high);
     claim->expected = describe(reader, claim, near, within);
-    return claim->expected ? BAL_OK : bal_fail(reader->err, BAL_E_MEMORY, "not enough memory for the experiment");
+    return claim->expected ? BAL_OK
+                           : bal_fail(reader->err, BAL_E_MEMORY, "not enough memory for the experiment");
 }
 
 /* ---- along an axis ---- */
 
 static bool goes_along(enum bal_measure measure) {
-    return measure == BAL_MEASURE_EXPONENT || measure == BAL_MEASURE_SLOPE || measure == BAL_MEASURE_CRITICAL ||
-           measure == BAL_MEASURE_CROSSING;
+    return measure == BAL_MEASURE_EXPONENT || measure == BAL_MEASURE_SLOPE ||
+           measure == BAL_MEASURE_CRITICAL || measure == BAL_MEASURE_CROSSING;
 }
 
 static bool is_fit(enum bal_measure measure) {
@@ -189,11 +201,13 @@ static enum bal_code read_along(struct bal_reader *reader, int map, struct bal_c
     claim->along = -1;
     claim->slack = bal_reader_flag(reader, map, "slack", false);
     if (!goes_along(claim->measure))
-        return node ? bal_reader_fail(reader, node, "along", BAL_E_MODEL, "measure '%s' goes along no axis; leave it out",
+        return node ? bal_reader_fail(reader, node, "along", BAL_E_MODEL,
+                                      "measure '%s' goes along no axis; leave it out",
                                       bal_measures[claim->measure])
                     : BAL_OK;
     if (!node)
-        return bal_reader_fail(reader, map, "claims", BAL_E_SYNTAX, "measure '%s' needs `along`: the axis that it goes along",
+        return bal_reader_fail(reader, map, "claims", BAL_E_SYNTAX,
+                               "measure '%s' needs `along`: the axis that it goes along",
                                bal_measures[claim->measure]);
     const enum bal_code code = bal_reader_axis(reader, node, "along", &claim->along);
     if (!code && !reader->e->axis[claim->along].numeric)
@@ -214,12 +228,13 @@ static enum bal_code check_along(struct bal_reader *reader, int map, const struc
         points++;
         const double x = axis->value[i].number;
         if (!(x > 0) || (claim->slack && !(x < 1)))
-            return bal_reader_fail(reader, map, "claims", BAL_E_RANGE, "%s=%g cannot be part of a fit; values must be above 0%s",
-                                   axis->name, x, claim->slack ? " and, with slack, below 1" : "");
+            return bal_reader_fail(reader, map, "claims", BAL_E_RANGE,
+                                   "%s=%g cannot be part of a fit; values must be above 0%s", axis->name, x,
+                                   claim->slack ? " and, with slack, below 1" : "");
     }
     if (points < 2)
-        return bal_reader_fail(reader, map, "claims", BAL_E_RANGE, "a fit along '%s' needs two values of it at least",
-                               axis->name);
+        return bal_reader_fail(reader, map, "claims", BAL_E_RANGE,
+                               "a fit along '%s' needs two values of it at least", axis->name);
     return BAL_OK;
 }
 
@@ -229,16 +244,19 @@ static enum bal_code read_claim(struct bal_reader *reader, int map, struct bal_c
         .id = bal_reader_text(reader, map, "id"),
         .section = bal_reader_text(reader, map, "section"),
         .says = bal_reader_text(reader, map, "says"),
-        .measure = (enum bal_measure)bal_reader_choice(reader, map, "measure", bal_measures, BAL_MEASURE_VALUE),
+        .measure =
+            (enum bal_measure)bal_reader_choice(reader, map, "measure", bal_measures, BAL_MEASURE_VALUE),
         .over = (enum bal_over)bal_reader_choice(reader, map, "over", bal_overs, BAL_OVER_EACH),
         .line = bal_node_line(document, map),
     };
     const int among = bal_node_get(document, map, "among"), expect = bal_node_get(document, map, "expect");
     if (among && claim->measure != BAL_MEASURE_RANK)
-        return bal_reader_fail(reader, among, "among", BAL_E_MODEL, "only a rank is taken among policies; leave it out");
+        return bal_reader_fail(reader, among, "among", BAL_E_MODEL,
+                               "only a rank is taken among policies; leave it out");
     enum bal_code code = read_along(reader, map, claim);
     if (!code)
-        code = bal_reader_selection(reader, bal_node_get(document, map, "where"), among, "among", &claim->where);
+        code =
+            bal_reader_selection(reader, bal_node_get(document, map, "where"), among, "among", &claim->where);
     if (!code)
         code = read_sides(reader, map, claim);
     if (!code)
@@ -251,7 +269,8 @@ static enum bal_code read_claim(struct bal_reader *reader, int map, struct bal_c
     if (claim->measure != BAL_MEASURE_VERDICT)
         return read_bounds(reader, expect, claim);
     if (ordered)
-        return bal_reader_fail(reader, map, "over", BAL_E_MODEL, "of verdicts there is no largest or smallest; use each or some");
+        return bal_reader_fail(reader, map, "over", BAL_E_MODEL,
+                               "of verdicts there is no largest or smallest; use each or some");
     return read_verdict(reader, expect, claim);
 }
 
@@ -272,8 +291,8 @@ enum bal_code bal_read_claims(struct bal_reader *reader) {
             return code;
         for (size_t j = 0; j < e->claims; j++)
             if (strcmp(claims[j].id, claims[e->claims].id) == 0)
-                return bal_reader_fail(reader, map, "id", BAL_E_RANGE, "'%s' is there twice; give each claim its own",
-                                       claims[j].id);
+                return bal_reader_fail(reader, map, "id", BAL_E_RANGE,
+                                       "'%s' is there twice; give each claim its own", claims[j].id);
         e->claims++;
     }
     return BAL_OK;

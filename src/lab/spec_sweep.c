@@ -13,15 +13,17 @@ static enum bal_code unknown_field(struct bal_reader *reader, int node, const ch
     size_t used = 0;
     for (size_t i = 0; i < BAL_SETTINGS; i++)
         for (size_t f = 0; f < bal_settings[i].table->count && used < sizeof list; f++)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%s", used ? ", " : "", bal_settings[i].prefix,
-                                     bal_settings[i].table->field[f].name);
-    return bal_reader_fail(reader, node, "axis", BAL_E_UNKNOWN,
-                           "there is no field '%.60s' to sweep; there are %s and parameters of policies, such as pod.d", name,
-                           list);
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%s", used ? ", " : "",
+                                     bal_settings[i].prefix, bal_settings[i].table->field[f].name);
+    return bal_reader_fail(
+        reader, node, "axis", BAL_E_UNKNOWN,
+        "there is no field '%.60s' to sweep; there are %s and parameters of policies, such as pod.d", name,
+        list);
 }
 
 /* pod.d or policy.d: some policy of the experiment must have it. */
-static enum bal_code find_parameter(struct bal_reader *reader, int node, const char *name, struct bal_target *target) {
+static enum bal_code find_parameter(struct bal_reader *reader, int node, const char *name,
+                                    struct bal_target *target) {
     const char *dot = strchr(name, '.');
     if (!dot || dot == name || !dot[1])
         return unknown_field(reader, node, name);
@@ -39,27 +41,33 @@ static enum bal_code find_parameter(struct bal_reader *reader, int node, const c
     }
     if (named)
         return bal_reader_fail(reader, node, "axis", BAL_E_UNKNOWN,
-                               "no policy of the experiment has a parameter '%.60s' that could be swept", name);
+                               "no policy of the experiment has a parameter '%.60s' that could be swept",
+                               name);
     if (!bal_policy_find(prefix))
         return unknown_field(reader, node, name);
-    return bal_reader_fail(reader, node, "axis", BAL_E_UNKNOWN,
-                           "'%.60s' sweeps a parameter of %s, but that is not among the policies; add it there", name, prefix);
+    return bal_reader_fail(
+        reader, node, "axis", BAL_E_UNKNOWN,
+        "'%.60s' sweeps a parameter of %s, but that is not among the policies; add it there", name, prefix);
 }
 
 /* A field that two axes set would have the value of the second. */
-static enum bal_code check_once(struct bal_reader *reader, int node, size_t axis, unsigned field, const char *name) {
+static enum bal_code check_once(struct bal_reader *reader, int node, size_t axis, unsigned field,
+                                const char *name) {
     for (size_t a = 0; a <= axis; a++)
         for (unsigned f = 0; f < (a < axis ? reader->e->axis[a].fields : field); f++)
             if (strcmp(reader->e->axis[a].field[f], name) == 0)
-                return bal_reader_fail(reader, node, "axis", BAL_E_MODEL, "'%.60s' is swept twice; sweep it once", name);
+                return bal_reader_fail(reader, node, "axis", BAL_E_MODEL,
+                                       "'%.60s' is swept twice; sweep it once", name);
     return BAL_OK;
 }
 
-static enum bal_code read_fields(struct bal_reader *reader, int map, size_t index, struct bal_sweep_axis *axis) {
+static enum bal_code read_fields(struct bal_reader *reader, int map, size_t index,
+                                 struct bal_sweep_axis *axis) {
     const int node = bal_node_get(reader->document, map, "axis");
     const size_t count = bal_reader_count(reader, node);
     if (count > BAL_AXIS_FIELDS_MAX)
-        return bal_reader_fail(reader, node, "axis", BAL_E_RANGE, "it sets %zu fields; at most %d can be set together", count,
+        return bal_reader_fail(reader, node, "axis", BAL_E_RANGE,
+                               "it sets %zu fields; at most %d can be set together", count,
                                BAL_AXIS_FIELDS_MAX);
     for (unsigned f = 0; f < count; f++) {
         const int item = bal_reader_item(reader, node, f);
@@ -82,8 +90,8 @@ static enum bal_code read_fields(struct bal_reader *reader, int map, size_t inde
 }
 
 /* Tries the value on everything that it is meant for. */
-static enum bal_code try_value(struct bal_reader *reader, int node, const struct bal_target *target, const char *field,
-                               const char *text) {
+static enum bal_code try_value(struct bal_reader *reader, int node, const struct bal_target *target,
+                               const char *field, const char *text) {
     struct bal_error inner = {0};
     if (target->setting) {
         struct bal_setup setup = reader->e->own->base;
@@ -110,8 +118,8 @@ static enum bal_code try_value(struct bal_reader *reader, int node, const struct
 }
 
 /* text, [text, ...] or {value: ..., label: ...} */
-static enum bal_code read_value(struct bal_reader *reader, int node, size_t index, const struct bal_sweep_axis *axis,
-                                struct bal_sweep_value *value) {
+static enum bal_code read_value(struct bal_reader *reader, int node, size_t index,
+                                const struct bal_sweep_axis *axis, struct bal_sweep_value *value) {
     struct bal_document *document = reader->document;
     int texts = node;
     if (bal_node_kind(document, node) == BAL_NODE_MAP) {
@@ -125,7 +133,8 @@ static enum bal_code read_value(struct bal_reader *reader, int node, size_t inde
     for (unsigned f = 0; f < axis->fields; f++) {
         const int item = bal_reader_item(reader, texts, f);
         const char *text = bal_node_text(document, item);
-        const enum bal_code code = try_value(reader, item, &reader->e->own->target[index][f], axis->field[f], text);
+        const enum bal_code code =
+            try_value(reader, item, &reader->e->own->target[index][f], axis->field[f], text);
         if (code)
             return code;
         value->text[f] = bal_arena_text(reader->arena, text, strlen(text));
@@ -139,11 +148,12 @@ static enum bal_code read_value(struct bal_reader *reader, int node, size_t inde
     return BAL_OK;
 }
 
-static enum bal_code read_list(struct bal_reader *reader, int list, size_t index, struct bal_sweep_axis *axis) {
+static enum bal_code read_list(struct bal_reader *reader, int list, size_t index,
+                               struct bal_sweep_axis *axis) {
     const size_t count = bal_node_count(reader->document, list);
     if (count > VALUES_MAX)
-        return bal_reader_fail(reader, list, "values", BAL_E_RANGE, "there are %zu values; at most %d are possible", count,
-                               VALUES_MAX);
+        return bal_reader_fail(reader, list, "values", BAL_E_RANGE,
+                               "there are %zu values; at most %d are possible", count, VALUES_MAX);
     struct bal_sweep_value *values = bal_reader_take(reader, count, sizeof *values);
     if (!values)
         return BAL_E_MEMORY;
@@ -156,8 +166,8 @@ static enum bal_code read_list(struct bal_reader *reader, int list, size_t index
             return code;
         for (size_t j = 0; j < i; j++)
             if (strcmp(values[i].label, values[j].label) == 0 || values[i].number == values[j].number)
-                return bal_reader_fail(reader, node, axis->name, BAL_E_RANGE, "'%.60s' is there twice; give each value once",
-                                       values[i].label);
+                return bal_reader_fail(reader, node, axis->name, BAL_E_RANGE,
+                                       "'%.60s' is there twice; give each value once", values[i].label);
     }
     return BAL_OK;
 }
@@ -180,8 +190,8 @@ struct spacing {
     bool log;
 };
 
-/* To 12 digits: enough for any grid that a person means, and 0.1 + 2 * 0.1 becomes 0.3. Powers of ten up to 10^22 are exact, so the
- * quotient is the number nearest to the decimal. */
+/* To 12 digits: enough for any grid that a person means, and 0.1 + 2 * 0.1 becomes 0.3. Powers of ten up to
+ * 10^22 are exact, so the quotient is the number nearest to the decimal. */
 static double round_digits(double value) {
     if (value == 0 || !(fabs(value) > 1e-10 && fabs(value) < 1e12))
         return value;
@@ -206,10 +216,11 @@ static enum bal_code check_spacing(struct bal_reader *reader, int map, struct sp
         return bal_reader_fail(reader, map, "sweep", BAL_E_SYNTAX,
                                "between `from` and `to` either `step` or `points` must be given, not both");
     if (!(s->from < s->to))
-        return bal_reader_fail(reader, map, "sweep", BAL_E_RANGE, "`from` is %g and `to` is %g; `to` must be larger", s->from,
-                               s->to);
+        return bal_reader_fail(reader, map, "sweep", BAL_E_RANGE,
+                               "`from` is %g and `to` is %g; `to` must be larger", s->from, s->to);
     if (s->log && (!points || !(s->from > 0)))
-        return bal_reader_fail(reader, map, "log", BAL_E_RANGE, "logarithmic spacing needs `points`, and `from` above 0");
+        return bal_reader_fail(reader, map, "log", BAL_E_RANGE,
+                               "logarithmic spacing needs `points`, and `from` above 0");
     if (points) {
         s->count = (size_t)bal_reader_number(reader, map, "points", 2);
         return BAL_OK;
@@ -222,7 +233,8 @@ static enum bal_code check_spacing(struct bal_reader *reader, int map, struct sp
     return BAL_OK;
 }
 
-static enum bal_code read_spaced(struct bal_reader *reader, int map, size_t index, struct bal_sweep_axis *axis) {
+static enum bal_code read_spaced(struct bal_reader *reader, int map, size_t index,
+                                 struct bal_sweep_axis *axis) {
     struct spacing s = {
         .from = bal_reader_number(reader, map, "from", NAN),
         .to = bal_reader_number(reader, map, "to", NAN),
@@ -233,7 +245,8 @@ static enum bal_code read_spaced(struct bal_reader *reader, int map, size_t inde
     if (bad)
         return bad;
     if (axis->fields > 1)
-        return bal_reader_fail(reader, map, "sweep", BAL_E_SYNTAX, "an axis that sets several fields needs `values`");
+        return bal_reader_fail(reader, map, "sweep", BAL_E_SYNTAX,
+                               "an axis that sets several fields needs `values`");
     const struct bal_target *target = &reader->e->own->target[index][0];
     const bool whole = is_whole(reader, target);
     struct bal_sweep_value *values = bal_reader_take(reader, s.count, sizeof *values);
@@ -259,15 +272,16 @@ static enum bal_code read_spaced(struct bal_reader *reader, int map, size_t inde
     return BAL_OK;
 }
 
-static enum bal_code read_values(struct bal_reader *reader, int map, size_t index, struct bal_sweep_axis *axis) {
+static enum bal_code read_values(struct bal_reader *reader, int map, size_t index,
+                                 struct bal_sweep_axis *axis) {
     static const char *const spacing[] = {"from", "to", "step", "points", "log"};
     axis->value = NULL;
     axis->count = 0;
     const int list = bal_node_get(reader->document, map, "values");
     for (size_t i = 0; list && i < sizeof spacing / sizeof *spacing; i++)
         if (bal_node_get(reader->document, map, spacing[i]))
-            return bal_reader_fail(reader, list, "values", BAL_E_SYNTAX, "`values` and `%s` are both given; give one of them",
-                                   spacing[i]);
+            return bal_reader_fail(reader, list, "values", BAL_E_SYNTAX,
+                                   "`values` and `%s` are both given; give one of them", spacing[i]);
     const enum bal_code code =
         list ? read_list(reader, list, index, axis) : read_spaced(reader, map, index, axis);
     if (code)
@@ -303,7 +317,8 @@ static enum bal_code check_overrides(struct bal_reader *reader) {
     return BAL_OK;
 }
 
-static enum bal_code read_axis(struct bal_reader *reader, int map, size_t index, struct bal_sweep_axis *axis) {
+static enum bal_code read_axis(struct bal_reader *reader, int map, size_t index,
+                               struct bal_sweep_axis *axis) {
     enum bal_code code = read_fields(reader, map, index, axis);
     if (code)
         return code;
@@ -326,8 +341,8 @@ enum bal_code bal_read_sweep(struct bal_reader *reader) {
     const int sweep = bal_node_get(reader->document, reader->root, "sweep");
     const size_t axes = bal_reader_count(reader, sweep);
     if (axes > BAL_AXES_MAX)
-        return bal_reader_fail(reader, sweep, "sweep", BAL_E_RANGE, "there are %zu axes; at most %d are possible", axes,
-                               BAL_AXES_MAX);
+        return bal_reader_fail(reader, sweep, "sweep", BAL_E_RANGE,
+                               "there are %zu axes; at most %d are possible", axes, BAL_AXES_MAX);
     struct bal_sweep_axis *axis = bal_reader_take(reader, axes, sizeof *axis);
     if (!axis)
         return BAL_E_MEMORY;
@@ -342,7 +357,8 @@ enum bal_code bal_read_sweep(struct bal_reader *reader) {
         e->points *= axis[a].count;
         if (e->points * e->policies > BAL_CELLS_MAX)
             return bal_reader_fail(reader, map, "sweep", BAL_E_RANGE,
-                                   "the axes and policies make more than %u combinations; take fewer values", BAL_CELLS_MAX);
+                                   "the axes and policies make more than %u combinations; take fewer values",
+                                   BAL_CELLS_MAX);
     }
     return check_overrides(reader);
 }

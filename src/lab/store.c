@@ -1,10 +1,11 @@
 /* The store: an SQLite file.
  *
- * A cell is found by its identity, the text of everything that determines its trials; the text itself is the key, so nothing can collide and
- * a person can read it. Trials are committed one by one. In WAL mode with synchronous=NORMAL a commit is an append without
- * waiting for the disk: a process that is killed loses nothing that was committed, a machine that loses power may
- * lose the last commits, which are then run again. Whoever writes holds a lock on the file, which the kernel gives
- * back however the process ends; readers need none. */
+ * A cell is found by its identity, the text of everything that determines its trials; the text itself is the
+ * key, so nothing can collide and a person can read it. Trials are committed one by one. In WAL mode with
+ * synchronous=NORMAL a commit is an append without waiting for the disk: a process that is killed loses
+ * nothing that was committed, a machine that loses power may lose the last commits, which are then run again.
+ * Whoever writes holds a lock on the file, which the kernel gives back however the process ends; readers need
+ * none. */
 #include "lab/store_private.h"
 
 #include "lab/pack.h"
@@ -31,12 +32,14 @@ enum {
 
 static const char schema[] =
     "CREATE TABLE run(id INTEGER PRIMARY KEY, name TEXT NOT NULL, mode TEXT NOT NULL, spec TEXT NOT NULL,"
-    " version TEXT NOT NULL, compiler TEXT NOT NULL, machine TEXT NOT NULL, started TEXT NOT NULL, ended TEXT);"
+    " version TEXT NOT NULL, compiler TEXT NOT NULL, machine TEXT NOT NULL, started TEXT NOT NULL, ended "
+    "TEXT);"
     "CREATE TABLE cell(id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE);"
     "CREATE TABLE metric(place INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
     "CREATE TABLE trial(cell INTEGER NOT NULL, replication INTEGER NOT NULL, engine TEXT NOT NULL,"
     " jobs INTEGER NOT NULL, events INTEGER NOT NULL, warmup REAL NOT NULL, seconds REAL NOT NULL,"
-    " quarters BLOB NOT NULL, metrics BLOB NOT NULL, tail BLOB NOT NULL, response BLOB NOT NULL, waiting BLOB NOT NULL,"
+    " quarters BLOB NOT NULL, metrics BLOB NOT NULL, tail BLOB NOT NULL, response BLOB NOT NULL, waiting "
+    "BLOB NOT NULL,"
     " PRIMARY KEY(cell, replication));";
 
 /* Statements that are used once for each trial or cell are prepared once. */
@@ -44,10 +47,13 @@ enum statement { FIND_CELL, ADD_CELL, LIST_TRIALS, GET_TRIALS, PUT_TRIAL, GET_HI
 static const char *const statement_text[STATEMENTS] = {
     [FIND_CELL] = "SELECT id FROM cell WHERE identity = ?1",
     [ADD_CELL] = "INSERT INTO cell(identity) VALUES(?1)",
-    [LIST_TRIALS] = "SELECT replication, metrics FROM trial WHERE cell = ?1 AND replication < ?2 ORDER BY replication",
-    [GET_TRIALS] = "SELECT replication, metrics, engine, jobs, events, warmup, seconds, quarters, tail FROM trial"
-                   " WHERE cell = ?1 AND replication < ?2 ORDER BY replication",
-    [PUT_TRIAL] = "INSERT OR REPLACE INTO trial(cell, replication, engine, jobs, events, warmup, seconds, quarters, metrics, tail,"
+    [LIST_TRIALS] =
+        "SELECT replication, metrics FROM trial WHERE cell = ?1 AND replication < ?2 ORDER BY replication",
+    [GET_TRIALS] =
+        "SELECT replication, metrics, engine, jobs, events, warmup, seconds, quarters, tail FROM trial"
+        " WHERE cell = ?1 AND replication < ?2 ORDER BY replication",
+    [PUT_TRIAL] = "INSERT OR REPLACE INTO trial(cell, replication, engine, jobs, events, warmup, seconds, "
+                  "quarters, metrics, tail,"
                   " response, waiting) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
     [GET_HISTOGRAMS] = "SELECT metrics, response, waiting FROM trial WHERE cell = ?1 AND replication < ?2",
 };
@@ -68,16 +74,18 @@ static enum bal_code fail_sqlite(struct bal_store *store, const char *what, stru
     if (code == SQLITE_NOMEM)
         return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", store->path);
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
-        return bal_fail(err, BAL_E_IO, "%s: another process holds it; try again when that has ended", store->path);
+        return bal_fail(err, BAL_E_IO, "%s: another process holds it; try again when that has ended",
+                        store->path);
     if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
-        return bal_fail(err, BAL_E_FORMAT, "%s: %s; the file is damaged, or is not a store of results", store->path,
-                        sqlite3_errmsg(store->db));
+        return bal_fail(err, BAL_E_FORMAT, "%s: %s; the file is damaged, or is not a store of results",
+                        store->path, sqlite3_errmsg(store->db));
     return bal_fail(err, BAL_E_IO, "%s: %s: %s", store->path, what, sqlite3_errmsg(store->db));
 }
 
 static enum bal_code execute(struct bal_store *store, const char *sql, struct bal_error *err) {
-    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? BAL_OK
-                                                                       : fail_sqlite(store, "cannot be written", err);
+    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK
+               ? BAL_OK
+               : fail_sqlite(store, "cannot be written", err);
 }
 
 /* ---- opening ---- */
@@ -91,17 +99,20 @@ static enum bal_code check_header(const char *path, int fd, struct bal_error *er
     if (size == 0)
         return BAL_OK; /* an empty file becomes a new store */
     if (size < (ssize_t)sizeof header || memcmp(header, "SQLite format 3", 16) != 0)
-        return bal_fail(err, BAL_E_FORMAT, "%s: not a store of results, nor any other SQLite file; name another file", path);
+        return bal_fail(err, BAL_E_FORMAT,
+                        "%s: not a store of results, nor any other SQLite file; name another file", path);
     uint32_t application, version;
     memcpy(&version, header + 60, sizeof version);
     memcpy(&application, header + 68, sizeof application);
     if (be32toh(application) != APPLICATION)
-        return bal_fail(err, BAL_E_FORMAT, "%s: an SQLite file of another program, not a store of results; name another file",
+        return bal_fail(err, BAL_E_FORMAT,
+                        "%s: an SQLite file of another program, not a store of results; name another file",
                         path);
     if (be32toh(version) > VERSION)
-        return bal_fail(err, BAL_E_FORMAT,
-                        "%s: written by a newer version of ballast (format %u, this one knows %d); use that version", path,
-                        be32toh(version), VERSION);
+        return bal_fail(
+            err, BAL_E_FORMAT,
+            "%s: written by a newer version of ballast (format %u, this one knows %d); use that version",
+            path, be32toh(version), VERSION);
     return BAL_OK;
 }
 
@@ -113,9 +124,11 @@ static enum bal_code lock_file(struct bal_store *store, struct bal_error *err) {
         store->created = store->lock >= 0;
     }
     if (store->lock < 0)
-        return bal_fail(err, BAL_E_IO, "%s: cannot be written: %s; name another file", store->path, strerror(errno));
+        return bal_fail(err, BAL_E_IO, "%s: cannot be written: %s; name another file", store->path,
+                        strerror(errno));
     if (flock(store->lock, LOCK_EX | LOCK_NB) != 0)
-        return bal_fail(err, BAL_E_IO, "%s: another run is writing to it; wait for it to end, or name another file",
+        return bal_fail(err, BAL_E_IO,
+                        "%s: another run is writing to it; wait for it to end, or name another file",
                         store->path);
     return check_header(store->path, store->lock, err);
 }
@@ -132,10 +145,12 @@ static enum bal_code look_at_file(const char *path, struct bal_error *err) {
     return code;
 }
 
-static enum bal_code query_number(struct bal_store *store, const char *sql, int64_t *number, struct bal_error *err) {
+static enum bal_code query_number(struct bal_store *store, const char *sql, int64_t *number,
+                                  struct bal_error *err) {
     sqlite3_stmt *statement = NULL;
     enum bal_code code = BAL_OK;
-    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK || sqlite3_step(statement) != SQLITE_ROW)
+    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK ||
+        sqlite3_step(statement) != SQLITE_ROW)
         code = fail_sqlite(store, "cannot be read", err);
     else
         *number = sqlite3_column_int64(statement, 0);
@@ -146,7 +161,8 @@ static enum bal_code query_number(struct bal_store *store, const char *sql, int6
 /* All in one transaction and before WAL is switched on, so that the header is right from the start. */
 static enum bal_code create_tables(struct bal_store *store, struct bal_error *err) {
     char mark[100];
-    snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION, VERSION);
+    snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION,
+             VERSION);
     enum bal_code code = execute(store, "PRAGMA page_size = 8192; BEGIN EXCLUSIVE;", err);
     if (!code)
         code = execute(store, mark, err);
@@ -160,8 +176,8 @@ static enum bal_code add_metrics(struct bal_store *store, struct bal_error *err)
     enum bal_code code = execute(store, "BEGIN IMMEDIATE;", err);
     if (code)
         return code;
-    bool failed = sqlite3_prepare_v2(store->db, "INSERT INTO metric(place, name) VALUES(?1, ?2)", -1, &statement, NULL) !=
-                  SQLITE_OK;
+    bool failed = sqlite3_prepare_v2(store->db, "INSERT INTO metric(place, name) VALUES(?1, ?2)", -1,
+                                     &statement, NULL) != SQLITE_OK;
     for (int m = 0; !failed && m < BAL_METRIC_COUNT && store->places < METRICS_MAX; m++) {
         if (store->place[m] >= 0)
             continue;
@@ -184,7 +200,8 @@ static enum bal_code read_metrics(struct bal_store *store, struct bal_error *err
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         store->place[m] = -1;
     int step = SQLITE_ERROR;
-    if (sqlite3_prepare_v2(store->db, "SELECT place, name FROM metric ORDER BY place", -1, &statement, NULL) == SQLITE_OK)
+    if (sqlite3_prepare_v2(store->db, "SELECT place, name FROM metric ORDER BY place", -1, &statement,
+                           NULL) == SQLITE_OK)
         while ((step = sqlite3_step(statement)) == SQLITE_ROW && store->places < METRICS_MAX) {
             const char *name = (const char *)sqlite3_column_text(statement, 1);
             const int metric = name ? (int)bal_metric_find(name) : BAL_METRIC_COUNT;
@@ -194,18 +211,18 @@ static enum bal_code read_metrics(struct bal_store *store, struct bal_error *err
                 store->place[metric] = store->places;
             store->metric[store->places++] = metric;
         }
-    const enum bal_code code = step == SQLITE_DONE ? BAL_OK
-                               : step == SQLITE_ROW
-                                   ? bal_fail(err, BAL_E_FORMAT, "%s: its list of metrics is damaged", store->path)
-                                   : fail_sqlite(store, "cannot be read", err);
+    const enum bal_code code =
+        step == SQLITE_DONE  ? BAL_OK
+        : step == SQLITE_ROW ? bal_fail(err, BAL_E_FORMAT, "%s: its list of metrics is damaged", store->path)
+                             : fail_sqlite(store, "cannot be read", err);
     sqlite3_finalize(statement);
     return code;
 }
 
 static enum bal_code prepare(struct bal_store *store, struct bal_error *err) {
     for (int i = 0; i < STATEMENTS; i++)
-        if (sqlite3_prepare_v3(store->db, statement_text[i], -1, SQLITE_PREPARE_PERSISTENT, &store->statement[i], NULL) !=
-            SQLITE_OK)
+        if (sqlite3_prepare_v3(store->db, statement_text[i], -1, SQLITE_PREPARE_PERSISTENT,
+                               &store->statement[i], NULL) != SQLITE_OK)
             return fail_sqlite(store, "cannot be used", err);
     return BAL_OK;
 }
@@ -214,7 +231,8 @@ static enum bal_code open_writing(struct bal_store *store, struct bal_error *err
     enum bal_code code = lock_file(store, err);
     if (code)
         return code;
-    if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL) != SQLITE_OK)
+    if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL) !=
+        SQLITE_OK)
         return fail_sqlite(store, "cannot be opened", err);
     sqlite3_busy_timeout(store->db, LOCK_WAIT);
     int64_t tables = 0;
@@ -247,14 +265,16 @@ static char *path_as_uri(const char *path, const char *query) {
     return uri;
 }
 
-/* Where the directory cannot be written, SQLite cannot make the files that go with WAL; without a log there is nothing in them, and
- * the file can be read as it stands. */
+/* Where the directory cannot be written, SQLite cannot make the files that go with WAL; without a log there
+ * is nothing in them, and the file can be read as it stands. */
 static enum bal_code open_immutable(struct bal_store *store, struct bal_error *err) {
     char *uri = path_as_uri(store->path, "?immutable=1");
     sqlite3_close(store->db);
     store->db = NULL;
+    store->places = 0;
     const int opened =
-        uri ? sqlite3_open_v2(uri, &store->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_FULLMUTEX, NULL)
+        uri ? sqlite3_open_v2(uri, &store->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_FULLMUTEX,
+                              NULL)
             : SQLITE_NOMEM;
     free(uri);
     return opened == SQLITE_OK ? read_metrics(store, err) : fail_sqlite(store, "cannot be opened", err);
@@ -264,11 +284,13 @@ static enum bal_code open_reading(struct bal_store *store, struct bal_error *err
     enum bal_code code = look_at_file(store->path, err);
     if (code)
         return code;
-    if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_FULLMUTEX, NULL) != SQLITE_OK)
+    if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_FULLMUTEX, NULL) !=
+        SQLITE_OK)
         return fail_sqlite(store, "cannot be opened", err);
     sqlite3_busy_timeout(store->db, LOCK_WAIT);
     code = read_metrics(store, err);
-    if (code && sqlite3_errcode(store->db) == SQLITE_CANTOPEN && !exists(store->path, "-wal"))
+    const int why = sqlite3_errcode(store->db) & 0xff;
+    if (code && (why == SQLITE_CANTOPEN || why == SQLITE_READONLY) && !exists(store->path, "-wal"))
         code = open_immutable(store, err);
     return code;
 }
@@ -352,7 +374,8 @@ static bool is_missing(double value) {
 }
 
 /* Reads the list of metrics in a column; false when one of ours is not in it. */
-static bool column_metrics(const struct bal_store *store, sqlite3_stmt *statement, int column, double *metric) {
+static bool column_metrics(const struct bal_store *store, sqlite3_stmt *statement, int column,
+                           double *metric) {
     const uint8_t *bytes = sqlite3_column_blob(statement, column);
     const int count = sqlite3_column_bytes(statement, column) / 8;
     for (int m = 0; m < BAL_METRIC_COUNT; m++) {
@@ -366,7 +389,8 @@ static bool column_metrics(const struct bal_store *store, sqlite3_stmt *statemen
 }
 
 enum bal_code bal_store_list(struct bal_store *store, int64_t cell, unsigned limit,
-                             void (*found)(void *context, unsigned replication), void *context, struct bal_error *err) {
+                             void (*found)(void *context, unsigned replication), void *context,
+                             struct bal_error *err) {
     sqlite3_stmt *list = store->statement[LIST_TRIALS];
     sqlite3_bind_int64(list, 1, cell);
     sqlite3_bind_int64(list, 2, limit);
@@ -444,7 +468,8 @@ static void bind_blob(sqlite3_stmt *statement, int place, const uint8_t *bytes, 
     sqlite3_bind_blob(statement, place, bytes, (int)size, SQLITE_STATIC);
 }
 
-static void bind_trial(struct bal_store *store, sqlite3_stmt *put, const struct bal_trial *trial, struct packed *packed) {
+static void bind_trial(struct bal_store *store, sqlite3_stmt *put, const struct bal_trial *trial,
+                       struct packed *packed) {
     for (int i = 0; i < store->places; i++)
         packed->metric[i] = store->metric[i] < BAL_METRIC_COUNT ? trial->metric[store->metric[i]] : missing();
     bal_pack_doubles(packed->metric, (size_t)store->places, packed->metrics);
@@ -462,8 +487,8 @@ static void bind_trial(struct bal_store *store, sqlite3_stmt *put, const struct 
     bind_blob(put, 12, packed->waiting, bal_pack_histogram(trial->waiting, packed->waiting));
 }
 
-enum bal_code bal_store_put(struct bal_store *store, int64_t cell, unsigned replication, const struct bal_trial *trial,
-                            struct bal_error *err) {
+enum bal_code bal_store_put(struct bal_store *store, int64_t cell, unsigned replication,
+                            const struct bal_trial *trial, struct bal_error *err) {
     struct packed *packed = malloc(sizeof *packed);
     if (!packed)
         return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", store->path);
@@ -497,7 +522,7 @@ enum bal_code bal_store_add_histograms(struct bal_store *store, int64_t cell, un
                 good = good && bal_unpack_histogram(sqlite3_column_blob(get, 1 + i),
                                                     (size_t)sqlite3_column_bytes(get, 1 + i), into[i]);
     }
-    const enum bal_code code = !good                  ? bal_fail(err, BAL_E_FORMAT, "%s: a histogram is damaged", store->path)
+    const enum bal_code code = !good ? bal_fail(err, BAL_E_FORMAT, "%s: a histogram is damaged", store->path)
                                : step == SQLITE_DONE ? BAL_OK
                                                      : fail_sqlite(store, "cannot be read", err);
     sqlite3_reset(get);
@@ -524,7 +549,8 @@ static void describe_machine(char *text, size_t size) {
             break;
     if (file)
         fclose(file);
-    snprintf(text, size, "%s %s %s, %ld x %s", name.sysname, name.release, name.machine, sysconf(_SC_NPROCESSORS_ONLN), model);
+    snprintf(text, size, "%s %s %s, %ld x %s", name.sysname, name.release, name.machine,
+             sysconf(_SC_NPROCESSORS_ONLN), model);
 }
 
 static const char *compiler(void) {
@@ -548,7 +574,8 @@ static void bind_run(sqlite3_stmt *statement, const struct bal_experiment *e) {
     sqlite3_bind_text(statement, 7, now, -1, SQLITE_TRANSIENT);
 }
 
-static int step_run(struct bal_store *store, const char *sql, const struct bal_experiment *e, bool work, int64_t *id) {
+static int step_run(struct bal_store *store, const char *sql, const struct bal_experiment *e, bool work,
+                    int64_t *id) {
     sqlite3_stmt *statement = NULL;
     int step = SQLITE_ERROR;
     if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) == SQLITE_OK) {
@@ -563,13 +590,14 @@ static int step_run(struct bal_store *store, const char *sql, const struct bal_e
 }
 
 /* The same file in the same mode is the same run, gone on with. */
-enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experiment *experiment, bool work, int64_t *run,
-                              struct bal_error *err) {
+enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experiment *experiment, bool work,
+                              int64_t *run, struct bal_error *err) {
     static const char find[] = "SELECT id FROM run WHERE name = ?1 AND mode = ?2 AND spec = ?3";
     static const char add[] = "INSERT INTO run(name, mode, spec, version, compiler, machine, started)"
                               " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING id";
-    static const char update[] = "UPDATE run SET version = ?4, compiler = ?5, machine = ?6, ended = iif(?8, NULL, ended)"
-                                 " WHERE name = ?1 AND mode = ?2 AND spec = ?3 RETURNING id";
+    static const char update[] =
+        "UPDATE run SET version = ?4, compiler = ?5, machine = ?6, ended = iif(?8, NULL, ended)"
+        " WHERE name = ?1 AND mode = ?2 AND spec = ?3 RETURNING id";
     int step = step_run(store, find, experiment, work, run);
     if (step == SQLITE_ROW)
         step = step_run(store, update, experiment, work, run);
@@ -581,7 +609,8 @@ enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experime
 enum bal_code bal_store_end(struct bal_store *store, int64_t run, struct bal_error *err) {
     char now[32], sql[120];
     write_now(now);
-    snprintf(sql, sizeof sql, "UPDATE run SET ended = coalesce(ended, '%s') WHERE id = %lld", now, (long long)run);
+    snprintf(sql, sizeof sql, "UPDATE run SET ended = coalesce(ended, '%s') WHERE id = %lld", now,
+             (long long)run);
     return execute(store, sql, err);
 }
 
@@ -600,15 +629,16 @@ static void column_run(sqlite3_stmt *list, struct bal_store_run *run, char **end
     for (int i = 0; i <= BAL_MODE_FULL; i++)
         if (mode && strcmp(mode, bal_mode_text((enum bal_mode)i)) == 0)
             run->mode = (enum bal_mode)i;
-    const char **const text[] = {&run->name, NULL, &run->spec, &run->version, &run->compiler, &run->machine, &run->started, &run->ended};
+    const char **const text[] = {&run->name,     NULL,          &run->spec,    &run->version,
+                                 &run->compiler, &run->machine, &run->started, &run->ended};
     for (int i = 0; i < 8; i++)
         if (text[i])
             *text[i] = append(end, (const char *)sqlite3_column_text(list, 1 + i));
 }
 
 /* Two passes over the same state of the file: first how much room is needed, then the copies. */
-static enum bal_code copy_runs(struct bal_store *store, sqlite3_stmt *list, struct bal_store_run **runs, size_t *count,
-                               struct bal_error *err) {
+static enum bal_code copy_runs(struct bal_store *store, sqlite3_stmt *list, struct bal_store_run **runs,
+                               size_t *count, struct bal_error *err) {
     size_t rows = 0, bytes = 0;
     int step;
     for (; (step = sqlite3_step(list)) == SQLITE_ROW; rows++)
@@ -628,7 +658,8 @@ static enum bal_code copy_runs(struct bal_store *store, sqlite3_stmt *list, stru
 
 enum bal_code bal_store_runs(struct bal_store *store, struct bal_store_run **runs, size_t *count,
                              struct bal_error *err) {
-    static const char sql[] = "SELECT id, name, mode, spec, version, compiler, machine, started, ended FROM run ORDER BY id";
+    static const char sql[] =
+        "SELECT id, name, mode, spec, version, compiler, machine, started, ended FROM run ORDER BY id";
     sqlite3_stmt *list = NULL;
     enum bal_code code = execute(store, "BEGIN", err);
     if (code)

@@ -12,8 +12,8 @@ enum bal_code bal_store_cell(struct bal_store *store, const char *identity, bool
 enum bal_code bal_store_group(struct bal_store *store, struct bal_error *err);
 enum bal_code bal_store_ungroup(struct bal_store *store, bool keep, struct bal_error *err);
 
-/* Calls found(context, r) for every replication r < limit of the cell that is stored and complete. A trial that lacks a metric which
- * this version measures is not complete. */
+/* Calls found(context, r) for every replication r < limit of the cell that is stored and complete. A trial
+ * that lacks a metric which this version measures is not complete. */
 enum bal_code bal_store_list(struct bal_store *store, int64_t cell, unsigned limit,
                              void (*found)(void *context, unsigned replication), void *context,
                              struct bal_error *err);
@@ -22,19 +22,21 @@ enum bal_code bal_store_list(struct bal_store *store, int64_t cell, unsigned lim
 enum bal_code bal_store_put(struct bal_store *store, int64_t cell, unsigned replication,
                             const struct bal_trial *trial, struct bal_error *err);
 
-/* Reads the complete trials with a replication < limit, in order, into trial[0..limit) and tells how many there are. which[i] is
- * the replication of trial[i]; it may be NULL. */
+/* Reads the complete trials with a replication < limit, in order, into trial[0..limit) and tells how many
+ * there are. which[i] is the replication of trial[i]; it may be NULL. */
 enum bal_code bal_store_get(struct bal_store *store, int64_t cell, unsigned limit, struct bal_trial *trial,
                             unsigned *which, size_t *count, struct bal_error *err);
 
-/* Adds the histograms of the complete trials with a replication < limit to those given; either may be NULL. */
+/* Adds the histograms of the complete trials with a replication < limit to those given; either may be NULL.
+ */
 enum bal_code bal_store_add_histograms(struct bal_store *store, int64_t cell, unsigned limit,
                                        struct bal_histogram *response, struct bal_histogram *waiting,
                                        struct bal_error *err);
 
-/* Notes that the experiment is being run, with work to do or all done already, and later that it is complete. */
-enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experiment *experiment, bool work, int64_t *run,
-                              struct bal_error *err);
+/* Notes that the experiment is being run, with work to do or all done already, and later that it is complete.
+ */
+enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experiment *experiment, bool work,
+                              int64_t *run, struct bal_error *err);
 enum bal_code bal_store_end(struct bal_store *store, int64_t run, struct bal_error *err);
 
 /* A cell with the trials that count: as many as the experiment wants, fewer when not all are there yet. */
@@ -47,8 +49,9 @@ struct bal_cell {
     bool complete;
 };
 /* To be ended with bal_cell_fini, also after a failure. */
-enum bal_code bal_cell_load(struct bal_cell *cell, struct bal_store *store, const struct bal_experiment *experiment,
-                            size_t point, size_t policy, struct bal_error *err);
+enum bal_code bal_cell_load(struct bal_cell *cell, struct bal_store *store,
+                            const struct bal_experiment *experiment, size_t point, size_t policy,
+                            struct bal_error *err);
 void bal_cell_fini(struct bal_cell *cell);
 
 /* One more than the largest replication. */

@@ -1,9 +1,10 @@
 /* Sweeps: which trials are missing, in which order they are done, and when a cell has enough of them.
  *
- * A request is a cell that the experiment wants; its identity is what the store knows it by. Two requests may have the same identity (a
- * policy that an axis does not concern); its trials are then done once. There is no list of trials: each request has a
- * place up to which its replications have been handed out, and the requests are sorted by the cost of a trial, so that the longest go
- * first and memory does not grow with the number of trials. */
+ * A request is a cell that the experiment wants; its identity is what the store knows it by. Two requests may
+ * have the same identity (a policy that an axis does not concern); its trials are then done once. There is no
+ * list of trials: each request has a place up to which its replications have been handed out, and the
+ * requests are sorted by the cost of a trial, so that the longest go first and memory does not grow with the
+ * number of trials. */
 #include "lab/sweep.h"
 
 #include "lab/plan.h"
@@ -24,8 +25,8 @@ struct identity {
 
 struct request {
     size_t point, policy;
-    int64_t cell;    /* its number in the store */
-    size_t identity; /* its index here */
+    int64_t cell;          /* its number in the store */
+    size_t identity;       /* its index here */
     double cost;           /* of one trial */
     unsigned wanted, most; /* replications */
     unsigned next;         /* all before it are handed out or complete */
@@ -77,8 +78,10 @@ static void mark_complete(void *context, unsigned replication) {
     ((struct identity *)context)->state[replication] = COMPLETE;
 }
 
-/* Makes the request want so many replications, and counts what that adds. Trials that the store has are found here. */
-static enum bal_code want(struct bal_sweep *sweep, struct request *request, unsigned wanted, struct bal_error *err) {
+/* Makes the request want so many replications, and counts what that adds. Trials that the store has are found
+ * here. */
+static enum bal_code want(struct bal_sweep *sweep, struct request *request, unsigned wanted,
+                          struct bal_error *err) {
     struct identity *identity = &sweep->identity[request->identity];
     const unsigned known = identity->capacity;
     if (!reserve(identity, wanted))
@@ -88,7 +91,8 @@ static enum bal_code want(struct bal_sweep *sweep, struct request *request, unsi
         if (!before)
             return no_memory(err);
         memcpy(before, identity->state, known);
-        const enum bal_code code = bal_store_list(sweep->store, identity->cell, wanted, mark_complete, identity, err);
+        const enum bal_code code =
+            bal_store_list(sweep->store, identity->cell, wanted, mark_complete, identity, err);
         memcpy(identity->state, before, known); /* what is under way here is not asked of the store again */
         free(before);
         if (code)
@@ -105,8 +109,8 @@ static enum bal_code want(struct bal_sweep *sweep, struct request *request, unsi
     return BAL_OK;
 }
 
-/* Has the request all it wants? When a precision is asked for, its trials then tell whether that is enough; more may be wanted, and
- * may be in the store already. */
+/* Has the request all it wants? When a precision is asked for, its trials then tell whether that is enough;
+ * more may be wanted, and may be in the store already. */
 static enum bal_code settle(struct bal_sweep *sweep, struct request *request, struct bal_error *err) {
     while (!request->settled) {
         const struct identity *identity = &sweep->identity[request->identity];
@@ -122,8 +126,9 @@ static enum bal_code settle(struct bal_sweep *sweep, struct request *request, st
         bal_experiment_case(sweep->e, request->point, request->policy, &c);
         struct bal_trial *trial = malloc(request->wanted * sizeof *trial);
         size_t count = 0;
-        enum bal_code code = trial ? bal_store_get(sweep->store, identity->cell, request->wanted, trial, NULL, &count, err)
-                                   : no_memory(err);
+        enum bal_code code =
+            trial ? bal_store_get(sweep->store, identity->cell, request->wanted, trial, NULL, &count, err)
+                  : no_memory(err);
         if (!code)
             bal_result_of(&c, trial, count, &result);
         free(trial);
@@ -139,7 +144,8 @@ static enum bal_code settle(struct bal_sweep *sweep, struct request *request, st
     return BAL_OK;
 }
 
-/* For a cell that the store does not know and that is only counted: negative, and the same for the same identity. */
+/* For a cell that the store does not know and that is only counted: negative, and the same for the same
+ * identity. */
 static int64_t stand_in(const char *identity) {
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     for (; *identity; identity++)
@@ -147,15 +153,16 @@ static int64_t stand_in(const char *identity) {
     return -(int64_t)(hash >> 1) - 1;
 }
 
-static enum bal_code add_request(struct bal_sweep *sweep, size_t point, size_t policy, struct bal_setup *setup,
-                                 bool create, struct bal_error *err) {
+static enum bal_code add_request(struct bal_sweep *sweep, size_t point, size_t policy,
+                                 struct bal_setup *setup, bool create, struct bal_error *err) {
     struct request *request = &sweep->request[sweep->requests];
     bal_plan_policy(sweep->e, point, policy, setup);
     char *identity = bal_plan_identity(&setup->c);
     if (!identity)
         return no_memory(err);
     int64_t cell = 0;
-    const enum bal_code code = sweep->store ? bal_store_cell(sweep->store, identity, create, &cell, err) : BAL_OK;
+    const enum bal_code code =
+        sweep->store ? bal_store_cell(sweep->store, identity, create, &cell, err) : BAL_OK;
     if (!cell)
         cell = stand_in(identity);
     free(identity);
@@ -202,7 +209,8 @@ static void number_identities(struct bal_sweep *sweep) {
         sweep->first[sweep->request[i].identity + 1]++;
     for (size_t k = 0; k < sweep->identities; k++)
         sweep->first[k + 1] += sweep->first[k];
-    for (size_t i = sweep->requests; i-- > 0;) /* backwards, with first[k + 1] moving down to where k ends up */
+    for (size_t i = sweep->requests; i-- > 0;) /* backwards, with first[k + 1] moving down to where k ends up
+                                                */
         sweep->by_identity[--sweep->first[sweep->request[i].identity + 1]] = i;
     for (size_t k = 0; k < sweep->identities; k++)
         sweep->first[k] = sweep->first[k + 1];
@@ -273,7 +281,8 @@ enum bal_code bal_sweep_new(const struct bal_experiment *experiment, struct bal_
     result->options = *options;
     enum bal_code code = plan(result, true, err);
     if (!code)
-        code = bal_store_begin(store, experiment, result->progress.done < result->progress.total, &result->run, err);
+        code = bal_store_begin(store, experiment, result->progress.done < result->progress.total,
+                               &result->run, err);
     if (code) {
         free_sweep(result);
         return code;
@@ -341,8 +350,8 @@ enum bal_next bal_sweep_next_wait(struct bal_sweep *sweep, struct bal_task *task
 }
 
 /* Commits the trial and asks the requests of its identity whether they have enough. */
-static enum bal_code take_in(struct bal_sweep *sweep, const struct bal_task *task, const struct bal_trial *trial,
-                             struct bal_error *err) {
+static enum bal_code take_in(struct bal_sweep *sweep, const struct bal_task *task,
+                             const struct bal_trial *trial, struct bal_error *err) {
     const struct request *from = &sweep->request[task->request];
     const size_t k = from->identity;
     struct identity *identity = &sweep->identity[k];
@@ -386,7 +395,7 @@ enum bal_code bal_task_run(const struct bal_experiment *experiment, const struct
     bal_experiment_case(experiment, task->point, task->policy, &c);
     c.run.replication = task->replication;
     c.run.stop = stop;
-    return bal_simulate(&c.model, &c.policy, &c.run, trial, err);
+    return bal_case_trial(&c, &c.run, trial, err);
 }
 
 struct bench {
@@ -418,7 +427,8 @@ enum bal_code bal_sweep_finish(struct bal_sweep *sweep, struct bal_error *err) {
         return sweep->error.code;
     }
     if (sweep->progress.done < sweep->progress.total)
-        return bal_fail(err, BAL_E_STOPPED, "stopped after %zu of %zu trials", sweep->progress.done, sweep->progress.total);
+        return bal_fail(err, BAL_E_STOPPED, "stopped after %zu of %zu trials", sweep->progress.done,
+                        sweep->progress.total);
     return bal_store_end(sweep->store, sweep->run, err);
 }
 

@@ -1,5 +1,5 @@
-/* A sweep under way: which trials are to be done, handed out one by one to whoever computes (threads here, other processes through
- * MPI), taken in again and committed.
+/* A sweep under way: which trials are to be done, handed out one by one to whoever computes (threads here,
+ * other processes through MPI), taken in again and committed.
  *
  * All functions may be called from several threads at once. */
 #ifndef LAB_SWEEP_H
@@ -15,7 +15,8 @@ struct bal_task {
     unsigned replication;
 };
 
-/* Finds out what is missing in the store and notes that the run has begun. The experiment and the store must outlive it. */
+/* Finds out what is missing in the store and notes that the run has begun. The experiment and the store must
+ * outlive it. */
 enum bal_code bal_sweep_new(const struct bal_experiment *experiment, struct bal_store *store,
                             const struct bal_sweep_options *options, struct bal_sweep **sweep,
                             struct bal_error *err);

@@ -1,7 +1,7 @@
 /* From what an experiment file asks to be drawn, and the results in the store, to a figure.
  *
- * Panels, curves and places on the x axis each stand for a dimension of the experiment: one of its axes, its policies or the
- * metrics of the figure. A value to draw is found by fixing one member in each dimension. */
+ * Panels, curves and places on the x axis each stand for a dimension of the experiment: one of its axes, its
+ * policies or the metrics of the figure. A value to draw is found by fixing one member in each dimension. */
 #include "ballast/report.h"
 
 #include "lab/arena.h"
@@ -60,10 +60,14 @@ static bool is_chosen(const struct builder *b, int what, size_t member) {
 
 static size_t size_of(const struct builder *b, int what) {
     switch (what) {
-    case BAL_BY_NOTHING: return 1;
-    case BAL_BY_POLICY: return b->experiment->policies;
-    case BAL_BY_METRIC: return b->plot->metrics;
-    default: return b->experiment->axis[what].count;
+    case BAL_BY_NOTHING:
+        return 1;
+    case BAL_BY_POLICY:
+        return b->experiment->policies;
+    case BAL_BY_METRIC:
+        return b->plot->metrics;
+    default:
+        return b->experiment->axis[what].count;
     }
 }
 
@@ -147,8 +151,35 @@ struct value {
     enum bal_verdict verdict;
 };
 
+static struct bal_quantity over_of(const struct builder *b, struct bal_quantity quantity) {
+    return b->plot->over_metric.metric < 0 ? quantity : b->plot->over_metric;
+}
+
+/* The quantity over that of the policy that the figure divides by; unstable where one of them is. */
+static enum bal_code measure_ratio(struct builder *b, const struct place *place, struct bal_quantity quantity,
+                                   struct value *value) {
+    const size_t point = bal_experiment_point(b->experiment, place->index);
+    const size_t policy[2] = {place->policy, (size_t)b->plot->over};
+    const struct bal_quantity of[2] = {quantity, over_of(b, quantity)};
+    const int top = b->plot->inverse, bottom = !top;
+    *value = (struct value){{NAN, NAN}, BAL_STABLE};
+    for (int i = 0; i < 2; i++) {
+        struct bal_result result;
+        const enum bal_code code =
+            bal_store_result(b->store, b->experiment, point, policy[i], &result, b->err);
+        if (code || result.replications == 0)
+            return code;
+        if (bal_quantity_diverges(of[i]) && value->verdict != BAL_UNSTABLE && result.verdict != BAL_STABLE)
+            value->verdict = result.verdict;
+    }
+    return bal_store_ratio(b->store, b->experiment, point, policy[top], of[top], policy[bottom], of[bottom],
+                           &value->estimate, b->err);
+}
+
 static enum bal_code measure(struct builder *b, const struct place *place, struct bal_quantity quantity,
                              struct value *value) {
+    if (b->plot->over >= 0)
+        return measure_ratio(b, place, quantity, value);
     const size_t point = bal_experiment_point(b->experiment, place->index);
     struct bal_result result;
     enum bal_code code = bal_store_result(b->store, b->experiment, point, place->policy, &result, b->err);
@@ -162,7 +193,8 @@ static enum bal_code measure(struct builder *b, const struct place *place, struc
     else if (quantity.metric < BAL_METRIC_COUNT)
         value->estimate = result.metric[quantity.metric];
     else
-        code = bal_store_quantity(b->store, b->experiment, point, place->policy, quantity, &value->estimate, b->err);
+        code = bal_store_quantity(b->store, b->experiment, point, place->policy, quantity, &value->estimate,
+                                  b->err);
     return code;
 }
 
@@ -172,11 +204,30 @@ static void note_source(struct builder *b, const char *source) {
 }
 
 static double known_at(struct builder *b, const struct bal_case *c, struct bal_quantity quantity) {
-    const struct bal_known known = bal_known_of(&c->model, &c->policy);
-    const double value = bal_quantity_of_known(quantity, &c->model, &known);
+    const char *source = NULL;
+    const double value = bal_quantity_of_case(quantity, c, &source);
     if (!isnan(value))
-        note_source(b, known.source);
+        note_source(b, source);
     return value;
+}
+
+static double bound_at(const struct bal_case *c, struct bal_quantity quantity) {
+    const struct bal_known known = bal_known_of(&c->model, &c->policy);
+    return bal_quantity_bound(quantity, &known);
+}
+
+/* What is computed there, or the bound that is proved, divided as what is measured is. */
+static double computed_at(struct builder *b, const struct place *place, const struct bal_case *c,
+                          struct bal_quantity quantity, bool bound) {
+    const double value = bound ? bound_at(c, quantity) : known_at(b, c, quantity);
+    if (b->plot->over < 0)
+        return value;
+    struct place other = *place;
+    other.policy = (size_t)b->plot->over;
+    struct bal_case below = case_at(b, &other);
+    below.model = c->model;
+    const double ratio = value / known_at(b, &below, over_of(b, quantity));
+    return b->plot->inverse ? 1 / ratio : ratio;
 }
 
 /* ---- series ---- */
@@ -229,17 +280,17 @@ static double x_of(const struct builder *b, size_t i) {
     return has_numbers(b) ? b->experiment->axis[b->x.what].value[b->x.member[i]].number : (double)i;
 }
 
-/* Between the points of an axis of loads alone, theory can be asked at any other load too. */
-static bool is_load(const struct builder *b) {
+/* Between the points of an axis of loads or of shares alone, theory can be asked at any other one too. */
+static bool is_swept(const struct builder *b, const char *field) {
     const struct bal_sweep_axis *axis = b->x.what >= 0 ? &b->experiment->axis[b->x.what] : NULL;
-    return axis && axis->numeric && axis->fields == 1 && strcmp(axis->name, "load") == 0 && b->x.count > 1 &&
+    return axis && axis->numeric && axis->fields == 1 && strcmp(axis->name, field) == 0 && b->x.count > 1 &&
            b->plot->kind == BAL_PLOT_AXIS;
 }
 
-static enum bal_code fill_theory(struct builder *b, struct place place, struct column *column) {
+static enum bal_code fill_theory(struct builder *b, struct place place, bool bound, struct column *column) {
     enum { FINE = 120 };
     const struct bal_quantity quantity = b->plot->metric[place.metric];
-    const bool fine = is_load(b);
+    const bool load = is_swept(b, "load"), high = is_swept(b, "high"), fine = load || high;
     if (!take_column(b, column, fine ? FINE : b->x.count))
         return no_memory(b);
     const double from = x_of(b, 0), to = x_of(b, b->x.count - 1);
@@ -247,9 +298,11 @@ static enum bal_code fill_theory(struct builder *b, struct place place, struct c
         const struct place there = moved(place, &b->x, fine ? 0 : i);
         struct bal_case c = case_at(b, &there);
         const double x = fine ? from + (to - from) * (double)i / (FINE - 1) : x_of(b, i);
-        if (fine)
+        if (load)
             c.model.load = x;
-        put_exact(column, i, x, known_at(b, &c, quantity));
+        if (high)
+            c.model.high = x;
+        put_exact(column, i, x, computed_at(b, &there, &c, quantity, bound));
     }
     return BAL_OK;
 }
@@ -336,8 +389,8 @@ static enum bal_code fill_distribution(struct builder *b, struct place place, st
         code = measure(b, &place, (struct bal_quantity){BAL_RESPONSE_MEAN, 0}, &value);
     if (!code)
         code = bal_store_histograms(b->store, b->experiment, point, place.policy,
-                                    is_waiting(b, &place) ? NULL : histogram, is_waiting(b, &place) ? histogram : NULL,
-                                    &unit, b->err);
+                                    is_waiting(b, &place) ? NULL : histogram,
+                                    is_waiting(b, &place) ? histogram : NULL, &unit, b->err);
     if (!code && !take_column(b, column, BAL_HISTOGRAM_BINS))
         code = no_memory(b);
     if (code)
@@ -393,10 +446,13 @@ static enum bal_style style_of(const struct builder *b) {
 static enum bal_code fill_measured(struct builder *b, struct place place, struct column *column) {
     switch (b->plot->kind) {
     case BAL_PLOT_CDF:
-    case BAL_PLOT_CCDF: return fill_distribution(b, place, column);
-    case BAL_PLOT_TAIL: return fill_tail(b, place, column);
+    case BAL_PLOT_CCDF:
+        return fill_distribution(b, place, column);
+    case BAL_PLOT_TAIL:
+        return fill_tail(b, place, column);
     case BAL_PLOT_AXIS:
-    case BAL_PLOT_BARS: break;
+    case BAL_PLOT_BARS:
+        break;
     }
     return fill_axis(b, place, column);
 }
@@ -417,18 +473,19 @@ static bool same_curve(const struct bal_series *a, const struct bal_series *b) {
     return true;
 }
 
-/* Appends what theory says of each of the curves, which stand at the front. Where it says the same of all, as it does of a limit for all numbers of servers, that is
- * one line which belongs to none of them. */
-static enum bal_code add_theory(struct builder *b, struct place place, struct bal_series *series, size_t *count) {
+/* Appends what theory says of each of the curves, which stand at the front. Where it says the same of all, as
+ * it does of a limit for all numbers of servers, that is one line which belongs to none of them. */
+static enum bal_code add_theory(struct builder *b, struct place place, struct bal_series *series,
+                                size_t *count) {
     const size_t first = *count;
     bool same = true;
     for (size_t s = 0; s < b->series.count; s++) {
         struct bal_series *line = &series[*count];
         struct column column;
         const struct place there = moved(place, &b->series, s);
-        const enum bal_code code = is_distribution(b)                ? fill_law(b, there, &series[s], &column)
+        const enum bal_code code = is_distribution(b)               ? fill_law(b, there, &series[s], &column)
                                    : b->plot->kind == BAL_PLOT_TAIL ? fill_tail_theory(b, there, &column)
-                                                                    : fill_theory(b, there, &column);
+                                                                    : fill_theory(b, there, false, &column);
         if (code)
             return code;
         attach(line, &column);
@@ -447,8 +504,26 @@ static enum bal_code add_theory(struct builder *b, struct place place, struct ba
     return BAL_OK;
 }
 
+/* Appends what is proved to bound the curves. */
+static enum bal_code add_bounds(struct builder *b, struct place place, struct bal_series *series,
+                                size_t *count) {
+    for (size_t s = 0; s < b->series.count; s++) {
+        struct bal_series *line = &series[*count];
+        struct column column;
+        const enum bal_code code = fill_theory(b, moved(place, &b->series, s), true, &column);
+        if (code)
+            return code;
+        attach(line, &column);
+        line->theory = line->bound = true;
+        line->group = (unsigned)s;
+        line->style = BAL_STYLE_LINE;
+        *count += any_known(line);
+    }
+    return BAL_OK;
+}
+
 static enum bal_code fill_series(struct builder *b, struct place place, struct bal_panel *panel) {
-    struct bal_series *series = bal_arena_take(b->arena, 2 * b->series.count, sizeof *series);
+    struct bal_series *series = bal_arena_take(b->arena, 3 * b->series.count, sizeof *series);
     if (!series)
         return no_memory(b);
     size_t count = 0;
@@ -460,6 +535,7 @@ static enum bal_code fill_series(struct builder *b, struct place place, struct b
         attach(&series[count], &column);
         series[count].group = (unsigned)s;
         series[count].style = style_of(b);
+        series[count].dashed = is_distribution(b);
         series[count].name = name_of(b, &b->series, s);
         if (series[count].name && is_distribution(b) && column.unstable)
             series[count].name = print_text(b, series[count].name, " (unstable)", "");
@@ -468,6 +544,11 @@ static enum bal_code fill_series(struct builder *b, struct place place, struct b
     }
     if (b->plot->theory) {
         const enum bal_code code = add_theory(b, place, series, &count);
+        if (code)
+            return code;
+    }
+    if (b->plot->bound && b->plot->kind == BAL_PLOT_AXIS) {
+        const enum bal_code code = add_bounds(b, place, series, &count);
         if (code)
             return code;
     }
@@ -484,7 +565,9 @@ static bool label_x(struct builder *b, struct place place, struct bal_axis *axis
     if (is_distribution(b)) {
         const struct bal_case c = case_at(b, &place);
         if (!axis->label) {
-            axis->label = mixes_times(b) ? "time t" : is_waiting(b, &place) ? "waiting time t" : "response time t";
+            axis->label = mixes_times(b)          ? "time t"
+                          : is_waiting(b, &place) ? "waiting time t"
+                                                  : "response time t";
             axis->unit = bal_metric_unit((struct bal_quantity){BAL_RESPONSE_MEAN, 0}, &c.model);
         }
         return true;
@@ -499,7 +582,8 @@ static bool label_x(struct builder *b, struct place place, struct bal_axis *axis
         return true;
     const char **names = bal_arena_take(b->arena, b->x.count, sizeof *names);
     for (size_t i = 0; names && i < b->x.count; i++)
-        names[i] = b->x.what >= 0 ? b->experiment->axis[b->x.what].value[b->x.member[i]].label : name_of(b, &b->x, i);
+        names[i] = b->x.what >= 0 ? b->experiment->axis[b->x.what].value[b->x.member[i]].label
+                                  : name_of(b, &b->x, i);
     axis->names = names;
     axis->name_count = b->x.count;
     return names;
@@ -525,12 +609,19 @@ static bool label_y(struct builder *b, struct place place, struct bal_axis *axis
     }
     const struct bal_case c = case_at(b, &place);
     const struct bal_quantity quantity = b->plot->metric[place.metric];
-    if (b->series.what == BAL_BY_METRIC && b->plot->metrics > 1) {
+    if (b->series.what == BAL_BY_METRIC && b->plot->metrics > 1) { /* the legend names them; their unit is
+                                                                      left */
         axis->label = bal_metric_unit(quantity, &c.model);
+        if (!*axis->label && quantity.metric < BAL_METRIC_COUNT)
+            axis->label = bal_metric_table[quantity.metric].unit;
         return true;
     }
     axis->label = metric_text(b, quantity);
-    axis->unit = bal_metric_unit(quantity, &c.model);
+    if (b->plot->over >= 0 && axis->label)
+        axis->label = print_text(b, axis->label, b->plot->inverse ? " under that of " : " over that of ",
+                                 b->experiment->policy[b->plot->over].label);
+    else
+        axis->unit = bal_metric_unit(quantity, &c.model);
     return axis->label;
 }
 
@@ -538,7 +629,8 @@ static bool label_y(struct builder *b, struct place place, struct bal_axis *axis
 static bool title_panel(struct builder *b, size_t row, size_t column, struct bal_panel *panel) {
     const bool by_row = b->rows.what != BAL_BY_NOTHING && b->rows.what != BAL_BY_METRIC;
     const bool by_column = b->columns.what != BAL_BY_NOTHING && b->columns.what != BAL_BY_METRIC;
-    const char *r = by_row ? name_of(b, &b->rows, row) : "", *c = by_column ? name_of(b, &b->columns, column) : "";
+    const char *r = by_row ? name_of(b, &b->rows, row) : "",
+               *c = by_column ? name_of(b, &b->columns, column) : "";
     if (!r || !c)
         return false;
     if (by_row || (by_column && (row == 0 || b->rows.what == BAL_BY_NOTHING)))
@@ -561,18 +653,19 @@ static enum bal_code choose_dimensions(struct builder *b) {
     const struct bal_plot *plot = b->plot;
     const bool one_place = is_distribution(b) || plot->kind == BAL_PLOT_TAIL;
     if (!dimension_init(b, &b->rows, plot->rows) || !dimension_init(b, &b->columns, plot->panels) ||
-        !dimension_init(b, &b->series, plot->series) || !dimension_init(b, &b->x, one_place ? BAL_BY_NOTHING : plot->x))
+        !dimension_init(b, &b->series, plot->series) ||
+        !dimension_init(b, &b->x, one_place ? BAL_BY_NOTHING : plot->x))
         return no_memory(b);
     if (b->rows.count == 0 || b->columns.count == 0 || b->series.count == 0 || b->x.count == 0)
-        return bal_fail(b->err, BAL_E_MODEL, "figure '%s': nothing is left to draw; choose more values or policies",
-                        plot->id);
+        return bal_fail(b->err, BAL_E_MODEL,
+                        "figure '%s': nothing is left to draw; choose more values or policies", plot->id);
     if (b->rows.count > BAL_PANELS_MAX || b->columns.count > BAL_PANELS_MAX ||
         b->rows.count * b->columns.count > BAL_PANELS_MAX)
-        return bal_fail(b->err, BAL_E_RANGE, "figure '%s': %zu panels; at most %d fit into one figure", plot->id,
-                        b->rows.count * b->columns.count, BAL_PANELS_MAX);
+        return bal_fail(b->err, BAL_E_RANGE, "figure '%s': %zu panels; at most %d fit into one figure",
+                        plot->id, b->rows.count * b->columns.count, BAL_PANELS_MAX);
     if (b->series.count > BAL_FIGURE_GROUPS_MAX)
-        return bal_fail(b->err, BAL_E_RANGE, "figure '%s': %zu curves; at most %d can be told apart", plot->id,
-                        b->series.count, BAL_FIGURE_GROUPS_MAX);
+        return bal_fail(b->err, BAL_E_RANGE, "figure '%s': %zu curves; at most %d can be told apart",
+                        plot->id, b->series.count, BAL_FIGURE_GROUPS_MAX);
     return BAL_OK;
 }
 
@@ -672,6 +765,7 @@ enum bal_code bal_chart_write(struct bal_store *store, const struct bal_experime
             return code;
     }
     if (files->only && !found)
-        return bal_fail(err, BAL_E_UNKNOWN, "experiment '%s' has no figure '%s'", experiment->name, files->only);
+        return bal_fail(err, BAL_E_UNKNOWN, "experiment '%s' has no figure '%s'", experiment->name,
+                        files->only);
     return BAL_OK;
 }

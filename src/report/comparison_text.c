@@ -243,8 +243,9 @@ static void print_notes(const struct comparison *comparison, FILE *out) {
     for (size_t i = 0; i < comparison->count; i++) {
         const struct bal_known known =
             bal_known_of(&comparison->cases[i].model, &comparison->cases[i].policy);
-        exact = exact || known.kind == BAL_KNOWN_EXACT;
-        limit = limit || known.kind == BAL_KNOWN_LIMIT;
+        const bool shown = !comparison->cases[i].model.classes || !isnan(known.high.response_mean);
+        exact = exact || (shown && known.kind == BAL_KNOWN_EXACT);
+        limit = limit || (shown && known.kind == BAL_KNOWN_LIMIT);
         const struct bal_result *result = &comparison->results[i];
         undecided = undecided || (result->replications > 0 && result->verdict == BAL_UNDECIDED);
         unstable = unstable || (result->replications > 0 && result->verdict == BAL_UNSTABLE);

@@ -30,12 +30,14 @@ static enum bal_code check_axis(const struct bal_axis *axis, const char *name, s
     if (axis->low == 0 && axis->high == 0)
         return BAL_OK;
     if (axis->low >= axis->high)
-        return bal_fail(err, BAL_E_RANGE, "the %s axis ends at %g, before it begins at %g; its end must be above", name,
+        return bal_fail(err, BAL_E_RANGE,
+                        "the %s axis ends at %g, before it begins at %g; its end must be above", name,
                         axis->high, axis->low);
     if (fabs(axis->low) > BAL_SCALE_LARGEST || fabs(axis->high) > BAL_SCALE_LARGEST)
         return bal_fail(err, BAL_E_RANGE, "the %s axis reaches beyond %g", name, BAL_SCALE_LARGEST);
     if (axis->log && (axis->low <= 0 || axis->high <= 0))
-        return bal_fail(err, BAL_E_RANGE, "the %s axis is logarithmic and cannot reach %g; its ends must be above 0", name,
+        return bal_fail(err, BAL_E_RANGE,
+                        "the %s axis is logarithmic and cannot reach %g; its ends must be above 0", name,
                         axis->low <= 0 ? axis->low : axis->high);
     return BAL_OK;
 }
@@ -84,7 +86,8 @@ enum bal_code bal_figure_script(const struct bal_figure *figure, enum bal_figure
 }
 
 /* Replaces *data by what a page can take. */
-static enum bal_code finish_svg(const struct bal_figure *figure, char **data, size_t *size, struct bal_error *err) {
+static enum bal_code finish_svg(const struct bal_figure *figure, char **data, size_t *size,
+                                struct bal_error *err) {
     char *title = bal_text_clean(figure->title);
     char *finished = title ? bal_svg_finish(*data, title, size) : NULL;
     free(title);

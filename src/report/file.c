@@ -49,5 +49,6 @@ enum bal_code bal_file_write(const char *path, const char *data, size_t size, st
     }
     free(beside);
     return good ? BAL_OK
-                : bal_fail(err, BAL_E_IO, "'%s' cannot be written: %s; choose another place", path, strerror(errno));
+                : bal_fail(err, BAL_E_IO, "'%s' cannot be written: %s; choose another place", path,
+                           strerror(errno));
 }

@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* Writes a file so that it is there complete or not at all: beside its place first, then under its name. What stood there
- * before is replaced. */
+/* Writes a file so that it is there complete or not at all: beside its place first, then under its name. What
+ * stood there before is replaced. */
 enum bal_code bal_file_write(const char *path, const char *data, size_t size, struct bal_error *err);
 
 #endif

@@ -90,6 +90,11 @@ static void add_row(struct table *table, const struct bal_fluid_report *report, 
         if (report->simulated)
             table_add(table, "%.4f", simulated_at(report, k, report->level[i]));
     }
+    for (size_t i = 0; i < report->extras; i++) {
+        table_add(table, "%.4f", report->extra[i].fluid[k]);
+        if (report->simulated)
+            table_add(table, "%.4f", report->extra[i].simulated[k]);
+    }
 }
 
 static void add_limit(struct table *table, const struct bal_fluid_report *report, const struct limit *limit) {
@@ -102,15 +107,24 @@ static void add_limit(struct table *table, const struct bal_fluid_report *report
         if (report->simulated)
             table_add(table, "%s", "");
     }
+    for (size_t i = 0; i < report->extras; i++) { /* those that are not busy are off */
+        table_add(table, "%.4f", strcmp(report->extra[i].name, "off") == 0 ? 1 - limit->s[0] : 0);
+        if (report->simulated)
+            table_add(table, "%s", "");
+    }
 }
 
 static void print_notes(const struct bal_fluid_report *report, const struct limit *limit, FILE *out) {
     fputs("\njobs: mean number at a server; s_i: fraction of servers with at least i. Time in mean service "
           "times.\n",
           out);
+    if (report->extras)
+        fputs("idle, setup, off: fractions of servers that are idle and on, in set-up, off.\n", out);
     if (limit->exists)
         fprintf(out, "limit: what the path tends to; jobs then wait %.4f on average.\n",
                 fmax(limit->jobs / report->load - 1, 0));
+    else if (report->load < 1)
+        fputs("There is no limit: the load varies, or servers never switch off.\n", out);
     else
         fputs("There is no limit: at a load of 1 or more the queues grow for ever.\n", out);
     if (!report->simulated)
@@ -118,10 +132,17 @@ static void print_notes(const struct bal_fluid_report *report, const struct limi
     const struct bal_distance apart = bal_path_distance(report->simulated, report->fluid);
     fprintf(out, "The two paths are never farther apart than %.4f, in s_%zu at time %.4g.\n",
             apart.difference, apart.level, apart.time);
+    for (size_t i = 0; i < report->extras; i++) {
+        double most = 0;
+        for (size_t k = 0; k < report->times; k++)
+            most = fmax(most, fabs(report->extra[i].fluid[k] - report->extra[i].simulated[k]));
+        fprintf(out, "%s %s: %.4f%s", i ? "," : "In the states of servers,", report->extra[i].name, most,
+                i + 1 == report->extras ? ".\n" : "");
+    }
 }
 
 void bal_fluid_text(const struct bal_fluid_report *report, FILE *out) {
-    const size_t columns = (report->simulated ? 2 : 1) * (report->levels + 1) + 1;
+    const size_t columns = (report->simulated ? 2 : 1) * (report->levels + report->extras + 1) + 1;
     char *align = malloc(columns + 1);
     if (!align)
         return;
@@ -139,6 +160,11 @@ void bal_fluid_text(const struct bal_fluid_report *report, FILE *out) {
         if (report->simulated)
             table_add(&table, "sim");
     }
+    for (size_t i = 0; i < report->extras; i++) {
+        table_add(&table, "%s", report->extra[i].name);
+        if (report->simulated)
+            table_add(&table, "sim");
+    }
     for (size_t k = 0; k < report->times; k += report->every)
         add_row(&table, report, k);
     if (limit.exists)
@@ -153,9 +179,14 @@ void bal_fluid_text(const struct bal_fluid_report *report, FILE *out) {
 
 /* ---- for programs ---- */
 
+/* Ten decimals, which are right; the integrator's next ones are not, and differ from machine to machine. */
+static double tidy(double value) {
+    return round(value * 1e10) / 1e10;
+}
+
 static void csv_number(double value, FILE *out) {
     char text[BAL_NUMBER_TEXT];
-    bal_number_print(value, text);
+    bal_number_print(tidy(value), text);
     fprintf(out, ",%s", text);
 }
 
@@ -163,10 +194,14 @@ void bal_fluid_csv(const struct bal_fluid_report *report, FILE *out) {
     fputs("t,jobs", out);
     for (size_t i = 0; i < report->levels; i++)
         fprintf(out, ",s%zu", report->level[i]);
+    for (size_t i = 0; i < report->extras; i++)
+        fprintf(out, ",%s", report->extra[i].name);
     if (report->simulated) {
         fputs(",sim.jobs", out);
         for (size_t i = 0; i < report->levels; i++)
             fprintf(out, ",sim.s%zu", report->level[i]);
+        for (size_t i = 0; i < report->extras; i++)
+            fprintf(out, ",sim.%s", report->extra[i].name);
     }
     fputc('\n', out);
     for (size_t k = 0; k < report->times; k += report->every) {
@@ -176,10 +211,14 @@ void bal_fluid_csv(const struct bal_fluid_report *report, FILE *out) {
         csv_number(fluid_jobs(report, k), out);
         for (size_t i = 0; i < report->levels; i++)
             csv_number(fluid_at(report, k, report->level[i]), out);
+        for (size_t i = 0; i < report->extras; i++)
+            csv_number(report->extra[i].fluid[k], out);
         if (report->simulated) {
             csv_number(simulated_jobs(report, k), out);
             for (size_t i = 0; i < report->levels; i++)
                 csv_number(simulated_at(report, k, report->level[i]), out);
+            for (size_t i = 0; i < report->extras; i++)
+                csv_number(report->extra[i].simulated[k], out);
         }
         fputc('\n', out);
     }
@@ -189,11 +228,14 @@ static void json_state(struct json *json, const char *key, double jobs,
                        double (*at)(const struct bal_fluid_report *, size_t, size_t),
                        const struct bal_fluid_report *report, size_t k) {
     json_open_line(json, key, '{');
-    json_number(json, "jobs", jobs);
+    json_number(json, "jobs", tidy(jobs));
     json_open_line(json, "s", '[');
     for (size_t i = 0; i < report->levels; i++)
-        json_number(json, NULL, at(report, k, report->level[i]));
+        json_number(json, NULL, tidy(at(report, k, report->level[i])));
     json_close(json, ']');
+    for (size_t i = 0; i < report->extras; i++)
+        json_number(json, report->extra[i].name,
+                    tidy((at == fluid_at ? report->extra[i].fluid : report->extra[i].simulated)[k]));
     json_close(json, '}');
 }
 
@@ -222,11 +264,11 @@ static void json_limit(struct json *json, const struct bal_fluid_report *report)
         return;
     }
     json_open_line(json, "limit", '{');
-    json_number(json, "waiting_mean", fmax(limit.jobs / report->load - 1, 0));
-    json_number(json, "jobs", limit.jobs);
+    json_number(json, "waiting_mean", tidy(fmax(limit.jobs / report->load - 1, 0)));
+    json_number(json, "jobs", tidy(limit.jobs));
     json_open_line(json, "s", '[');
     for (size_t i = 0; i < report->levels; i++)
-        json_number(json, NULL, limit.s[report->level[i] - 1]);
+        json_number(json, NULL, tidy(limit.s[report->level[i] - 1]));
     json_close(json, ']');
     json_close(json, '}');
     free(limit.s);
@@ -239,8 +281,8 @@ static void json_distance(struct json *json, const struct bal_fluid_report *repo
     }
     const struct bal_distance apart = bal_path_distance(report->simulated, report->fluid);
     json_open_line(json, "distance", '{');
-    json_number(json, "norm", apart.norm);
-    json_number(json, "difference", apart.difference);
+    json_number(json, "norm", tidy(apart.norm));
+    json_number(json, "difference", tidy(apart.difference));
     json_number(json, "time", apart.time);
     json_count(json, "level", apart.level);
     json_close(json, '}');
@@ -279,10 +321,11 @@ struct drawing {
 
 static bool drawing_init(struct drawing *drawing, const struct bal_fluid_report *report) {
     const size_t points = report->times / report->every + 1;
-    const size_t values = report->levels * (report->times + points) + points;
+    const size_t curves = report->levels + report->extras;
+    const size_t values = curves * (report->times + points) + points;
     *drawing = (struct drawing){.values = malloc(values * sizeof *drawing->values),
-                                .names = malloc(report->levels * sizeof *drawing->names),
-                                .series = calloc(2 * report->levels, sizeof *drawing->series)};
+                                .names = malloc(curves * sizeof *drawing->names),
+                                .series = calloc(2 * curves, sizeof *drawing->series)};
     return drawing->values && drawing->names && drawing->series;
 }
 
@@ -299,13 +342,17 @@ static void draw_levels(struct drawing *drawing, const struct bal_fluid_report *
     for (size_t k = 0; k < report->times; k += report->every)
         point_time[points++] = report->time[k];
     next += points;
-    for (size_t i = 0; i < report->levels; i++) {
-        const size_t level = report->level[i];
+    for (size_t i = 0; i < report->levels + report->extras; i++) {
+        const struct bal_fluid_extra *extra = i < report->levels ? NULL : &report->extra[i - report->levels];
+        const size_t level = extra ? 0 : report->level[i];
         char *name = drawing->names[i];
-        snprintf(name, sizeof drawing->names[0], "s_%zu", level);
+        if (extra)
+            snprintf(name, sizeof drawing->names[0], "%s", extra->name);
+        else
+            snprintf(name, sizeof drawing->names[0], "s_%zu", level);
         double *y = next;
         for (size_t k = 0; k < report->times; k++)
-            *next++ = fluid_at(report, k, level);
+            *next++ = extra ? extra->fluid[k] : fluid_at(report, k, level);
         drawing->series[drawing->count++] = (struct bal_series){.name = name,
                                                                 .group = (unsigned)i,
                                                                 .style = BAL_STYLE_LINE,
@@ -317,7 +364,7 @@ static void draw_levels(struct drawing *drawing, const struct bal_fluid_report *
             continue;
         y = next;
         for (size_t k = 0; k < report->times; k += report->every)
-            *next++ = simulated_at(report, k, level);
+            *next++ = extra ? extra->simulated[k] : simulated_at(report, k, level);
         drawing->series[drawing->count++] = (struct bal_series){.name = name,
                                                                 .group = (unsigned)i,
                                                                 .style = BAL_STYLE_POINTS,
@@ -342,7 +389,7 @@ enum bal_code bal_fluid_figure(const struct bal_fluid_report *report, const char
     snprintf(measured, sizeof measured, "%u servers simulated", report->servers);
     const struct bal_panel panel = {
         .x = {.label = "time", .unit = "mean service times"},
-        .y = {.label = "servers with at least i jobs, s_i", .low = 0, .high = 1},
+        .y = {.label = report->extras ? "fraction of servers" : "servers with at least i jobs, s_i", .low = 0, .high = 1},
         .series = drawing.series,
         .count = drawing.count,
     };

@@ -7,6 +7,15 @@
 
 #include <stdio.h>
 
+/* A fraction of servers beside the levels, at all times. */
+struct bal_fluid_extra {
+    const char *name;        /* "off": in tables */
+    const double *fluid;
+    const double *simulated; /* NULL: none */
+};
+
+enum { BAL_FLUID_EXTRAS = 3 };
+
 struct bal_fluid_report {
     const struct bal_policy_spec *policy;
     const struct bal_known_fluid *known;
@@ -19,7 +28,9 @@ struct bal_fluid_report {
     const size_t *level; /* ... and which: from 1, rising */
     const struct bal_fluid_path *fluid;
     const struct bal_path *simulated; /* NULL: none */
-    uint32_t servers;                 /* of the simulated one */
+    size_t extras;
+    struct bal_fluid_extra extra[BAL_FLUID_EXTRAS];
+    uint32_t servers; /* of the simulated one */
     uint64_t seed;
 };
 

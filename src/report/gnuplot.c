@@ -1,5 +1,5 @@
-/* gnuplot reads its script from and writes its picture and its complaints to files in memory: nothing is left behind however this
- * ends, no pipe can block, and no signal is raised when gnuplot dies early. */
+/* gnuplot reads its script from and writes its picture and its complaints to files in memory: nothing is left
+ * behind however this ends, no pipe can block, and no signal is raised when gnuplot dies early. */
 #include "report/gnuplot.h"
 
 #include <errno.h>
@@ -12,8 +12,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 static enum bal_code no_resource(struct bal_error *err) {
     return bal_fail(err, BAL_E_IO, "gnuplot cannot be run: %s", strerror(errno));
@@ -54,7 +52,8 @@ static char *read_all(int file, size_t *size) {
     return data;
 }
 
-/* A file in memory whose number is above those of the standard files, also where the program has closed these. */
+/* A file in memory whose number is above those of the standard files, also where the program has closed
+ * these. */
 static int memory_file(const char *name) {
     const int file = memfd_create(name, MFD_CLOEXEC);
     if (file < 0 || file > 2)
@@ -80,7 +79,8 @@ static int start(const int file[3], pid_t *child) {
     return error;
 }
 
-/* gnuplot prints the line that it could not read, a caret under the place, and the reason in the last line. */
+/* gnuplot prints the line that it could not read, a caret under the place, and the reason in the last line.
+ */
 static enum bal_code complain(int status, char *said, struct bal_error *err) {
     if (WIFSIGNALED(status))
         return bal_fail(err, BAL_E_IO, "gnuplot was ended by signal %d (%s)", WTERMSIG(status),
@@ -98,8 +98,9 @@ static enum bal_code run(const int file[3], char **data, size_t *size, struct ba
     pid_t child;
     const int error = start(file, &child);
     if (error == ENOENT)
-        return bal_fail(err, BAL_E_IO, "gnuplot is not installed, and figures need it; on Debian it is in the package "
-                                       "gnuplot-nox");
+        return bal_fail(err, BAL_E_IO,
+                        "gnuplot is not installed, and figures need it; on Debian it is in the package "
+                        "gnuplot-nox");
     if (error)
         return bal_fail(err, BAL_E_IO, "gnuplot cannot be run: %s", strerror(error));
     int status;
@@ -124,7 +125,8 @@ static enum bal_code run(const int file[3], char **data, size_t *size, struct ba
     return code;
 }
 
-enum bal_code bal_gnuplot_run(const char *script, size_t length, char **data, size_t *size, struct bal_error *err) {
+enum bal_code bal_gnuplot_run(const char *script, size_t length, char **data, size_t *size,
+                              struct bal_error *err) {
     int file[3] = {-1, -1, -1};
     static const char *const name[] = {"script", "picture", "complaints"};
     enum bal_code code = BAL_OK;

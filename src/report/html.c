@@ -2,8 +2,8 @@
 
 #include "report/text.h"
 
-/* Narrow screens first: one column, tables that scroll inside themselves, figures that shrink. Colours follow the reader's choice of
- * light or dark; every verdict is said in words as well. */
+/* Narrow screens first: one column, tables that scroll inside themselves, figures that shrink. Colours follow
+ * the reader's choice of light or dark; every verdict is said in words as well. */
 static const char style[] =
     ":root{color-scheme:light dark;--ink:#1f1f1f;--soft:#5a5a5a;--line:#d9d9d9;--paper:#fff;--card:#f6f6f6;"
     "--good:#00664b;--bad:#a83c00;--open:#6b5500;--link:#005c99}\n"
@@ -14,14 +14,16 @@ static const char style[] =
     "color:var(--ink);background:var(--paper);overflow-wrap:break-word}\n"
     "header,main,footer{max-width:68rem;margin:0 auto;padding:0 1rem}\n"
     "h1{font-size:1.7rem;line-height:1.2;margin:1.5rem 0 .3rem}\n"
-    "h2{font-size:1.35rem;line-height:1.25;margin:2.5rem 0 .3rem;padding-top:1rem;border-top:1px solid var(--line)}\n"
+    "h2{font-size:1.35rem;line-height:1.25;margin:2.5rem 0 .3rem;padding-top:1rem;border-top:1px solid "
+    "var(--line)}\n"
     "h3{font-size:1.05rem;margin:1.6rem 0 .5rem}\n"
     "p{margin:.4rem 0;max-width:46rem}\n"
     "a{color:var(--link)}\n"
     ".soft{color:var(--soft);font-size:.9rem}\n"
     ".claims{list-style:none;margin:0;padding:0;display:grid;gap:.6rem;"
     "grid-template-columns:repeat(auto-fill,minmax(min(100%,26rem),1fr))}\n"
-    ".claims li{background:var(--card);border-left:4px solid var(--mark);border-radius:4px;padding:.6rem .8rem}\n"
+    ".claims li{background:var(--card);border-left:4px solid var(--mark);border-radius:4px;padding:.6rem "
+    ".8rem}\n"
     ".holds{--mark:var(--good)}.fails{--mark:var(--bad)}.open{--mark:var(--open)}\n"
     ".badge{color:var(--mark);font-weight:600}\n"
     ".claims dl{display:grid;grid-template-columns:auto 1fr;gap:0 .7rem;margin:.4rem 0 0;font-size:.9rem}\n"
@@ -56,12 +58,23 @@ void bal_html_text(const char *text, FILE *out) {
         bal_text_put(&end, before == '\n' ? '\n' : character);
         *end = '\0';
         switch (*letter) {
-        case '<': fputs("&lt;", out); break;
-        case '>': fputs("&gt;", out); break;
-        case '&': fputs("&amp;", out); break;
-        case '"': fputs("&quot;", out); break;
-        case '\'': fputs("&#39;", out); break;
-        default: fputs(letter, out);
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        case '\'':
+            fputs("&#39;", out);
+            break;
+        default:
+            fputs(letter, out);
         }
     }
 }

@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-/* Text, harmless inside elements and inside attributes in double quotes, whatever its bytes. NULL prints nothing. Line breaks stay. */
+/* Text, harmless inside elements and inside attributes in double quotes, whatever its bytes. NULL prints
+ * nothing. Line breaks stay. */
 void bal_html_text(const char *text, FILE *out);
 
 /* <name class>text</name>; class may be NULL. */

@@ -1,5 +1,6 @@
-/* gnuplot could place legend, labels and margins by itself, but it guesses the width of text and differs from format to format;
- * panels would not line up and legends would cover data. Here all of it is decided once for all formats. */
+/* gnuplot could place legend, labels and margins by itself, but it guesses the width of text and differs from
+ * format to format; panels would not line up and legends would cover data. Here all of it is decided once for
+ * all formats. */
 #include "report/layout.h"
 
 #include "report/text.h"
@@ -12,9 +13,9 @@
 static const double one_column = 252, two_columns = 516; /* of a paper */
 static const double edge = 5;                            /* free at the edges of the figure */
 static const double line_height = 11;
-static const double tick_gap = 6.5; /* between an axis and the text of its ticks */
-static const double strip_row = 7;  /* height of a row of marks of unstable points */
-static const double panel_gap = 10; /* between panels */
+static const double tick_gap = 6.5;  /* between an axis and the text of its ticks */
+static const double strip_row = 7;   /* height of a row of marks of unstable points */
+static const double panel_gap = 10;  /* between panels */
 static const double bar_share = 0.8; /* of a place on the x axis that is filled by bars */
 
 bool bal_layout_unstable(const struct bal_series *series, size_t i) {
@@ -49,7 +50,8 @@ static bool is_bar(const struct bal_series *series) {
 }
 
 /* How many different groups below `below` have a series that passes. */
-static unsigned count_groups(const struct bal_panel *panel, unsigned below, bool (*passes)(const struct bal_series *)) {
+static unsigned count_groups(const struct bal_panel *panel, unsigned below,
+                             bool (*passes)(const struct bal_series *)) {
     bool seen[BAL_FIGURE_GROUPS_MAX + 1] = {false};
     unsigned count = 0;
     for (size_t i = 0; i < panel->count; i++) {
@@ -111,7 +113,8 @@ static void scale_names(struct panel_layout *out, const struct bal_panel *panel)
         out->x.high = 1;
 }
 
-static void place_scales(struct panel_layout *out, const struct bal_panel *panel, double width, double height) {
+static void place_scales(struct panel_layout *out, const struct bal_panel *panel, double width,
+                         double height) {
     struct span x, y;
     span_of(panel, &x, &y);
     out->bars = count_groups(panel, BAL_FIGURE_GROUPS_MAX + 1, is_bar);
@@ -196,7 +199,8 @@ static size_t choose_columns(const struct bal_figure *figure) {
     return figure->panels <= 3 ? figure->panels : figure->panels == 4 ? 2 : 3;
 }
 
-/* A label that the next panel in the same column (row) has as well is shown once, below (left of) them all. */
+/* A label that the next panel in the same column (row) has as well is shown once, below (left of) them all.
+ */
 static bool shows_x_label(const struct bal_figure *figure, const struct grid *grid, size_t i) {
     const size_t below = i + grid->columns;
     return has_axis_text(&figure->panel[i].x) &&
@@ -226,8 +230,9 @@ static bool make_names(struct panel_layout *out, const struct bal_axis *axis) {
     return true;
 }
 
-/* Names stand side by side if the widest fits between its neighbours, else they are turned and end below their place; then each
- * may be as long as it finds room to its left, but not so long that it makes the figure high. Returns the height. */
+/* Names stand side by side if the widest fits between its neighbours, else they are turned and end below
+ * their place; then each may be as long as it finds room to its left, but not so long that it makes the
+ * figure high. Returns the height. */
 static double place_names_below(struct panel_layout *out, double left, double width) {
     static const double turn = 35, sine = 0.574, cosine = 0.819, longest = 100;
     double widest = 0;
@@ -254,7 +259,8 @@ static size_t unit_begins(const char *text) {
 }
 
 /* The texts that panel i shows, made before anything is placed: margins depend on them. */
-static bool make_texts(const struct bal_figure *figure, const struct grid *grid, struct layout *layout, size_t i) {
+static bool make_texts(const struct bal_figure *figure, const struct grid *grid, struct layout *layout,
+                       size_t i) {
     const struct bal_panel *panel = &figure->panel[i];
     struct panel_layout *out = &layout->panel[i];
     if (panel->title && *panel->title && !(out->title = bal_text_clean(panel->title)))
@@ -294,7 +300,8 @@ static double left_of(const struct panel_layout *panel) {
     return label_width(panel) + widest_tick(&panel->y) + tick_gap;
 }
 
-static void place_texts(const struct grid *grid, struct panel_layout *out, size_t column, double name_height) {
+static void place_texts(const struct grid *grid, struct panel_layout *out, size_t column,
+                        double name_height) {
     if (out->title)
         shorten(out->title, (out->frame.width + 20) / LETTERS);
     out->title_at = out->frame.top - line_height * 0.65;
@@ -344,8 +351,9 @@ static bool place_panels(const struct bal_figure *figure, struct layout *layout,
             titles |= layout->panel[i].title != NULL;
             labels |= layout->panel[i].x_label != NULL;
             if (layout->panel[i].names > 0)
-                name_height = fmax(name_height, place_names_below(&layout->panel[i], grid.left[i % grid.columns],
-                                                                  grid.frame_width));
+                name_height =
+                    fmax(name_height,
+                         place_names_below(&layout->panel[i], grid.left[i % grid.columns], grid.frame_width));
         }
         *top += titles ? line_height + 3 : 4;
         for (size_t i = first; i < end; i++) {
@@ -387,9 +395,11 @@ static bool place_title(const struct bal_figure *figure, struct layout *layout, 
 
 /* ---- legend ---- */
 
-static bool add_entry(struct layout *layout, enum entry_kind kind, unsigned group, bool line, const char *text) {
+static bool add_entry(struct layout *layout, enum entry_kind kind, unsigned group, bool line,
+                      const char *text) {
     struct entry *entry = &layout->entry[layout->entries];
-    *entry = (struct entry){.kind = kind, .group = group, .text = bal_text_clean(text), .sample = line ? 16 : 7};
+    *entry =
+        (struct entry){.kind = kind, .group = group, .text = bal_text_clean(text), .sample = line ? 16 : 7};
     if (!entry->text)
         return false;
     shorten(entry->text, (layout->width - 2 * edge - entry->sample - SAMPLE_GAP) / LETTERS);
@@ -409,25 +419,28 @@ static void place_entries(struct layout *layout, size_t first, size_t end, doubl
     for (; columns > 0; columns--) {
         memset(column, 0, sizeof column);
         for (size_t i = first; i < end; i++)
-            column[(i - first) % columns] = fmax(column[(i - first) % columns], entry_width(&layout->entry[i]));
+            column[(i - first) % columns] =
+                fmax(column[(i - first) % columns], entry_width(&layout->entry[i]));
         total = gap * (double)(columns - 1);
         for (size_t c = 0; c < columns; c++)
             total += column[c];
         /* The last row should not be a lonely one where a narrower arrangement is as high. */
         const size_t rows = (end - first + columns - 1) / columns;
-        if ((total <= room || columns == 1) && (columns == 1 || (end - first + columns - 2) / (columns - 1) > rows))
+        if ((total <= room || columns == 1) &&
+            (columns == 1 || (end - first + columns - 2) / (columns - 1) > rows))
             break;
     }
     double at = (layout->width - total) / 2;
     for (size_t c = 0; c < columns; c++) {
         for (size_t i = first + c; i < end; i += columns) {
             layout->entry[i].left = at;
-            layout->entry[i].middle = *top + line_height * ((double)((i - first) / columns) + 0.5);
+            const size_t row = (i - first) / columns;
+            layout->entry[i].middle = *top + line_height * ((double)row + 0.5);
         }
         at += column[c] + gap;
     }
-    if (columns > 0)
-        *top += line_height * (double)((end - first + columns - 1) / columns);
+    const size_t rows = columns > 0 ? (end - first + columns - 1) / columns : 0;
+    *top += line_height * (double)rows;
 }
 
 static void survey(const struct bal_figure *figure, struct layout *layout, bool *unstable, bool *undecided) {
@@ -436,7 +449,9 @@ static void survey(const struct bal_figure *figure, struct layout *layout, bool 
             const struct bal_series *series = &figure->panel[p].series[s];
             struct group_use *use = &layout->use[series->group];
             use->used = true;
-            use->theory |= series->theory;
+            use->theory |= series->theory && !series->bound;
+            layout->any_bound |= series->bound;
+            use->dashed |= series->dashed;
             if (!series->theory) {
                 use->points |= series->style == BAL_STYLE_POINTS;
                 use->line |= series->style == BAL_STYLE_LINE || series->style == BAL_STYLE_STEPS;
@@ -462,9 +477,12 @@ static bool place_legend(const struct bal_figure *figure, struct layout *layout,
     }
     const size_t groups = layout->entries;
     if (measured && layout->any_theory) {
-        good &= add_entry(layout, ENTRY_MEASURED, 0, line, figure->measured ? figure->measured : "simulation");
+        good &=
+            add_entry(layout, ENTRY_MEASURED, 0, line, figure->measured ? figure->measured : "simulation");
         good &= add_entry(layout, ENTRY_THEORY, 0, true, figure->theory ? figure->theory : "theory");
     }
+    if (layout->any_bound)
+        good &= add_entry(layout, ENTRY_BOUND, 0, true, "bound");
     if (undecided)
         good &= add_entry(layout, ENTRY_UNDECIDED, 0, false, "undecided");
     if (unstable)

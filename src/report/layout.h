@@ -1,4 +1,5 @@
-/* Where everything in a figure stands. Lengths are in points (1/72 inch), y counts downwards from the upper edge. */
+/* Where everything in a figure stands. Lengths are in points (1/72 inch), y counts downwards from the upper
+ * edge. */
 #ifndef REPORT_LAYOUT_H
 #define REPORT_LAYOUT_H
 
@@ -10,20 +11,20 @@ struct box {
 };
 
 struct panel_layout {
-    struct box frame;  /* the axes */
-    struct scale x, y; /* y with the strip for unstable points on top */
-    char *title, *x_label; /* clean; NULL where none is to be shown, as the next */
-    char *y_label[2];      /* in up to two lines */
+    struct box frame;            /* the axes */
+    struct scale x, y;           /* y with the strip for unstable points on top */
+    char *title, *x_label;       /* clean; NULL where none is to be shown, as the next */
+    char *y_label[2];            /* in up to two lines */
     double title_at, x_label_at; /* their middles, in y */
     double y_label_at[2];        /* their middles, in x */
-    size_t names;          /* on the x axis */
-    char **name;           /* clean and as long as there is room */
-    double turn;           /* degrees by which they are turned, 0 or more */
-    double strip;                    /* where on the y axis, as a share, the strip begins; 1: there is none */
-    unsigned bars;                   /* groups that stand side by side in bars, at least 1 */
+    size_t names;                /* on the x axis */
+    char **name;                 /* clean and as long as there is room */
+    double turn;                 /* degrees by which they are turned, 0 or more */
+    double strip;                /* where on the y axis, as a share, the strip begins; 1: there is none */
+    unsigned bars;               /* groups that stand side by side in bars, at least 1 */
 };
 
-enum entry_kind { ENTRY_GROUP, ENTRY_MEASURED, ENTRY_THEORY, ENTRY_UNSTABLE, ENTRY_UNDECIDED };
+enum entry_kind { ENTRY_GROUP, ENTRY_MEASURED, ENTRY_THEORY, ENTRY_BOUND, ENTRY_UNSTABLE, ENTRY_UNDECIDED };
 
 struct entry {
     enum entry_kind kind;
@@ -37,11 +38,11 @@ struct entry {
 struct group_use {
     bool used;
     bool points, line, bars; /* measured values */
-    bool theory;
+    bool theory, dashed;
     const char *name;
 };
 
-enum { TITLE_LINES_MAX = 4, ENTRIES_MAX = BAL_FIGURE_GROUPS_MAX + 4 };
+enum { TITLE_LINES_MAX = 4, ENTRIES_MAX = BAL_FIGURE_GROUPS_MAX + 5 };
 
 struct layout {
     double width, height;
@@ -52,7 +53,7 @@ struct layout {
     size_t entries;
     struct entry entry[ENTRIES_MAX];
     struct group_use use[BAL_FIGURE_GROUPS_MAX + 1]; /* the last one is that of the ink */
-    bool any_theory;
+    bool any_theory, any_bound;
 };
 
 enum { SAMPLE_GAP = 4 };

@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The table explains: "high class: mean response time: from arrival to completion". Its explanation stands behind the last colon
- * or the first comma. */
-void bal_metric_label(struct bal_quantity quantity, const struct bal_model *model, char text[BAL_METRIC_TEXT]) {
+/* The table explains: "high class: mean response time: from arrival to completion". Its explanation stands
+ * behind the last colon or the first comma. */
+void bal_metric_label(struct bal_quantity quantity, const struct bal_model *model,
+                      char text[BAL_METRIC_TEXT]) {
     if (quantity.metric == BAL_METRIC_COUNT) {
         snprintf(text, BAL_METRIC_TEXT, "fraction of servers with at least %d job%s", quantity.level,
                  quantity.level == 1 ? "" : "s");
@@ -32,7 +33,9 @@ const char *bal_metric_unit(struct bal_quantity quantity, const struct bal_model
         return "";
     const char *unit = bal_metric_table[quantity.metric].unit;
     if (strcmp(unit, "time") == 0)
-        return model->clock == BAL_CLOCK_SLOTTED ? "slots" : model->size.mean == 1 ? "service times" : "units of time";
+        return model->clock == BAL_CLOCK_SLOTTED ? "slots"
+               : model->size.mean == 1           ? "service times"
+                                                 : "units of time";
     return strncmp(unit, "per ", 4) == 0 ? "" : unit;
 }
 

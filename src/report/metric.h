@@ -7,10 +7,11 @@
 enum { BAL_METRIC_TEXT = 128 };
 
 /* A few words: "mean response time", "messages per slot". */
-void bal_metric_label(struct bal_quantity quantity, const struct bal_model *model, char text[BAL_METRIC_TEXT]);
+void bal_metric_label(struct bal_quantity quantity, const struct bal_model *model,
+                      char text[BAL_METRIC_TEXT]);
 
-/* Its unit: "slots" or "service times" rather than "time", where that is what the model counts in; "" when the words
- * say it already or there is none. */
+/* Its unit: "slots" or "service times" rather than "time", where that is what the model counts in; "" when
+ * the words say it already or there is none. */
 const char *bal_metric_unit(struct bal_quantity quantity, const struct bal_model *model);
 
 /* "2.658 ± 0.005": as many digits as the half-width can bear; "" for NaN. */

@@ -49,7 +49,8 @@ static enum bal_code ratio_of(struct walk *w, const struct row *row, struct bal_
     const bool unstable = row->result.verdict == BAL_UNSTABLE || other.verdict == BAL_UNSTABLE;
     if (code || other.replications == 0 || (unstable && bal_quantity_diverges(quantity)))
         return code;
-    return bal_store_ratio(w->store, w->e, row->point, row->policy, w->e->baseline, quantity, ratio, w->err);
+    return bal_store_ratio(w->store, w->e, row->point, row->policy, quantity, w->e->baseline, quantity, ratio,
+                           w->err);
 }
 
 enum bal_code bal_outcome_judge(struct bal_store *store, const struct bal_experiment *experiment,
@@ -132,8 +133,8 @@ static enum bal_code csv_row(struct walk *w, const struct row *row) {
     return BAL_OK;
 }
 
-enum bal_code bal_outcome_csv(struct bal_store *store, const struct bal_experiment *experiment, bool seconds, FILE *out,
-                              struct bal_error *err) {
+enum bal_code bal_outcome_csv(struct bal_store *store, const struct bal_experiment *experiment, bool seconds,
+                              FILE *out, struct bal_error *err) {
     struct walk w = {store, experiment, err, out, seconds};
     csv_head(experiment, seconds, out);
     return walk(&w, csv_row);
@@ -363,6 +364,12 @@ static enum bal_code text_results(struct bal_store *store, const struct bal_expe
     const enum bal_code code = walk(&w, text_row);
     if (!code)
         table_print(&table, align, true, out);
+    if (!code && e->policies > 1) {
+        char text[32];
+        const char *label = e->policy[e->baseline].label;
+        fprintf(out, "\nvs %s: %s compared with that of %s on the same arrivals\n", label,
+                bal_quantity_text(e->metric[0], text), label);
+    }
     table_fini(&table);
     free(align);
     return code;

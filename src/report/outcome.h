@@ -8,10 +8,11 @@
 enum bal_code bal_outcome_text(struct bal_store *store, const struct bal_experiment *experiment, FILE *out,
                                struct bal_error *err);
 
-/* The fields of `ballast compare --format csv` behind the coordinates of the point and the policy's label; then, for each metric that the
- * experiment shows, its ratio to the baseline. With seconds there is a last column that differs from run to run. */
-enum bal_code bal_outcome_csv(struct bal_store *store, const struct bal_experiment *experiment, bool seconds, FILE *out,
-                              struct bal_error *err);
+/* The fields of `ballast compare --format csv` behind the coordinates of the point and the policy's label;
+ * then, for each metric that the experiment shows, its ratio to the baseline. With seconds there is a last
+ * column that differs from run to run. */
+enum bal_code bal_outcome_csv(struct bal_store *store, const struct bal_experiment *experiment, bool seconds,
+                              FILE *out, struct bal_error *err);
 
 /* One object: {"version", "experiment", "results": [...], "claims": [...]}. */
 enum bal_code bal_outcome_json(struct bal_store *store, const struct bal_experiment *experiment, FILE *out,

@@ -59,8 +59,9 @@ enum bal_code bal_papers_directory(char **directory, struct bal_error *err) {
         free(path);
     }
     free(program);
-    return bal_fail(err, BAL_E_IO, "the papers are not where the program was installed; set BALLAST_PAPERS to their "
-                                   "directory");
+    return bal_fail(err, BAL_E_IO,
+                    "the papers are not where the program was installed; set BALLAST_PAPERS to their "
+                    "directory");
 }
 
 /* ---- reading one ---- */
@@ -127,11 +128,11 @@ static enum bal_code read_heading(struct bal_paper *paper, struct bal_error *err
     char *path = join(paper->directory, "paper.txt");
     FILE *file = path ? fopen(path, "r") : NULL;
     if (!file) {
-        const enum bal_code code =
-            path ? bal_fail(err, BAL_E_IO,
-                            "'%s' is not a paper: its paper.txt cannot be read: %s; `ballast paper` lists the papers",
-                            paper->name, strerror(errno))
-                 : no_memory(err);
+        const enum bal_code code = path ? bal_fail(err, BAL_E_IO,
+                                                   "'%s' is not a paper: its paper.txt cannot be read: %s; "
+                                                   "`ballast paper` lists the papers",
+                                                   paper->name, strerror(errno))
+                                        : no_memory(err);
         free(path);
         return code;
     }

@@ -1,7 +1,8 @@
 /* Papers: directories of experiment files that ask whether what a paper claims is so.
  *
- * A paper NAME is a directory NAME with a file `paper.txt` (its first line is the title, its second says where it appeared, the rest is for
- * readers) and the experiment files `*.yaml`, one for each figure or question. */
+ * A paper NAME is a directory NAME with a file `paper.txt` (its first line is the title, its second says
+ * where it appeared, the rest is for readers) and the experiment files `*.yaml`, one for each figure or
+ * question. */
 #ifndef REPORT_PAPER_H
 #define REPORT_PAPER_H
 
@@ -30,8 +31,9 @@ void bal_papers_fini(struct bal_papers *papers);
 enum bal_code bal_paper_init(struct bal_paper *paper, const char *directory, struct bal_error *err);
 void bal_paper_fini(struct bal_paper *paper);
 
-/* Where papers are: the directory that $BALLAST_PAPERS names; without it `share/ballast/papers` of the place where the program is
- * installed, or `papers` of the source tree whose build directory it is in. The caller frees *directory. */
+/* Where papers are: the directory that $BALLAST_PAPERS names; without it `share/ballast/papers` of the place
+ * where the program is installed, or `papers` of the source tree whose build directory it is in. The caller
+ * frees *directory. */
 enum bal_code bal_papers_directory(char **directory, struct bal_error *err);
 
 #endif

@@ -1,6 +1,7 @@
-/* The script says everything by absolute position (see layout.c) and uses gnuplot for what it does best: clipping, shapes, dashes,
- * error bars and the formats themselves. Text stands in single quotes, in which gnuplot knows no escapes and no commands,
- * and is `noenhanced`, so that braces and underscores are letters. */
+/* The script says everything by absolute position (see layout.c) and uses gnuplot for what it does best:
+ * clipping, shapes, dashes, error bars and the formats themselves. Text stands in single quotes, in which
+ * gnuplot knows no escapes and no commands, and is `noenhanced`, so that braces and underscores are letters.
+ */
 #include "report/plot.h"
 
 #include "ballast/number.h"
@@ -8,10 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-/* The palette of Okabe and Ito (2008), without the yellow that white paper swallows; ink takes the place of its black. */
+/* The palette of Okabe and Ito (2008), without the yellow that white paper swallows; ink takes the place of
+ * its black. */
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", INK};
-/* gnuplot's numbers of filled shapes; the hollow twin is one less. Their number and that of the colours have no common
- * divisor, so 42 groups can be told apart. */
+/* gnuplot's numbers of filled shapes; the hollow twin is one less. Their number and that of the colours have
+ * no common divisor, so 42 groups can be told apart. */
 static const int shapes[] = {7, 5, 9, 13, 11, 15};
 enum { COLOURS = sizeof colours / sizeof *colours, SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -66,8 +68,9 @@ static void put_place(const struct pen *pen, double x, double y) {
     put_pair(pen, "screen", x / pen->layout->width, 1 - y / pen->layout->height);
 }
 
-/* Clean text as a string of gnuplot's. There is no safe way to write a straight quote into one (doubled, as its manual says, it
- * fails at the beginning), so it becomes the typographic one, which looks better anyway. */
+/* Clean text as a string of gnuplot's. There is no safe way to write a straight quote into one (doubled, as
+ * its manual says, it fails at the beginning), so it becomes the typographic one, which looks better anyway.
+ */
 static const char apostrophe[] = "’";
 
 static void put_quoted(const struct pen *pen, const char *text) {
@@ -108,7 +111,8 @@ static void put_colour(const struct pen *pen, const char *colour) {
     fprintf(pen->out, " lc rgb '%s'", colour);
 }
 
-static void put_label(const struct pen *pen, const char *text, double x, double y, const char *how, bool bold) {
+static void put_label(const struct pen *pen, const char *text, double x, double y, const char *how,
+                      bool bold) {
     fputs("set label ", pen->out);
     put_quoted(pen, text);
     fputs(" at ", pen->out);
@@ -123,8 +127,8 @@ static void put_label(const struct pen *pen, const char *text, double x, double 
 static const double line_width = 1.0, wash_width = 2.4, thin = 0.5;
 static const double shape_size = 4.2;
 
-/* A measured curve with a computed one beside it is a broad, pale line, and the computed one a thin line on top: both can be
- * seen where they agree. */
+/* A measured curve with a computed one beside it is a broad, pale line, and the computed one a thin line on
+ * top: both can be seen where they agree. */
 static void put_wash(const struct pen *pen, const char *colour) {
     fprintf(pen->out, " lc rgb '#98%s'", colour + 1);
     put_line_width(pen, wash_width);
@@ -139,6 +143,14 @@ static bool is_washed(const struct group_use *use) {
     return use->line && use->theory;
 }
 
+static const char bound_dashes[] = " dt (6,4)";
+
+/* The first group is solid and lies below the others; what shows between their dashes is theirs in turn. */
+static const char *dashes_of(const struct group_use *use, unsigned group) {
+    static const char *const dashes[] = {"", " dt (9,5)", " dt (3,5)", " dt (9,3,2,3)", " dt (5,3)", " dt (2,2)"};
+    return use->dashed && !is_washed(use) ? dashes[group % (sizeof dashes / sizeof *dashes)] : "";
+}
+
 static void sample_line(const struct pen *pen, const struct entry *entry, const char *colour, bool wash) {
     fputs("set arrow from ", pen->out);
     put_place(pen, entry->left, entry->middle);
@@ -149,6 +161,9 @@ static void sample_line(const struct pen *pen, const struct entry *entry, const 
         put_wash(pen, colour);
     else
         put_line(pen, colour);
+    fputs(entry->kind == ENTRY_BOUND ? bound_dashes : "", pen->out);
+    if (entry->kind == ENTRY_GROUP)
+        fputs(dashes_of(&pen->layout->use[entry->group], entry->group), pen->out);
     putc('\n', pen->out);
 }
 
@@ -183,7 +198,8 @@ static void sample_group(const struct pen *pen, const struct entry *entry) {
         sample_point(pen, entry, colour, shape_of(entry->group));
 }
 
-/* What the words measured and theory stand for is shown as it is in the first group that has them, without its colour. */
+/* What the words measured and theory stand for is shown as it is in the first group that has them, without
+ * its colour. */
 static const struct group_use *first_use(const struct layout *layout, bool theory) {
     for (unsigned g = 0; g <= BAL_FIGURE_GROUPS_MAX; g++) {
         const struct group_use *use = &layout->use[g];
@@ -197,9 +213,18 @@ static void sample_role(const struct pen *pen, const struct entry *entry) {
     const struct group_use *measured = first_use(pen->layout, false), *theory = first_use(pen->layout, true);
     const bool in_ink = theory->bars || theory == &pen->layout->use[BAL_GROUP_INK];
     switch (entry->kind) {
-    case ENTRY_UNSTABLE: sample_point(pen, entry, grey, UNSTABLE_SHAPE); return;
-    case ENTRY_UNDECIDED: sample_point(pen, entry, grey, shapes[0] - 1); return;
-    case ENTRY_THEORY: sample_line(pen, entry, in_ink ? INK : grey, false); return;
+    case ENTRY_UNSTABLE:
+        sample_point(pen, entry, grey, UNSTABLE_SHAPE);
+        return;
+    case ENTRY_UNDECIDED:
+        sample_point(pen, entry, grey, shapes[0] - 1);
+        return;
+    case ENTRY_THEORY:
+        sample_line(pen, entry, in_ink ? INK : grey, false);
+        return;
+    case ENTRY_BOUND:
+        sample_line(pen, entry, grey, false);
+        return;
     case ENTRY_MEASURED:
         if (measured->bars)
             sample_box(pen, entry, grey);
@@ -208,7 +233,8 @@ static void sample_role(const struct pen *pen, const struct entry *entry) {
         else
             sample_point(pen, entry, grey, shapes[0]);
         return;
-    case ENTRY_GROUP: return;
+    case ENTRY_GROUP:
+        return;
     }
 }
 
@@ -226,7 +252,15 @@ static void write_legend(const struct pen *pen) {
 /* ---- data ---- */
 
 /* The kinds of marks, in the order in which they are laid over each other. */
-enum layer { LAYER_CURVES, LAYER_THEORY, LAYER_MEASURED, LAYER_HOLLOW, LAYER_STROKES, LAYER_UNSTABLE, LAYERS };
+enum layer {
+    LAYER_CURVES,
+    LAYER_THEORY,
+    LAYER_MEASURED,
+    LAYER_HOLLOW,
+    LAYER_STROKES,
+    LAYER_UNSTABLE,
+    LAYERS
+};
 
 static bool is_curve(const struct bal_series *series) {
     return series->style == BAL_STYLE_LINE || series->style == BAL_STYLE_STEPS;
@@ -244,7 +278,8 @@ static enum layer layer_of(const struct bal_series *series, size_t i) {
     return undecided ? LAYER_HOLLOW : LAYER_MEASURED;
 }
 
-static bool in_layer(const struct bal_panel *panel, const struct bal_series *series, size_t i, enum layer layer) {
+static bool in_layer(const struct bal_panel *panel, const struct bal_series *series, size_t i,
+                     enum layer layer) {
     if (layer_of(series, i) != layer)
         return false;
     if (layer == LAYER_UNSTABLE)
@@ -279,8 +314,9 @@ static void write_row(const struct pen *pen, const struct bal_panel *panel, cons
     }
 }
 
-static void write_block(const struct pen *pen, const struct bal_panel *panel, const struct panel_layout *place,
-                        const struct bal_series *series, enum layer layer, const char *block) {
+static void write_block(const struct pen *pen, const struct bal_panel *panel,
+                        const struct panel_layout *place, const struct bal_series *series, enum layer layer,
+                        const char *block) {
     fprintf(pen->out, "%s << END\n", block);
     for (size_t i = 0; i < series->count; i++)
         if (in_layer(panel, series, i, layer))
@@ -298,18 +334,21 @@ static const char *separator(bool *first) {
     return text;
 }
 
-static void plot_curve(const struct pen *pen, const struct bal_series *series, const char *block, bool *first) {
+static void plot_curve(const struct pen *pen, const struct bal_series *series, const char *block,
+                       bool *first) {
     fprintf(pen->out, "%s%s using 1:2 with %s", separator(first), block,
             series->style == BAL_STYLE_STEPS ? "steps" : "lines");
     if (!series->theory && is_washed(&pen->layout->use[series->group]))
         put_wash(pen, colour_of(series->group));
     else
         put_line(pen, colour_of(series->group));
+    fputs(series->bound ? bound_dashes : dashes_of(&pen->layout->use[series->group], series->group), pen->out);
     fputs(" notitle", pen->out);
 }
 
 /* What theory says of a bar: a short stroke across it. */
-static void plot_strokes(const struct pen *pen, const struct panel_layout *place, const char *block, bool *first) {
+static void plot_strokes(const struct pen *pen, const struct panel_layout *place, const char *block,
+                         bool *first) {
     const double width = bal_layout_bar_width(place);
     fprintf(pen->out, "%s%s using ($1-", separator(first), block);
     put_length(pen, width / 2);
@@ -322,10 +361,12 @@ static void plot_strokes(const struct pen *pen, const struct panel_layout *place
 }
 
 /* As arrows with flat heads: gnuplot's own error bars leave a hole for the point. */
-static void plot_error_bars(const struct pen *pen, const struct bal_series *series, const char *block, bool *first) {
+static void plot_error_bars(const struct pen *pen, const struct bal_series *series, const char *block,
+                            bool *first) {
     if (!series->half)
         return;
-    fprintf(pen->out, "%s%s using 1:3:(0):($4>$3?$4-$3:NaN) with vectors heads size screen ", separator(first), block);
+    fprintf(pen->out, "%s%s using 1:3:(0):($4>$3?$4-$3:NaN) with vectors heads size screen ",
+            separator(first), block);
     put_length(pen, 1.3 / pen->layout->width);
     fputs(",90", pen->out);
     put_colour(pen, series->style == BAL_STYLE_BARS ? INK : colour_of(series->group));
@@ -343,7 +384,8 @@ static void plot_points(const struct pen *pen, const struct bal_series *series, 
 }
 
 /* Where nothing is computed, a pale line guides the eye from point to point. */
-static void plot_guide(const struct pen *pen, const struct bal_series *series, const char *block, bool *first) {
+static void plot_guide(const struct pen *pen, const struct bal_series *series, const char *block,
+                       bool *first) {
     if (pen->layout->any_theory || series->style != BAL_STYLE_POINTS)
         return;
     fprintf(pen->out, "%s%s using 1:2 with lines lc rgb '#a0%s'", separator(first), block,
@@ -352,16 +394,16 @@ static void plot_guide(const struct pen *pen, const struct bal_series *series, c
     fputs(" notitle", pen->out);
 }
 
-static void plot_bars(const struct pen *pen, const struct panel_layout *place, const struct bal_series *series,
-                      const char *block, bool *first) {
+static void plot_bars(const struct pen *pen, const struct panel_layout *place,
+                      const struct bal_series *series, const char *block, bool *first) {
     fprintf(pen->out, "%s%s using 1:2:(", separator(first), block);
     put_length(pen, bal_layout_bar_width(place) * 0.94);
     fprintf(pen->out, ") with boxes fc rgb '%s' fs solid 1 noborder notitle", colour_of(series->group));
     plot_error_bars(pen, series, block, first);
 }
 
-static void plot_layer(const struct pen *pen, const struct panel_layout *place, const struct bal_series *series,
-                       enum layer layer, const char *block, bool *first) {
+static void plot_layer(const struct pen *pen, const struct panel_layout *place,
+                       const struct bal_series *series, enum layer layer, const char *block, bool *first) {
     const bool bars = series->style == BAL_STYLE_BARS;
     const int shape = shape_of(series->group);
     switch (layer) {
@@ -369,8 +411,12 @@ static void plot_layer(const struct pen *pen, const struct panel_layout *place, 
         plot_curve(pen, series, block, first);
         plot_error_bars(pen, series, block, first);
         return;
-    case LAYER_THEORY: plot_curve(pen, series, block, first); return;
-    case LAYER_STROKES: plot_strokes(pen, place, block, first); return;
+    case LAYER_THEORY:
+        plot_curve(pen, series, block, first);
+        return;
+    case LAYER_STROKES:
+        plot_strokes(pen, place, block, first);
+        return;
     case LAYER_MEASURED:
         if (bars) {
             plot_bars(pen, place, series, block, first);
@@ -384,8 +430,11 @@ static void plot_layer(const struct pen *pen, const struct panel_layout *place, 
         plot_error_bars(pen, series, block, first);
         plot_points(pen, series, block, shape - 1, first);
         return;
-    case LAYER_UNSTABLE: plot_points(pen, series, block, UNSTABLE_SHAPE, first); return;
-    case LAYERS: return;
+    case LAYER_UNSTABLE:
+        plot_points(pen, series, block, UNSTABLE_SHAPE, first);
+        return;
+    case LAYERS:
+        return;
     }
 }
 
@@ -446,7 +495,8 @@ static void write_range(const struct pen *pen, char axis, const struct scale *sc
     fputs("]\n", pen->out);
 }
 
-static void write_frame(const struct pen *pen, const struct bal_panel *panel, const struct panel_layout *place) {
+static void write_frame(const struct pen *pen, const struct bal_panel *panel,
+                        const struct panel_layout *place) {
     static const char *const side[] = {"l", "r", "t", "b"};
     const double width = pen->layout->width, height = pen->layout->height;
     const struct box *frame = &place->frame;
@@ -471,7 +521,8 @@ static void write_frame(const struct pen *pen, const struct bal_panel *panel, co
 }
 
 /* Zero has no place on a logarithmic axis; over a place without a bar it is written out. */
-static void write_zeros(const struct pen *pen, const struct bal_panel *panel, const struct panel_layout *place) {
+static void write_zeros(const struct pen *pen, const struct bal_panel *panel,
+                        const struct panel_layout *place) {
     for (size_t s = 0; s < panel->count && panel->y.log; s++) {
         const struct bal_series *series = &panel->series[s];
         if (series->style != BAL_STYLE_BARS || series->theory)
@@ -494,8 +545,8 @@ static void write_panel_texts(const struct pen *pen, const struct panel_layout *
     if (place->x_label)
         put_label(pen, place->x_label, middle, place->x_label_at, "center", false);
     for (int i = 0; i < 2 && place->y_label[i]; i++)
-        put_label(pen, place->y_label[i], place->y_label_at[i], frame->top + frame->height / 2, "center rotate by 90",
-                  false);
+        put_label(pen, place->y_label[i], place->y_label_at[i], frame->top + frame->height / 2,
+                  "center rotate by 90", false);
     if (place->strip >= 1)
         return;
     fputs("set object rectangle from ", pen->out);
@@ -520,12 +571,14 @@ static void write_panel(const struct pen *pen, const struct bal_figure *figure, 
     for (int layer = 0; layer < LAYERS; layer++)
         for (size_t i = 0; i < panel->count; i++)
             if (has_layer(panel, &panel->series[i], (enum layer)layer))
-                write_block(pen, panel, place, &panel->series[i], (enum layer)layer, block_name(block, p, i, layer));
+                write_block(pen, panel, place, &panel->series[i], (enum layer)layer,
+                            block_name(block, p, i, layer));
     bool first = true;
     for (int layer = 0; layer < LAYERS; layer++)
         for (size_t i = 0; i < panel->count; i++)
             if (has_layer(panel, &panel->series[i], (enum layer)layer))
-                plot_layer(pen, place, &panel->series[i], (enum layer)layer, block_name(block, p, i, layer), &first);
+                plot_layer(pen, place, &panel->series[i], (enum layer)layer, block_name(block, p, i, layer),
+                           &first);
     fputs(first ? "plot NaN notitle" : "", pen->out);
     fputs("\nunset label\nunset arrow\nunset object\n", pen->out);
 }
@@ -546,8 +599,8 @@ static void write_head(const struct pen *pen) {
     putc('\n', pen->out);
 }
 
-void bal_plot_write(const struct bal_figure *figure, const struct layout *layout, enum bal_figure_format format,
-                    FILE *out) {
+void bal_plot_write(const struct bal_figure *figure, const struct layout *layout,
+                    enum bal_figure_format format, FILE *out) {
     const struct pen pen = {out, layout, &devices[format]};
     write_head(&pen);
     for (size_t i = 0; i < layout->title_lines; i++)

@@ -3,6 +3,7 @@
 
 #include "report/html.h"
 #include "report/metric.h"
+#include "report/outcome.h"
 #include "report/svg.h"
 
 #include <inttypes.h>
@@ -52,8 +53,10 @@ static const char *judgement_sign(enum bal_judgement judgement) {
 
 /* ---- claims ---- */
 
-static void put_claim(const struct page *page, const struct bal_claim *claim, const struct bal_finding *finding) {
-    fprintf(page->out, "<li class=\"claim %s\" id=\"claim-%s\">\n", judgement_class(finding->judgement), claim->id);
+static void put_claim(const struct page *page, const struct bal_claim *claim,
+                      const struct bal_finding *finding) {
+    fprintf(page->out, "<li class=\"claim %s\" id=\"claim-%s\">\n", judgement_class(finding->judgement),
+            claim->id);
     fprintf(page->out, "<span class=\"badge\">%s%s</span>\n<p>", judgement_sign(finding->judgement),
             bal_judgement_text(finding->judgement));
     bal_html_text(claim->says, page->out);
@@ -83,7 +86,8 @@ static void put_claims(const struct page *page, const struct item *item) {
 
 static void put_figure(const struct page *page, const struct bal_plot *plot, const struct bal_figure *figure,
                        const char *svg) {
-    fprintf(page->out, "<figure id=\"figure-%s\"%s>\n", plot->id, figure->panels > 1 ? " class=\"wide\"" : "");
+    fprintf(page->out, "<figure id=\"figure-%s\"%s>\n", plot->id,
+            figure->panels > 1 ? " class=\"wide\"" : "");
     put(page, bal_svg_element(svg));
     if (plot->caption || plot->section) {
         put(page, "<figcaption>");
@@ -149,11 +153,13 @@ static void put_table_head(const struct page *page, const struct bal_experiment 
     put(page, "</tr></thead>\n");
 }
 
-static enum bal_code put_value(const struct page *page, const struct bal_experiment *e, size_t point, size_t policy,
-                               struct bal_quantity quantity, const struct bal_result *result, struct bal_error *err) {
+static enum bal_code put_value(const struct page *page, const struct bal_experiment *e, size_t point,
+                               size_t policy, struct bal_quantity quantity, const struct bal_result *result,
+                               struct bal_error *err) {
     struct bal_estimate estimate = {NAN, NAN};
     if (result->verdict != BAL_UNSTABLE || !bal_quantity_diverges(quantity)) {
-        const enum bal_code code = bal_store_quantity(page->store, e, point, policy, quantity, &estimate, err);
+        const enum bal_code code =
+            bal_store_quantity(page->store, e, point, policy, quantity, &estimate, err);
         if (code)
             return code;
     }
@@ -163,8 +169,8 @@ static enum bal_code put_value(const struct page *page, const struct bal_experim
     return BAL_OK;
 }
 
-static enum bal_code put_row(const struct page *page, const struct bal_experiment *e, size_t point, size_t policy,
-                             struct bal_error *err) {
+static enum bal_code put_row(const struct page *page, const struct bal_experiment *e, size_t point,
+                             size_t policy, struct bal_error *err) {
     struct bal_result result;
     enum bal_code code = bal_store_result(page->store, e, point, policy, &result, err);
     if (code)
@@ -175,18 +181,21 @@ static enum bal_code put_row(const struct page *page, const struct bal_experimen
     for (size_t a = 0; a < e->axes; a++)
         bal_html_element("td", NULL, e->axis[a].value[index[a]].label, page->out);
     bal_html_element("td", "l", e->policy[policy].label, page->out);
-    bal_html_element("td", "l", result.replications > 0 ? bal_verdict_text(result.verdict) : "not run", page->out);
+    bal_html_element("td", "l", result.replications > 0 ? bal_verdict_text(result.verdict) : "not run",
+                     page->out);
     for (size_t m = 0; m < e->metrics && !code; m++)
         code = put_value(page, e, point, policy, e->metric[m], &result, err);
     fprintf(page->out, "<td>%u</td></tr>\n", result.replications);
     return code;
 }
 
-static enum bal_code put_table(const struct page *page, const struct bal_experiment *e, struct bal_error *err) {
+static enum bal_code put_table(const struct page *page, const struct bal_experiment *e,
+                               struct bal_error *err) {
     const size_t rows = e->points * e->policies;
     fprintf(page->out, "<details class=\"results\"%s><summary>Results: %zu points, %zu policies</summary>\n",
             rows <= ROWS_OPEN ? " open" : "", e->points, e->policies);
-    put(page, "<p class=\"soft\">± is the half-width of the 95 % confidence interval. A dash stands where a mean would say "
+    put(page, "<p class=\"soft\">± is the half-width of the 95 % confidence interval. A dash stands where a "
+              "mean would say "
               "nothing: the policy is unstable there.</p>\n<div class=\"scroll\"><table>\n");
     put_table_head(page, e);
     put(page, "<tbody>\n");
@@ -197,8 +206,9 @@ static enum bal_code put_table(const struct page *page, const struct bal_experim
     }
     put(page, "</tbody></table></div>\n");
     if (rows > ROWS_MAX)
-        fprintf(page->out, "<p class=\"soft\">The first %d of %zu rows; ballast results exports all of them.</p>\n", ROWS_MAX,
-                rows);
+        fprintf(page->out,
+                "<p class=\"soft\">The first %d of %zu rows; ballast results exports all of them.</p>\n",
+                ROWS_MAX, rows);
     put(page, "</details>\n");
     return BAL_OK;
 }
@@ -214,7 +224,8 @@ static void put_repeat(const struct page *page, const struct item *item) {
     put(page, "<details class=\"repeat\"><summary>How to repeat this</summary>\n");
     put(page, "<p>Save the experiment below as <code>");
     bal_html_text(e->name, page->out);
-    put(page, ".yaml</code>. The same version of Ballast gives the same numbers on any machine.</p>\n<pre>ballast run ");
+    put(page, ".yaml</code>. The same version of Ballast gives the same numbers on any "
+              "machine.</p>\n<pre>ballast run ");
     bal_html_text(e->name, page->out);
     fprintf(page->out, ".yaml%s --db ", mode_option(e->mode));
     bal_html_text(page->path, page->out);
@@ -255,15 +266,18 @@ static enum bal_code put_state(const struct page *page, const struct item *item,
     fprintf(page->out, "Experiment ");
     bal_html_text(e->name, page->out);
     fprintf(page->out, ", %s%s; %zu trials, seed %" PRIu64 ".</p>\n",
-            e->mode == BAL_MODE_PLAIN ? "as written" : bal_mode_text(e->mode), e->mode == BAL_MODE_PLAIN ? "" : " sizes",
-            progress.total, e->seed);
+            e->mode == BAL_MODE_PLAIN ? "as written" : bal_mode_text(e->mode),
+            e->mode == BAL_MODE_PLAIN ? "" : " sizes", progress.total, e->seed);
     if (progress.done < progress.total)
-        fprintf(page->out, "<p class=\"open\"><span class=\"badge\">Not complete:</span> %zu of %zu trials are done.</p>\n",
-                progress.done, progress.total);
+        fprintf(
+            page->out,
+            "<p class=\"open\"><span class=\"badge\">Not complete:</span> %zu of %zu trials are done.</p>\n",
+            progress.done, progress.total);
     return BAL_OK;
 }
 
-static enum bal_code put_item(struct page *page, const struct item *item, size_t number, struct bal_error *err) {
+static enum bal_code put_item(struct page *page, const struct item *item, size_t number,
+                              struct bal_error *err) {
     const struct bal_experiment *e = item->experiment;
     fprintf(page->out, "<section id=\"experiment-%zu\">\n", number);
     bal_html_element("h2", NULL, e->title, page->out);
@@ -293,19 +307,6 @@ static bool is_newest(const struct bal_store_run *runs, size_t count, size_t i) 
 static enum bal_code item_init(const struct bal_store_run *run, struct item *item, struct bal_error *err) {
     *item = (struct item){.run = run};
     return bal_experiment_parse(run->spec, strlen(run->spec), run->name, run->mode, &item->experiment, err);
-}
-
-static enum bal_code judge(const struct page *page, struct item *item, struct bal_error *err) {
-    const struct bal_experiment *e = item->experiment;
-    item->finding = calloc(e->claims + 1, sizeof *item->finding);
-    if (!item->finding)
-        return bal_fail(err, BAL_E_MEMORY, "not enough memory for a report");
-    for (size_t i = 0; i < e->claims; i++) {
-        const enum bal_code code = bal_claim_judge(page->store, e, &e->claim[i], &item->finding[i], err);
-        if (code)
-            return code;
-    }
-    return BAL_OK;
 }
 
 static void put_summary(const struct page *page, const struct item *items, size_t count) {
@@ -352,7 +353,8 @@ static char *title_of(const struct page *page, const struct item *items, size_t 
     return asprintf(&title, "Paper: %s", paper) < 0 ? NULL : title;
 }
 
-static enum bal_code put_page(struct page *page, const struct item *items, size_t count, struct bal_error *err) {
+static enum bal_code put_page(struct page *page, const struct item *items, size_t count,
+                              struct bal_error *err) {
     char *title = title_of(page, items, count);
     if (!title)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a report");
@@ -373,8 +375,8 @@ static enum bal_code put_page(struct page *page, const struct item *items, size_
 }
 
 /* Puts the experiments to be shown into *items, which the caller ends with items_free. */
-static enum bal_code items_new(const struct page *page, struct bal_store_run **runs, struct item **items, size_t *used,
-                               struct bal_error *err) {
+static enum bal_code items_new(const struct page *page, struct bal_store_run **runs, struct item **items,
+                               size_t *used, struct bal_error *err) {
     size_t count = 0;
     *runs = NULL;
     *items = NULL;
@@ -383,7 +385,8 @@ static enum bal_code items_new(const struct page *page, struct bal_store_run **r
     if (code)
         return code;
     if (count == 0)
-        return bal_fail(err, BAL_E_MODEL, "'%s' has seen no experiment yet; ballast run puts one there", page->path);
+        return bal_fail(err, BAL_E_MODEL, "'%s' has seen no experiment yet; ballast run puts one there",
+                        page->path);
     *items = calloc(count, sizeof **items);
     if (!*items)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a report");
@@ -409,7 +412,7 @@ enum bal_code bal_report_write(struct bal_store *store, const char *path, FILE *
     size_t count;
     enum bal_code code = items_new(&page, &runs, &items, &count, err);
     for (size_t i = 0; i < count && !code; i++)
-        code = judge(&page, &items[i], err);
+        code = bal_outcome_judge(store, items[i].experiment, &items[i].finding, err);
     if (!code)
         code = put_page(&page, items, count, err);
     items_free(runs, items, count);
@@ -418,8 +421,8 @@ enum bal_code bal_report_write(struct bal_store *store, const char *path, FILE *
     return code;
 }
 
-enum bal_code bal_report_figures(struct bal_store *store, const char *path, const struct bal_chart_files *files,
-                                 struct bal_error *err) {
+enum bal_code bal_report_figures(struct bal_store *store, const char *path,
+                                 const struct bal_chart_files *files, struct bal_error *err) {
     const struct page page = {.store = store, .path = path};
     struct bal_store_run *runs;
     struct item *items;

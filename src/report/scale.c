@@ -1,5 +1,6 @@
-/* Ticks at 1, 2 or 5 times a power of ten, as many as there is room for (the idea of Heckbert, Nice numbers for graph labels,
- * Graphics Gems, 1990), but the axis ends where the data end, with a little air, not at a tick. */
+/* Ticks at 1, 2 or 5 times a power of ten, as many as there is room for (the idea of Heckbert, Nice numbers
+ * for graph labels, Graphics Gems, 1990), but the axis ends where the data end, with a little air, not at a
+ * tick. */
 #include "report/scale.h"
 
 #include "ballast/number.h"
@@ -62,8 +63,8 @@ static void power_text(struct tick *tick, double mantissa, int exponent) {
     if (mantissa == 1)
         snprintf(tick->text, sizeof tick->text, "10^{%s%d}", minus, digits);
     else
-        snprintf(tick->text, sizeof tick->text, "%s%.0f×10^{%s%d}", mantissa < 0 ? "−" : "", fabs(mantissa), minus,
-                 digits);
+        snprintf(tick->text, sizeof tick->text, "%s%.0f×10^{%s%d}", mantissa < 0 ? "−" : "", fabs(mantissa),
+                 minus, digits);
 }
 
 /* A plain number, from 10k on in short. */
@@ -195,8 +196,8 @@ static size_t count_texts(const struct scale *scale) {
 /* As on a linear axis: from many to few. */
 static void log_ticks(struct scale *scale, const struct scale_wish *wish) {
     const int decades = (int)log10(scale->high / scale->low);
-    /* Powers are long to read, so where there are several decades their own texts suffice; all digits of very many are
-     * more than there is memory for. */
+    /* Powers are long to read, so where there are several decades their own texts suffice; all digits of very
+     * many are more than there is memory for. */
     int level = is_plain(scale) || decades < 2 ? 0 : decades < TICKS_MAX - 2 ? DECADES : DECADES + 1;
     int sparsest = -1;
     for (; level <= DECADES + decades; level++) {

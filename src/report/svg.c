@@ -25,10 +25,17 @@ static uint32_t hash(const char *text) {
 static void put_escaped(const char *text, FILE *out) {
     for (; *text; text++)
         switch (*text) {
-        case '<': fputs("&lt;", out); break;
-        case '>': fputs("&gt;", out); break;
-        case '&': fputs("&amp;", out); break;
-        default: putc(*text, out);
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '&':
+            fputs("&amp;", out);
+            break;
+        default:
+            putc(*text, out);
         }
 }
 
@@ -47,8 +54,10 @@ static const struct rule rules[] = {
     {"\"" INK_IN_SVG_TEXT "\"", "\"currentColor\"", false},
     {"'" INK_IN_SVG "'", "'currentColor'", false},
     {"font-family=\"Helvetica\"", "font-family=\"Helvetica,Arial,sans-serif\"", false},
-    {"font-family=\"Helvetica:Bold\"", "font-family=\"Helvetica,Arial,sans-serif\" font-weight=\"bold\"", false},
-    {"stroke-width='0.2", "stroke-width='0.3", false}, /* of hollow shapes and crosses, relative to their size */
+    {"font-family=\"Helvetica:Bold\"", "font-family=\"Helvetica,Arial,sans-serif\" font-weight=\"bold\"",
+     false},
+    {"stroke-width='0.2", "stroke-width='0.3", false}, /* of hollow shapes and crosses, relative to their size
+                                                        */
     {" id=\"", " id=\"", true},
     {" id='", " id='", true},
     {"href='#", "href='#", true},
@@ -56,7 +65,8 @@ static const struct rule rules[] = {
     {"url(#", "url(#", true},
 };
 
-/* gnuplot's groups set a colour of their own, black or white, that would hide the page's; nothing in them needs it. */
+/* gnuplot's groups set a colour of their own, black or white, that would hide the page's; nothing in them
+ * needs it. */
 static bool skip_colour(const char **at) {
     static const char attribute[] = " color=\"";
     const char *end = starts(*at, attribute) ? strchr(*at + strlen(attribute), '"') : NULL;

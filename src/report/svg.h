@@ -5,7 +5,8 @@
 #include <stddef.h>
 
 /* Returns a copy
- * - whose ink is `currentColor` (black where nobody says otherwise) and whose letters fall back to any sans-serif font,
+ * - whose ink is `currentColor` (black where nobody says otherwise) and whose letters fall back to any
+ * sans-serif font,
  * - whose white ground is of the class `paper`,
  * - whose identifiers begin with a prefix made from the contents, so that two figures in one page do not mix,
  * - that is called by the title (clean text), for those who hear it read.

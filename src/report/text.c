@@ -6,12 +6,12 @@
 
 /* Widths of the printable ASCII characters in Helvetica, in thousandths of the letter size. */
 static const unsigned short helvetica[95] = {
-    278, 278, 355, 556, 556, 889, 667,  222, 333, 333, 389, 584, 278, 333, 278, 278, /*  !"#$%&'()*+,-./ */
-    556, 556, 556, 556, 556, 556, 556,  556, 556, 556, 278, 278, 584, 584, 584, 556, /* 0123456789:;<=>? */
+    278,  278, 355, 556, 556, 889, 667, 222, 333, 333, 389, 584, 278, 333, 278, 278, /*  !"#$%&'()*+,-./ */
+    556,  556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, /* 0123456789:;<=>? */
     1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778, /* @ABCDEFGHIJKLMNO */
-    667, 778, 722, 667, 611, 722, 667,  944, 667, 667, 611, 278, 278, 278, 469, 556, /* PQRSTUVWXYZ[\]^_ */
-    222, 556, 556, 500, 556, 556, 278,  556, 556, 222, 222, 500, 222, 833, 556, 556, /* `abcdefghijklmno */
-    556, 556, 333, 500, 278, 556, 500,  722, 500, 500, 500, 334, 260, 334, 584,      /* pqrstuvwxyz{|}~  */
+    667,  778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, /* PQRSTUVWXYZ[\]^_ */
+    222,  556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, /* `abcdefghijklmno */
+    556,  556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,      /* pqrstuvwxyz{|}~  */
 };
 static const double allowance = 1.05; /* the font that is really there may be wider */
 
@@ -85,8 +85,9 @@ static double width_of(unsigned c) {
     if (c >= 0x20 && c < 0x7f)
         return helvetica[c - 0x20] * 1e-3 * allowance;
     if (c >= 0x300 && c < 0x370)
-        return 0; /* combining marks */
-    return c >= 0x2e80 ? 1.0 : 0.65; /* ideographs and pictures are square, other scripts about as wide as ours */
+        return 0;                    /* combining marks */
+    return c >= 0x2e80 ? 1.0 : 0.65; /* ideographs and pictures are square, other scripts about as wide as
+                                        ours */
 }
 
 double bal_text_width(const char *text, size_t length) {

@@ -13,6 +13,7 @@ const struct bal_known bal_known_nothing = {
     .response_mean = NAN,
     .waiting_mean = NAN,
     .waiting_limit = NAN,
+    .waiting_bound = NAN,
     .waiting_probability = NAN,
     .response_quantile = {NAN, NAN, NAN, NAN},
     .high = BAL_KNOWN_NO_CLASS,
@@ -116,12 +117,13 @@ static struct bal_known known_least_work(const struct bal_uniform *u) {
     return known;
 }
 
-/* Gamarnik, Tsitsiklis and Zubeldia (2016), Theorem 1 and equation (4), with c and mu held fixed. */
+/* Gamarnik, Tsitsiklis and Zubeldia (2016), Theorem 1 and equations (4) and (5), with c and mu held fixed. */
 static struct bal_known known_rcpb(const struct bal_policy_spec *policy, const struct bal_uniform *u) {
     const struct bal_setting setting = {u->servers, u->lambda};
     const struct bal_rcpb rcpb = {BAL_RCPB_CONSTRAINED, u->lambda, bal_policy_report_rate(policy, &setting),
                                   (uint64_t)policy->value[0]};
     struct bal_known known = from_wait(bal_rcpb_wait(&rcpb), u->unit, BAL_KNOWN_LIMIT, "fluid limit");
+    known.waiting_bound = bal_rcpb_bound(&rcpb) * u->unit;
     if (u->lambda < 1)
         for (known.levels = 0; known.levels < BAL_KNOWN_LEVELS; known.levels++)
             known.tail[known.levels] = bal_rcpb_tail(&rcpb, known.levels);

@@ -1,4 +1,5 @@
-/* The whole law of response and waiting times, where servers are first come, first served and sizes exponential. */
+/* The whole law of response and waiting times, where servers are first come, first served and sizes
+ * exponential. */
 #include "ballast/theory.h"
 #include "theory/uniform.h"
 
@@ -6,7 +7,8 @@
 #include <string.h>
 
 /* Policies under which waiting has an exponential tail. */
-static bool wait_of(const struct bal_policy_spec *policy, const struct bal_uniform *u, struct bal_wait *wait) {
+static bool wait_of(const struct bal_policy_spec *policy, const struct bal_uniform *u,
+                    struct bal_wait *wait) {
     const char *name = policy->policy->name;
     if (strcmp(name, "random") == 0) {
         *wait = bal_wait_mm1(u->lambda);
@@ -16,8 +18,8 @@ static bool wait_of(const struct bal_policy_spec *policy, const struct bal_unifo
         *wait = bal_wait_round_robin(u->lambda, u->servers);
     } else if (strcmp(name, "rcpb") == 0) {
         const struct bal_setting setting = {u->servers, u->lambda};
-        const struct bal_rcpb rcpb = {BAL_RCPB_CONSTRAINED, u->lambda, bal_policy_report_rate(policy, &setting),
-                                      (uint64_t)policy->value[0]};
+        const struct bal_rcpb rcpb = {BAL_RCPB_CONSTRAINED, u->lambda,
+                                      bal_policy_report_rate(policy, &setting), (uint64_t)policy->value[0]};
         *wait = bal_rcpb_wait(&rcpb);
     } else {
         return false;

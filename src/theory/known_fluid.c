@@ -2,20 +2,21 @@
 #include "ballast/known.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const char with_fluid[] = "random, pod, pod-scp, pod-sep, pod-ssp, rcpb and jiq";
+static const char with_fluid[] = "random, pod, pod-scp, pod-sep, pod-ssp, rcpb, jiq and tabs";
 
-/* The equations assume Poisson arrivals, exponential sizes and servers of one speed. */
-static enum bal_code check_model(const struct bal_model *model, struct bal_error *err) {
+/* The equations assume Poisson arrivals, servers of one speed, and, but for tabs, exponential sizes and a constant load. */
+static enum bal_code check_model(const struct bal_model *model, bool tabs, struct bal_error *err) {
     if (model->clock != BAL_CLOCK_CONTINUOUS)
         return bal_fail(err, BAL_E_MODEL, "fluid models are about continuous time");
     for (unsigned g = 1; g < model->servers.groups; g++)
         if (model->servers.group[g].speed != model->servers.group[0].speed)
             return bal_fail(err, BAL_E_MODEL, "fluid models are about servers of equal speed");
-    if (!bal_law_is_exponential(&model->size))
+    if (!tabs && !bal_law_is_exponential(&model->size))
         return bal_fail(err, BAL_E_MODEL, "fluid models are about exponential sizes; use service exp");
-    if (model->buffer > 0 || model->curve.kind != BAL_CURVE_CONSTANT)
+    if (model->buffer > 0 || (!tabs && model->curve.kind != BAL_CURVE_CONSTANT))
         return bal_fail(err, BAL_E_MODEL,
                         "fluid models are about a constant load and no limit to the queues");
     if (model->tasks > 1)
@@ -37,6 +38,30 @@ static enum bal_code use_rcpb(struct bal_known_fluid *fluid, const struct bal_rc
     return BAL_OK;
 }
 
+/* Standby and set-up must be without memory: exponential in whatever form they are given. */
+static enum bal_code use_tabs(struct bal_known_fluid *fluid, const struct bal_model *model,
+                              const struct bal_policy_spec *policy, struct bal_error *err) {
+    const struct bal_law *laws[] = {&model->standby, &model->setup};
+    const struct bal_power power = policy->policy->power(policy->value);
+    const double unit = model->size.mean / model->servers.group[0].speed;
+    double rate[] = {power.standby_rate, power.setup_rate};
+    for (int i = 0; i < 2; i++) {
+        if (!(laws[i]->mean > 0))
+            continue;
+        if (!bal_law_is_exponential(laws[i]))
+            return bal_fail(err, BAL_E_MODEL, "the fluid model of tabs is about exponential standby and set-up times");
+        rate[i] = unit / laws[i]->mean;
+    }
+    fluid->kind = BAL_FLUID_TABS;
+    const enum bal_code code =
+        bal_tabs_init(&fluid->param.tabs, model->load, rate[0], rate[1], &model->size, &model->curve, err);
+    if (code)
+        return code;
+    fluid->param.tabs.unit = unit;
+    fluid->model = bal_fluid_tabs(&fluid->param.tabs);
+    return BAL_OK;
+}
+
 enum bal_code bal_known_fluid_init(struct bal_known_fluid *fluid, const struct bal_model *model,
                                    const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
                                    struct bal_error *err) {
@@ -44,12 +69,15 @@ enum bal_code bal_known_fluid_init(struct bal_known_fluid *fluid, const struct b
     const double *value = policy->value;
     const double lambda = model->load;
     memset(fluid, 0, sizeof *fluid);
-    const enum bal_code code = check_model(model, err);
+    const bool tabs = strcmp(name, "tabs") == 0;
+    const enum bal_code code = check_model(model, tabs, err);
     if (code)
         return code;
     if (variant != BAL_RCPB_CONSTRAINED && strcmp(name, "rcpb") != 0)
         return bal_fail(err, BAL_E_MODEL, "policy '%s' has one fluid model only; variants are those of rcpb",
                         name);
+    if (tabs)
+        return use_tabs(fluid, model, policy, err);
     if (strcmp(name, "random") == 0)
         return use_pod(fluid, lambda, 0, 1, 1);
     /* Sampling with or without replacement is the same in the limit. */
@@ -72,9 +100,16 @@ enum bal_code bal_known_fluid_init(struct bal_known_fluid *fluid, const struct b
 }
 
 bool bal_known_fluid_equilibrium(const struct bal_known_fluid *fluid, double *s, size_t n) {
-    const double lambda = fluid->kind == BAL_FLUID_POD ? fluid->param.pod.lambda : fluid->param.rcpb.lambda;
+    const double lambda = fluid->kind == BAL_FLUID_POD    ? fluid->param.pod.lambda
+                          : fluid->kind == BAL_FLUID_RCPB ? fluid->param.rcpb.lambda
+                                                          : fluid->param.tabs.lambda;
     if (!(lambda < 1))
         return false;
+    if (fluid->kind == BAL_FLUID_TABS) {
+        for (size_t i = 0; i < n; i++)
+            s[i] = i == 0 ? lambda : 0;
+        return fluid->param.tabs.curve.kind == BAL_CURVE_CONSTANT && fluid->param.tabs.mu > 0;
+    }
     if (fluid->kind == BAL_FLUID_RCPB) {
         for (size_t i = 0; i < n; i++)
             s[i] = bal_rcpb_tail(&fluid->param.rcpb, i + 1);
@@ -87,4 +122,32 @@ bool bal_known_fluid_equilibrium(const struct bal_known_fluid *fluid, double *s,
         s[i] = v;
     }
     return true;
+}
+
+double *bal_known_fluid_start(const struct bal_known_fluid *fluid, const struct bal_start *start, size_t *n) {
+    *n = fluid->model.head + fluid->model.width;
+    double *y = calloc(*n, sizeof *y);
+    if (y)
+        bal_tabs_start(&fluid->param.tabs, start, y);
+    return y;
+}
+
+enum bal_code bal_known_fluid_levels(const struct bal_known_fluid *fluid, const struct bal_fluid_path *path,
+                                     struct bal_fluid_path *levels, double *standby, double *setup,
+                                     struct bal_error *err) {
+    const size_t head = fluid->model.head, width = fluid->model.width;
+    *levels = *path;
+    levels->columns = (path->columns - head) / width;
+    levels->state = calloc(path->times * levels->columns + 1, sizeof *levels->state);
+    if (!levels->state)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for a path of %zu times", path->times);
+    for (size_t k = 0; k < path->times; k++) {
+        double *row = levels->state + k * levels->columns;
+        for (size_t i = 0; i < levels->columns; i++)
+            for (size_t j = 0; j < width; j++)
+                row[i] += bal_fluid_path_at(path, k, head + i * width + j);
+        setup[k] = bal_fluid_path_at(path, k, 1);
+        standby[k] = fmax(1 - row[0] - bal_fluid_path_at(path, k, 0) - setup[k], 0);
+    }
+    return BAL_OK;
 }

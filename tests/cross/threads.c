@@ -239,7 +239,7 @@ static void an_error_ends_the_run(void **state) {
     cases[1].run.time = -1;
     assert_int_equal(bal_lab_run(cases, 3, &options, result, &err), BAL_E_RANGE);
     cases[1].run.time = 100;
-    cases[1].run.warmup = 0.7;
+    cases[1].run.warmup = 1.5;
     assert_int_equal(bal_lab_run(cases, 3, &options, result, &err), BAL_E_RANGE);
     free(result);
 }

@@ -1,8 +1,8 @@
-/* Runs a fuzz target without a fuzzer: once on every file of its corpus and then on a fixed number of mutants of
- * them, the same ones each time, so that the tests catch a parser's regression wherever they run. `make fuzz` builds
- * the same target with libFuzzer instead of this file.
+/* Runs a fuzz target without a fuzzer: once on every file of its corpus and then, for so many seconds, on
+ * mutants of them, always the same ones in the same order, so that the tests catch a parser's regression
+ * wherever they run. `make fuzz` builds the same target with libFuzzer instead of this file.
  *
- * usage: TARGET MUTANTS DIRECTORY...
+ * usage: TARGET SECONDS DIRECTORY...
  *
  * When the target crashes or asserts, the input that did it is shown before the program dies. */
 #include <dirent.h>
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -68,7 +69,8 @@ static void show_current(int signal_number) {
     raise(signal_number);
 }
 
-/* The target gets a block of exactly the right size, so that the address sanitizer sees a read beyond its end. */
+/* The target gets a block of exactly the right size, so that the address sanitizer sees a read beyond its
+ * end. */
 static void run(const uint8_t *data, size_t size) {
     current.size = size;
     current.data = need(malloc(size + !size));
@@ -116,7 +118,8 @@ static void load_directory(struct corpus *corpus, const char *directory) {
     free(entries);
 }
 
-/* xorshift64* (Vigna 2016); the library's own generator is not used, because it may be what is being tested. */
+/* xorshift64* (Vigna 2016); the library's own generator is not used, because it may be what is being tested.
+ */
 static size_t below(uint64_t *state, size_t n) {
     *state ^= *state >> 12;
     *state ^= *state << 25;
@@ -177,10 +180,18 @@ static void mutate(struct mutant *m, const struct corpus *corpus, uint64_t *stat
     }
 }
 
-static void run_mutants(const struct corpus *corpus, unsigned long count) {
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static unsigned long run_mutants(const struct corpus *corpus, double seconds) {
     static struct mutant m;
     uint64_t state = 0x9e3779b97f4a7c15u;
-    for (unsigned long i = 0; i < count; i++) {
+    const double end = seconds_now() + seconds;
+    unsigned long i = 0;
+    for (; seconds_now() < end; i++) {
         const struct input *parent = &corpus->inputs[below(&state, corpus->count)];
         m.size = parent->size < MUTANT_MAX ? parent->size : MUTANT_MAX;
         memcpy(m.data, parent->data, m.size);
@@ -189,11 +200,12 @@ static void run_mutants(const struct corpus *corpus, unsigned long count) {
         snprintf(current.name, sizeof current.name, "mutant %lu", i);
         run(m.data, m.size);
     }
+    return i;
 }
 
 int main(int argc, char **argv) {
     if (argc < 3)
-        die("MUTANTS DIRECTORY...", "usage");
+        die("SECONDS DIRECTORY...", "usage");
     static const int fatal[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
         signal(fatal[i], show_current);
@@ -208,8 +220,7 @@ int main(int argc, char **argv) {
         memcpy(current.name, corpus.inputs[i].name, sizeof current.name);
         run(corpus.inputs[i].data, corpus.inputs[i].size);
     }
-    const unsigned long mutants = strtoul(argv[1], NULL, 10);
-    run_mutants(&corpus, mutants);
+    const unsigned long mutants = run_mutants(&corpus, strtod(argv[1], NULL));
     printf("%zu inputs and %lu mutants\n", corpus.count, mutants);
 
     for (size_t i = 0; i < corpus.count; i++)

@@ -90,7 +90,8 @@ static void axes_end_where_they_are_told(void **state) {
     assert_true(scale.low < 2 && scale.low > 0 && scale.high == 2);
 }
 
-/* Whatever the data: ends in order, every value inside, ticks inside, increasing, at a distance, at least two of them. */
+/* Whatever the data: ends in order, every value inside, ticks inside, increasing, at a distance, at least two
+ * of them. */
 static void axes_fit_any_data(void **state) {
     (void)state;
     struct bal_rng rng;
@@ -117,8 +118,8 @@ static void axes_fit_any_data(void **state) {
         }
         if (texts < 1 || (spread > 1e-2 && spread < 10 && length > 140))
             if (texts < 2)
-                fail_msg("%s axis from %g to %g, %g points long, has %zu texts", log ? "log" : "linear", low, high, length,
-                         texts);
+                fail_msg("%s axis from %g to %g, %g points long, has %zu texts", log ? "log" : "linear", low,
+                         high, length, texts);
     }
 }
 
@@ -157,12 +158,12 @@ static void text_is_made_harmless(void **state) {
     expect_clean("plain λ → ∞ 漢 🙂", "plain λ → ∞ 漢 🙂");
     expect_clean("a\nb\tc\rd", "a b c d");
     expect_clean("\x01\x1b[31m\x7f", "\uFFFD\uFFFD[31m\uFFFD");
-    expect_clean("\xff\xc3(", "\uFFFD\uFFFD(");                         /* no UTF-8; cut short */
-    expect_clean("\xc0\xaf", "\uFFFD\uFFFD");                           /* overlong */
-    expect_clean("\xed\xa0\x80", "\uFFFD\uFFFD\uFFFD");                 /* a surrogate */
-    expect_clean("\xf4\x90\x80\x80", "\uFFFD\uFFFD\uFFFD\uFFFD");       /* beyond Unicode */
-    expect_clean("\xef\xbf\xbe", "\uFFFD\uFFFD\uFFFD");                 /* no character */
-    expect_clean("\xe2\x82", "\uFFFD\uFFFD");                           /* the end inside a character */
+    expect_clean("\xff\xc3(", "\uFFFD\uFFFD(");                   /* no UTF-8; cut short */
+    expect_clean("\xc0\xaf", "\uFFFD\uFFFD");                     /* overlong */
+    expect_clean("\xed\xa0\x80", "\uFFFD\uFFFD\uFFFD");           /* a surrogate */
+    expect_clean("\xf4\x90\x80\x80", "\uFFFD\uFFFD\uFFFD\uFFFD"); /* beyond Unicode */
+    expect_clean("\xef\xbf\xbe", "\uFFFD\uFFFD\uFFFD");           /* no character */
+    expect_clean("\xe2\x82", "\uFFFD\uFFFD");                     /* the end inside a character */
     char all[256];
     for (int i = 1; i < 256; i++)
         all[i - 1] = (char)i;
@@ -216,14 +217,16 @@ static void random_numbers(struct sample *sample, struct bal_rng *rng) {
 }
 
 static void random_sample(struct sample *sample, struct bal_rng *rng) {
-    static const char *const words[] = {"pod:d=2", "jsq", "pod-memory:d=1,b=1", "a policy with a long name of several words",
-                                        "N = 1000", "λ"};
+    static const char *const words[] = {
+        "pod:d=2",  "jsq", "pod-memory:d=1,b=1", "a policy with a long name of several words",
+        "N = 1000", "λ"};
     memset(sample, 0, sizeof *sample);
     for (int g = 0; g < MOST; g++)
         snprintf(sample->name[g], sizeof sample->name[g], "%s %d", words[dice(rng, 6)], g);
     random_numbers(sample, rng);
     sample->figure = (struct bal_figure){
-        .title = dice(rng, 3) ? "A title that may be long enough to need more than a single line of its own" : NULL,
+        .title = dice(rng, 3) ? "A title that may be long enough to need more than a single line of its own"
+                              : NULL,
         .panel = sample->panel,
         .panels = 1 + dice(rng, dice(rng, 2) ? 3 : 12),
         .columns = dice(rng, 4)};
@@ -231,34 +234,37 @@ static void random_sample(struct sample *sample, struct bal_rng *rng) {
     for (size_t p = 0; p < sample->figure.panels; p++) {
         const size_t groups = 1 + dice(rng, MOST);
         struct bal_panel *panel = &sample->panel[p];
-        *panel = (struct bal_panel){.title = dice(rng, 2) ? "panel" : NULL,
-                                    .x = {.label = "load"},
-                                    .y = {.label = dice(rng, 2) ? "mean response time" : "99.9th percentile of the response time",
-                                          .unit = "service times",
-                                          .log = dice(rng, 2)},
-                                    .series = sample->series[p],
-                                    .count = groups * (1 + theory)};
+        *panel = (struct bal_panel){
+            .title = dice(rng, 2) ? "panel" : NULL,
+            .x = {.label = "load"},
+            .y = {.label = dice(rng, 2) ? "mean response time" : "99.9th percentile of the response time",
+                  .unit = "service times",
+                  .log = dice(rng, 2)},
+            .series = sample->series[p],
+            .count = groups * (1 + theory)};
         if (names) {
             panel->x.names = sample->names;
             panel->x.name_count = MOST;
         }
         for (size_t s = 0; s < panel->count; s++)
-            sample->series[p][s] = (struct bal_series){.name = sample->name[s % groups],
-                                                       .group = (unsigned)(s % groups),
-                                                       .style = names ? BAL_STYLE_BARS : (enum bal_style)dice(rng, 3),
-                                                       .theory = s >= groups,
-                                                       .count = MOST,
-                                                       .x = sample->x,
-                                                       .y = sample->y + dice(rng, MOST),
-                                                       .half = sample->half,
-                                                       .verdict = sample->verdict};
+            sample->series[p][s] =
+                (struct bal_series){.name = sample->name[s % groups],
+                                    .group = (unsigned)(s % groups),
+                                    .style = names ? BAL_STYLE_BARS : (enum bal_style)dice(rng, 3),
+                                    .theory = s >= groups,
+                                    .count = MOST,
+                                    .x = sample->x,
+                                    .y = sample->y + dice(rng, MOST),
+                                    .half = sample->half,
+                                    .verdict = sample->verdict};
     }
 }
 
 /* ---- placement ---- */
 
 static double right_end(const struct entry *entry) {
-    return entry->left + entry->sample + SAMPLE_GAP + LETTERS * bal_text_width(entry->text, strlen(entry->text));
+    return entry->left + entry->sample + SAMPLE_GAP +
+           LETTERS * bal_text_width(entry->text, strlen(entry->text));
 }
 
 static double widest_tick(const struct scale *scale) {
@@ -345,17 +351,23 @@ static char *without_strings(const char *script) {
 
 static void no_text_becomes_a_command(void **state) {
     (void)state;
-    static const char *const bad[] = {"EVIL'", "EVIL'; system('x') #", "`EVIL`", "EVIL\nset output 'x'", "\"EVIL\"", "EVIL\\",
-                                      "EVIL''", "'EVIL", "$EVIL << EOD", "EVIL % %s %d", "@EVIL", "{/Symbol EVIL}_x^y"};
+    static const char *const bad[] = {"EVIL'",        "EVIL'; system('x') #",
+                                      "`EVIL`",       "EVIL\nset output 'x'",
+                                      "\"EVIL\"",     "EVIL\\",
+                                      "EVIL''",       "'EVIL",
+                                      "$EVIL << EOD", "EVIL % %s %d",
+                                      "@EVIL",        "{/Symbol EVIL}_x^y"};
     const double x[] = {0, 1}, y[] = {1, 2};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *names[] = {bad[i], bad[i]};
-        const struct bal_series series = {.name = bad[i], .style = BAL_STYLE_BARS, .count = 2, .x = x, .y = y};
-        const struct bal_panel panel = {.title = bad[i],
-                                        .x = {.label = bad[i], .unit = bad[i], .names = names, .name_count = 2},
-                                        .y = {.label = bad[i], .unit = bad[i]},
-                                        .series = &series,
-                                        .count = 1};
+        const struct bal_series series = {
+            .name = bad[i], .style = BAL_STYLE_BARS, .count = 2, .x = x, .y = y};
+        const struct bal_panel panel = {
+            .title = bad[i],
+            .x = {.label = bad[i], .unit = bad[i], .names = names, .name_count = 2},
+            .y = {.label = bad[i], .unit = bad[i]},
+            .series = &series,
+            .count = 1};
         const struct bal_figure figure = {.title = bad[i], .panel = &panel, .panels = 1};
         char *script;
         assert_int_equal(bal_figure_script(&figure, BAL_FIGURE_SVG, &script, NULL), BAL_OK);
@@ -441,7 +453,8 @@ static void expect_well_formed(const char *svg) {
     assert_int_equal(depth, 0);
 }
 
-static char *render(const struct bal_figure *figure, enum bal_figure_format format, size_t *size) {
+static __attribute__((noinline)) char *render(const struct bal_figure *figure, enum bal_figure_format format,
+                                              size_t *size) {
     struct bal_error err = {0};
     char *data = NULL;
     if (bal_figure_render(figure, format, &data, size, &err))
@@ -484,7 +497,8 @@ static void any_text_gives_a_good_picture(void **state) {
                                     .y = {.label = "</g></svg><script>alert(1)</script>", .unit = "%"},
                                     .series = &series,
                                     .count = 1};
-    const struct bal_figure figure = {.title = "</title><script>alert(1)</script>", .panel = &panel, .panels = 1};
+    const struct bal_figure figure = {
+        .title = "</title><script>alert(1)</script>", .panel = &panel, .panels = 1};
     size_t size;
     char *svg = render(&figure, BAL_FIGURE_SVG, &size);
     expect_well_formed(svg);
@@ -581,7 +595,8 @@ static void files_are_whole_or_absent(void **state) {
     assert_int_equal(bal_figure_write(&plain, "nowhere/x.svg", &err), BAL_E_IO);
     assert_non_null(strstr(err.text, "'nowhere/x.svg' cannot be written: No such file"));
     assert_int_equal(mkdir("y.svg", 0777), 0);
-    assert_int_equal(bal_figure_write(&plain, "y.svg", &err), BAL_E_IO); /* cannot take the place of a directory */
+    assert_int_equal(bal_figure_write(&plain, "y.svg", &err), BAL_E_IO); /* cannot take the place of a
+                                                                            directory */
     assert_int_equal(rmdir("y.svg"), 0);
     assert_int_equal(unlink("x.svg"), 0);
     leave_directory(place);
@@ -612,7 +627,8 @@ static void expect_failure(const char *program, const char *part) {
 
 static void failures_are_told_in_one_line(void **state) {
     (void)state;
-    expect_failure(NULL, "gnuplot is not installed, and figures need it; on Debian it is in the package gnuplot-nox");
+    expect_failure(
+        NULL, "gnuplot is not installed, and figures need it; on Debian it is in the package gnuplot-nox");
     expect_failure("echo something >&2; echo '   line 3: undefined thing' >&2; exit 1",
                    "gnuplot failed: line 3: undefined thing");
     expect_failure("exit 0", "gnuplot failed: it gave no reason");

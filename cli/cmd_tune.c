@@ -1,0 +1,157 @@
+/* ballast tune tabs: how long an idle server should stay on. */
+#include "commands.h"
+#include "setup.h"
+
+#include "ballast/figure.h"
+#include "report/tune_report.h"
+
+#include <math.h>
+#include <string.h>
+
+struct request {
+    struct cli_setup setup;       /* first: its setters take the whole */
+    double shortest, longest;     /* NaN: not given */
+    double points;
+    const char *figure;
+};
+
+static const struct cli_range time_range = {1e-6, 1e9, false, "a time above 0 (to 1G), such as 10"};
+
+static enum bal_code set_shortest(void *into, const char *value, struct bal_error *err) {
+    return cli_number(value, &time_range, &((struct request *)into)->shortest, err);
+}
+
+static enum bal_code set_longest(void *into, const char *value, struct bal_error *err) {
+    return cli_number(value, &time_range, &((struct request *)into)->longest, err);
+}
+
+static enum bal_code set_points(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {2, 200, true, "a whole number from 2 to 200"};
+    return cli_number(value, &range, &((struct request *)into)->points, err);
+}
+
+static enum bal_code set_figure(void *into, const char *value, struct bal_error *err) {
+    if (bal_figure_format_of(value) == BAL_FIGURE_FORMATS)
+        return bal_fail(err, BAL_E_UNKNOWN, "the name must end in .svg, .png or .pdf");
+    ((struct request *)into)->figure = value;
+    return BAL_OK;
+}
+
+static const struct cli_option options[] = {
+    {"servers", "FLEET", "a number, or COUNTxSPEED,... (default 100)", cli_set_servers},
+    {"load", "X", "arriving work over capacity (default 0.3)", cli_set_load},
+    {"setup", "S", "time to switch a server on: its mean, or a law such as det(10) (default 10)", cli_set_setup},
+    {"service", "LAW", "job sizes (default exp)", cli_set_service},
+    {"curve", "SHAPE", "load over time: sine(A,P), table(T:F ...) or file(PATH) (default constant)", cli_set_curve},
+    {"watts", "B,I,S,O", "of a server busy, idle, in set-up, off (default 200,140,200,0)", cli_set_watts},
+    {"from", "T", "shortest mean standby time (default: a hundredth of the set-up time)", set_shortest},
+    {"to", "T", "longest (default: a hundred set-up times)", set_longest},
+    {"points", "K", "standby times between them, evenly on a logarithmic scale (default 13)", set_points},
+    CLI_RUN_OPTIONS,
+    {"figure", "FILE", "draw the frontier, too: FILE.svg, FILE.png or FILE.pdf (needs gnuplot)", set_figure},
+    CLI_OUTPUT_OPTIONS,
+};
+
+/* Long enough for many standby and set-up times, in so many jobs as two million allow. */
+static double time_of(const struct request *request) {
+    const struct cli_setup *setup = &request->setup;
+    if (!isnan(setup->time) || !isnan(setup->jobs))
+        return cli_setup_time(setup);
+    const double rate = bal_model_arrival_rate(&setup->model);
+    return fmin(fmax(fmax(3e5 / rate, 200 * setup->model.setup.mean), 1000), 2e6 / rate);
+}
+
+static int print(const struct request *request, const struct bal_tuning *tuning, const struct bal_tuned *tuned,
+                 bool cut_short, struct cli_output *output) {
+    struct bal_error err = {0};
+    if (request->figure && !cut_short && tune_figure(tuning, tuned, request->figure, &err)) {
+        cli_output_discard(output);
+        return cli_fail("--figure %s: %s", request->figure, err.text);
+    }
+    if (request->setup.format == CLI_JSON)
+        tune_json(tuning, tuned, output->stream);
+    else if (request->setup.format == CLI_CSV)
+        tune_csv(tuning, tuned, output->stream);
+    else
+        tune_text(tuning, tuned, output->stream);
+    const int status = cli_output_close(output);
+    if (status || !cut_short)
+        return status;
+    cli_warn("interrupted: these results are cut short and come from the replications that were complete");
+    return CLI_INTERRUPTED;
+}
+
+static int tune(const struct request *request) {
+    const struct cli_setup *setup = &request->setup;
+    const double mean = setup->model.setup.mean;
+    const struct bal_tuning tuning = {
+        .model = setup->model,
+        .run = {.seed = (uint64_t)setup->seed,
+                .time = time_of(request),
+                .warmup = setup->warmup,
+                .engine = BAL_ENGINE_AUTO},
+        .replications = (unsigned)setup->replications,
+        .precision = setup->precision,
+        .shortest = isnan(request->shortest) ? mean / 100 : request->shortest,
+        .longest = isnan(request->longest) ? mean * 100 : request->longest,
+        .points = (unsigned)request->points,
+    };
+    struct cli_output output;
+    const int opened = cli_output_open(&output, setup->output);
+    if (opened)
+        return opened;
+    cli_catch_signals();
+    struct cli_progress progress;
+    cli_progress_start(&progress, setup->quiet);
+    const struct bal_lab_options lab = {.threads = (unsigned)setup->threads,
+                                        .stop = &cli_stop,
+                                        .progress = cli_progress_show,
+                                        .progress_context = &progress};
+    struct bal_tuned tuned;
+    struct bal_error err = {0};
+    const enum bal_code code = bal_tune(&tuning, &lab, &tuned, &err);
+    cli_progress_end(&progress);
+    if (code && code != BAL_E_STOPPED) {
+        cli_output_discard(&output);
+        return cli_fail("%s", err.text);
+    }
+    const int status = print(request, &tuning, &tuned, code == BAL_E_STOPPED, &output);
+    bal_tuned_fini(&tuned);
+    return status;
+}
+
+static int run(const struct cli_command *command, int argc, char **argv) {
+    struct request request = {.shortest = NAN, .longest = NAN, .points = 13};
+    cli_setup_init(&request.setup);
+    request.setup.model.load = 0.3;
+    bal_law_parse("exp(10)", &request.setup.model.setup, NULL);
+    int operands;
+    const int status = cli_parse(command, argc, argv, &request, 1, &operands);
+    if (status >= 0)
+        return status;
+    if (operands == 0 || strcmp(argv[1], "tabs") != 0)
+        return cli_fail("tune: '%.60s' cannot be tuned; write ballast tune tabs", operands ? argv[1] : "");
+    if (request.setup.engine != BAL_ENGINE_AUTO)
+        return cli_fail("--engine: tuning runs several engines; leave it out");
+    struct bal_error err = {0};
+    if (bal_model_check(&request.setup.model, &err))
+        return cli_fail("%s", err.text);
+    if (!isnan(request.setup.time) && !isnan(request.setup.jobs))
+        return cli_fail("--time and --jobs: both say how long a run is; give one of them");
+    return tune(&request);
+}
+
+const struct cli_command cmd_tune = {
+    .name = "tune",
+    .summary = "find how long idle servers should stay on: delay against energy",
+    .operands = "tabs",
+    .description =
+        "Sweeps the standby time of tabs, after which an idle server switches off, and shows what it costs in power and\n"
+        "waiting, with the knee of the frontier marked; beside it servers that are always on (jiq) and one common queue with\n"
+        "the same times (delayed-off).",
+    .examples = "  ballast tune tabs --servers 100 --load 0.3 --setup 10\n"
+                "  ballast tune tabs --servers 1000 --load 0.6 --setup 'det(30)' --figure frontier.svg\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

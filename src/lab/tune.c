@@ -1,0 +1,173 @@
+#include "ballast/tune.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void bal_frontier_mark(const double *x, const double *y, size_t n, bool *on) {
+    for (size_t i = 0; i < n; i++) {
+        on[i] = isfinite(x[i]) && isfinite(y[i]);
+        for (size_t k = 0; k < n && on[i]; k++)
+            on[i] = !(x[k] <= x[i] && y[k] <= y[i] && (x[k] < x[i] || y[k] < y[i]));
+    }
+}
+
+size_t bal_frontier_knee(const double *x, const double *y, size_t n, const bool *on) {
+    size_t marked = 0, left = n, right = n;
+    for (size_t i = 0; i < n; i++) {
+        if (!on[i])
+            continue;
+        marked++;
+        if (left == n || x[i] < x[left])
+            left = i;
+        if (right == n || x[i] > x[right])
+            right = i;
+    }
+    if (marked < 3 || !(x[right] > x[left]) || !(y[left] > y[right]))
+        return n;
+    size_t knee = n;
+    double farthest = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!on[i])
+            continue;
+        const double across = (x[i] - x[left]) / (x[right] - x[left]);
+        const double up = (y[i] - y[right]) / (y[left] - y[right]);
+        if (1 - across - up > farthest) {
+            farthest = 1 - across - up;
+            knee = i;
+        }
+    }
+    return knee;
+}
+
+/* A policy with the rate of standby set; the set-up time is a law of the model. Rates are per mean service time. */
+static enum bal_code switching(const struct bal_tuning *tuning, const char *name, double standby,
+                               struct bal_policy_spec *spec, struct bal_error *err) {
+    const double mean_speed =
+        bal_servers_capacity(&tuning->model.servers) / bal_servers_count(&tuning->model.servers);
+    const double unit = tuning->model.size.mean / mean_speed;
+    const enum bal_code code = bal_policy_parse(name, spec, err);
+    if (code)
+        return code;
+    for (unsigned i = 0; i < spec->policy->param_count; i++) {
+        if (strcmp(spec->policy->params[i].name, "mu") == 0)
+            spec->value[i] = unit / standby;
+        if (strcmp(spec->policy->params[i].name, "nu") == 0)
+            spec->value[i] = unit / tuning->model.setup.mean;
+    }
+    return BAL_OK;
+}
+
+static double standby_of(const struct bal_tuning *tuning, unsigned point) {
+    const double part = (double)point / (tuning->points - 1);
+    return tuning->shortest * pow(tuning->longest / tuning->shortest, part);
+}
+
+enum { LONG = 20 }; /* a run is at least so many standby times long */
+
+/* Warm-up is found from the queues, which forget the start long before the power states do: here it is a quarter. */
+static struct bal_case base_case(const struct bal_tuning *tuning) {
+    struct bal_case base = {.model = tuning->model,
+                            .run = tuning->run,
+                            .replications = tuning->replications,
+                            .precision = tuning->precision};
+    base.model.standby = (struct bal_law){0};
+    if (isnan(base.run.warmup))
+        base.run.warmup = 0.25;
+    const double busy = fmin(tuning->model.load, 1);
+    base.model.start = (struct bal_start){.busy = busy, .off = 1 - busy};
+    return base;
+}
+
+/* Case 0 is always on; 2 i + 1 and 2 i + 2 are tabs and the common queue at point i. */
+static enum bal_code list_cases(const struct bal_tuning *tuning, struct bal_case *cases, struct bal_error *err) {
+    const struct bal_case base = base_case(tuning);
+    cases[0] = base;
+    enum bal_code code = bal_policy_parse("jiq", &cases[0].policy, err);
+    for (unsigned i = 0; i < tuning->points && !code; i++) {
+        cases[2 * i + 1] = cases[2 * i + 2] = base;
+        cases[2 * i + 1].run.time = cases[2 * i + 2].run.time = fmax(base.run.time, LONG * standby_of(tuning, i));
+        code = switching(tuning, "tabs", standby_of(tuning, i), &cases[2 * i + 1].policy, err);
+        if (!code)
+            code = switching(tuning, "delayed-off", standby_of(tuning, i), &cases[2 * i + 2].policy, err);
+    }
+    for (unsigned i = 0; i <= 2 * tuning->points && !code; i++) {
+        enum bal_engine engine;
+        code = bal_simulate_check(&cases[i].model, &cases[i].policy, cases[i].run.engine, &engine, err);
+    }
+    return code;
+}
+
+static enum bal_code check(const struct bal_tuning *tuning, struct bal_error *err) {
+    if (!(tuning->shortest > 0 && tuning->longest > tuning->shortest && isfinite(tuning->longest)))
+        return bal_fail(err, BAL_E_RANGE, "standby times from %g to %g; they must be above 0 and rise", tuning->shortest,
+                        tuning->longest);
+    if (tuning->points < 2)
+        return bal_fail(err, BAL_E_RANGE, "%u standby times; there must be at least 2", tuning->points);
+    if (!(tuning->model.setup.mean > 0 && isfinite(tuning->model.setup.mean)))
+        return bal_fail(err, BAL_E_MODEL, "tuning needs a set-up time, such as exp(10)");
+    return BAL_OK;
+}
+
+static enum bal_code find_frontier(struct bal_tuned *tuned) {
+    const size_t n = tuned->points;
+    double *power = calloc(2 * n, sizeof *power), *waiting = power + n;
+    bool *on = calloc(n, sizeof *on);
+    tuned->knee = tuned->points;
+    enum bal_code code = BAL_E_MEMORY;
+    if (!power || !on)
+        goto out;
+    for (size_t i = 0; i < n; i++) {
+        const struct bal_result *result = &tuned->point[i].tabs;
+        const bool known = result->replications > 0 && result->verdict != BAL_UNSTABLE;
+        power[i] = known ? result->metric[BAL_POWER_MEAN].mean : NAN;
+        waiting[i] = known ? result->metric[BAL_WAITING_MEAN].mean : NAN;
+    }
+    bal_frontier_mark(power, waiting, n, on);
+    tuned->knee = (unsigned)bal_frontier_knee(power, waiting, n, on);
+    for (size_t i = 0; i < n; i++)
+        tuned->point[i].frontier = on[i];
+    code = BAL_OK;
+out:
+    free(power);
+    free(on);
+    return code;
+}
+
+enum bal_code bal_tune(const struct bal_tuning *tuning, const struct bal_lab_options *options, struct bal_tuned *tuned,
+                       struct bal_error *err) {
+    *tuned = (struct bal_tuned){.points = tuning->points};
+    enum bal_code code = check(tuning, err);
+    if (code)
+        return code;
+    const size_t count = 2 * (size_t)tuning->points + 1;
+    struct bal_case *cases = calloc(count, sizeof *cases);
+    struct bal_result *results = calloc(count, sizeof *results);
+    tuned->point = calloc(tuning->points, sizeof *tuned->point);
+    if (!cases || !results || !tuned->point)
+        code = bal_fail(err, BAL_E_MEMORY, "not enough memory for %zu cases", count);
+    if (!code)
+        code = list_cases(tuning, cases, err);
+    if (!code)
+        code = bal_lab_run(cases, count, options, results, err);
+    if (!code || code == BAL_E_STOPPED) {
+        tuned->always_on = results[0];
+        for (unsigned i = 0; i < tuning->points; i++) {
+            tuned->point[i].standby = standby_of(tuning, i);
+            tuned->point[i].tabs = results[2 * i + 1];
+            tuned->point[i].pooled = results[2 * i + 2];
+        }
+        if (find_frontier(tuned))
+            code = bal_fail(err, BAL_E_MEMORY, "not enough memory");
+    }
+    if (code && code != BAL_E_STOPPED)
+        bal_tuned_fini(tuned);
+    free(cases);
+    free(results);
+    return code;
+}
+
+void bal_tuned_fini(struct bal_tuned *tuned) {
+    free(tuned->point);
+    tuned->point = NULL;
+}

@@ -1,0 +1,261 @@
+#include "report/tune_report.h"
+
+#include "ballast/figure.h"
+#include "ballast/number.h"
+#include "report/json.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Is there a mean? */
+static bool known(const struct bal_result *result) {
+    return result->replications > 0 && result->verdict != BAL_UNSTABLE;
+}
+
+static double metric_of(const struct bal_result *result, enum bal_metric metric) {
+    return known(result) ? result->metric[metric].mean : NAN;
+}
+
+/* The least power that the work needs: servers that are busy and nothing else. */
+static double optimum(const struct bal_model *model) {
+    const struct bal_watts watts = bal_watts_of(&model->watts);
+    const double busy = fmin(model->load, 1);
+    return busy * watts.busy + (1 - busy) * watts.off;
+}
+
+/* ---- for people ---- */
+
+static void add_waiting(struct table *table, const struct bal_result *result) {
+    const struct bal_estimate waiting = result->metric[BAL_WAITING_MEAN];
+    if (!known(result))
+        table_add(table, "%s", result->replications ? "unstable" : "");
+    else if (isnan(waiting.half))
+        table_add(table, "%.4f", waiting.mean);
+    else
+        table_add(table, "%.4f \u00b1 %.4f", waiting.mean, waiting.half);
+}
+
+static void add_number(struct table *table, const char *format, double value) {
+    char text[40] = "";
+    if (isfinite(value))
+        snprintf(text, sizeof text, format, value);
+    table_add(table, "%s", text);
+}
+
+static void add_result(struct table *table, const struct bal_result *result, bool quantile) {
+    add_waiting(table, result);
+    if (quantile)
+        add_number(table, "%.2f", metric_of(result, BAL_RESPONSE_P99));
+    add_number(table, "%.1f", metric_of(result, BAL_POWER_MEAN));
+}
+
+static void add_point(struct table *table, const struct bal_tuned *tuned, unsigned i) {
+    const struct bal_tune_point *point = &tuned->point[i];
+    table_add(table, "%.4g", point->standby);
+    add_result(table, &point->tabs, true);
+    add_number(table, "%+.0f%%", 100 * metric_of(&point->tabs, BAL_POWER_WASTE));
+    table_add(table, "%s", i == tuned->knee ? "\u25c0 knee" : point->frontier ? "\u2022" : "");
+    add_result(table, &point->pooled, false);
+}
+
+static void print_head(const struct bal_tuning *tuning, FILE *out) {
+    const struct bal_model *model = &tuning->model;
+    char servers[300], service[200], setup[200], watts[80];
+    bal_servers_print(&model->servers, servers, sizeof servers);
+    bal_law_print(&model->size, service, sizeof service);
+    bal_law_print(&model->setup, setup, sizeof setup);
+    bal_watts_print(&model->watts, watts, sizeof watts);
+    fprintf(out, "tabs on %s servers at load %g, service %s, set-up %s, %s W busy, idle, in set-up, off\n\n", servers,
+            model->load, service, setup, watts);
+}
+
+static void print_advice(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
+    const double on = metric_of(&tuned->always_on, BAL_POWER_MEAN), least = optimum(&tuning->model);
+    fputc('\n', out);
+    if (tuned->knee < tuned->points) {
+        const struct bal_tune_point *knee = &tuned->point[tuned->knee];
+        const double power = metric_of(&knee->tabs, BAL_POWER_MEAN);
+        fprintf(out,
+                "knee: a standby of %.3g draws %.1f W a server, %.0f %% less than always on, and jobs wait %.4f on "
+                "average.\n",
+                knee->standby, power, 100 * (1 - power / on), metric_of(&knee->tabs, BAL_WAITING_MEAN));
+    } else {
+        fputs("There is no knee: fewer than three standby times are worth considering; widen --from and --to.\n", out);
+    }
+    fprintf(out,
+            "The work alone needs %.1f W a server. \u2022: no other standby of tabs has less waiting and less power.\n"
+            "\u00b1: 95 %% confidence over replications. standby: mean time that an idle server stays on.\n",
+            least);
+}
+
+void tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
+    static const char *const head[] = {"standby", "tabs waits", "p99", "watts", "waste", "", "delayed-off waits", "watts"};
+    struct table table;
+    table_init(&table, 8);
+    for (int i = 0; i < 8; i++)
+        table_add(&table, "%s", head[i]);
+    for (unsigned i = 0; i < tuned->points; i++)
+        add_point(&table, tuned, i);
+    table_add(&table, "always on");
+    add_result(&table, &tuned->always_on, true);
+    add_number(&table, "%+.0f%%", 100 * metric_of(&tuned->always_on, BAL_POWER_WASTE));
+    for (int i = 0; i < 3; i++)
+        table_add(&table, "%s", i == 0 ? "(jiq)" : "");
+    print_head(tuning, out);
+    table_print(&table, "rrrrrlrr", true, out);
+    table_fini(&table);
+    print_advice(tuning, tuned, out);
+}
+
+/* ---- for programs ---- */
+
+static const enum bal_metric shown[] = {BAL_WAITING_MEAN, BAL_RESPONSE_MEAN, BAL_RESPONSE_P99, BAL_POWER_MEAN,
+                                        BAL_POWER_WASTE,  BAL_POWER_STANDBY, BAL_POWER_SETUP,  BAL_ENERGY_PER_JOB};
+enum { SHOWN = sizeof shown / sizeof *shown };
+
+static void csv_row(const char *policy, double standby, const struct bal_result *result, bool frontier, bool knee,
+                    FILE *out) {
+    char text[BAL_NUMBER_TEXT] = "";
+    if (isfinite(standby))
+        bal_number_print(standby, text);
+    fprintf(out, "%s,%s,%s", policy, text, bal_verdict_text(result->verdict));
+    for (int i = 0; i < SHOWN; i++) {
+        const double number[2] = {metric_of(result, shown[i]), known(result) ? result->metric[shown[i]].half : NAN};
+        for (int k = 0; k < 2; k++) {
+            text[0] = 0;
+            if (isfinite(number[k]))
+                bal_number_print(number[k], text);
+            fprintf(out, ",%s", text);
+        }
+    }
+    fprintf(out, ",%d,%d\n", frontier, knee);
+}
+
+void tune_csv(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
+    (void)tuning;
+    fputs("policy,standby,verdict", out);
+    for (int i = 0; i < SHOWN; i++)
+        fprintf(out, ",%s,%s.ci", bal_metric_table[shown[i]].name, bal_metric_table[shown[i]].name);
+    fputs(",frontier,knee\n", out);
+    for (unsigned i = 0; i < tuned->points; i++) {
+        const struct bal_tune_point *point = &tuned->point[i];
+        csv_row("tabs", point->standby, &point->tabs, point->frontier, i == tuned->knee, out);
+        csv_row("delayed-off", point->standby, &point->pooled, false, false, out);
+    }
+    csv_row("jiq", NAN, &tuned->always_on, false, false, out);
+}
+
+static void json_result(struct json *json, const char *key, const struct bal_result *result) {
+    json_open_line(json, key, '{');
+    json_text(json, "verdict", bal_verdict_text(result->verdict));
+    for (int i = 0; i < SHOWN; i++) {
+        char ci[80];
+        snprintf(ci, sizeof ci, "%s.ci", bal_metric_table[shown[i]].name);
+        json_number(json, bal_metric_table[shown[i]].name, metric_of(result, shown[i]));
+        json_number(json, ci, known(result) ? result->metric[shown[i]].half : NAN);
+    }
+    json_close(json, '}');
+}
+
+static void json_spec(struct json *json, const struct bal_tuning *tuning) {
+    const struct bal_model *model = &tuning->model;
+    char text[1000];
+    json_open(json, "spec", '{');
+    bal_servers_print(&model->servers, text, sizeof text);
+    json_text(json, "servers", text);
+    json_number(json, "load", model->load);
+    bal_law_print(&model->size, text, sizeof text);
+    json_text(json, "service", text);
+    bal_law_print(&model->setup, text, sizeof text);
+    json_text(json, "setup", text);
+    bal_watts_print(&model->watts, text, sizeof text);
+    json_text(json, "watts", text);
+    json_number(json, "time", tuning->run.time);
+    json_count(json, "replications", tuning->replications);
+    json_count(json, "seed", tuning->run.seed);
+    json_close(json, '}');
+}
+
+void tune_json(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
+    struct json json;
+    json_init(&json, out);
+    json_open(&json, NULL, '{');
+    json_text(&json, "version", BALLAST_VERSION);
+    json_spec(&json, tuning);
+    json_number(&json, "least_power", optimum(&tuning->model));
+    json_result(&json, "always_on", &tuned->always_on);
+    json_number(&json, "knee", tuned->knee < tuned->points ? tuned->point[tuned->knee].standby : NAN);
+    json_open(&json, "points", '[');
+    for (unsigned i = 0; i < tuned->points; i++) {
+        json_open(&json, NULL, '{');
+        json_number(&json, "standby", tuned->point[i].standby);
+        json_bool(&json, "frontier", tuned->point[i].frontier);
+        json_bool(&json, "knee", i == tuned->knee);
+        json_result(&json, "tabs", &tuned->point[i].tabs);
+        json_result(&json, "delayed_off", &tuned->point[i].pooled);
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+}
+
+/* ---- figure ---- */
+
+/* A curve of one policy and points on it. */
+static void put(struct bal_series *line, struct bal_series *points, const char *name, unsigned group, size_t count,
+                const double *x, const double *y, const double *half) {
+    *line = (struct bal_series){
+        .name = name, .group = group, .style = BAL_STYLE_LINE, .count = count, .x = x, .y = y};
+    *points = (struct bal_series){
+        .name = name, .group = group, .style = BAL_STYLE_POINTS, .count = count, .x = x, .y = y, .half = half};
+}
+
+enum bal_code tune_figure(const struct bal_tuning *tuning, const struct bal_tuned *tuned, const char *path,
+                          struct bal_error *err) {
+    const size_t n = tuned->points;
+    double *values = malloc(6 * n * sizeof *values);
+    if (!values)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for the figure");
+    double *x[2] = {values, values + n}, *y[2] = {values + 2 * n, values + 3 * n};
+    double *half[2] = {values + 4 * n, values + 5 * n};
+    for (size_t i = 0; i < n; i++)
+        for (int p = 0; p < 2; p++) {
+            const struct bal_result *result = p ? &tuned->point[i].pooled : &tuned->point[i].tabs;
+            x[p][i] = metric_of(result, BAL_POWER_MEAN);
+            y[p][i] = metric_of(result, BAL_WAITING_MEAN);
+            half[p][i] = known(result) ? result->metric[BAL_WAITING_MEAN].half : NAN;
+        }
+    struct bal_series series[6];
+    put(&series[0], &series[1], "tabs", 0, n, x[0], y[0], half[0]);
+    put(&series[2], &series[3], "delayed-off", 1, n, x[1], y[1], half[1]);
+    /* Always on hardly waits, which a logarithmic scale cannot show: a line at its power. */
+    const double on = metric_of(&tuned->always_on, BAL_POWER_MEAN), on_x[] = {on, on};
+    double on_y[] = {INFINITY, 0};
+    for (size_t i = 0; i < 2 * n; i++) {
+        const double waiting = y[0][i]; /* both rows, one after the other */
+        on_y[0] = waiting > 0 ? fmin(on_y[0], waiting) : on_y[0];
+        on_y[1] = waiting > 0 ? fmax(on_y[1], waiting) : on_y[1];
+    }
+    series[4] = (struct bal_series){
+        .name = "always on (jiq)", .group = 2, .style = BAL_STYLE_LINE, .count = 2, .x = on_x, .y = on_y};
+    const size_t knee = tuned->knee;
+    char name[80] = "";
+    if (knee < n) {
+        snprintf(name, sizeof name, "knee: standby %.3g", tuned->point[knee].standby);
+        series[5] = (struct bal_series){
+            .name = name, .group = 3, .style = BAL_STYLE_POINTS, .count = 1, .x = &x[0][knee], .y = &y[0][knee]};
+    }
+    char servers[300], setup[200], title[600];
+    bal_servers_print(&tuning->model.servers, servers, sizeof servers);
+    bal_law_print(&tuning->model.setup, setup, sizeof setup);
+    snprintf(title, sizeof title, "%s servers, load %g, set-up %s", servers, tuning->model.load, setup);
+    const struct bal_panel panel = {.x = {.label = "power of a server", .unit = "W"},
+                                    .y = {.label = "mean waiting time", .log = true},
+                                    .series = series,
+                                    .count = knee < n ? 6 : 5};
+    const struct bal_figure figure = {.title = title, .panel = &panel, .panels = 1};
+    const enum bal_code code = bal_figure_write(&figure, path, err);
+    free(values);
+    return code;
+}

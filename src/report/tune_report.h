@@ -1,0 +1,16 @@
+/* What tuning found, as tables and a figure. */
+#ifndef REPORT_TUNE_REPORT_H
+#define REPORT_TUNE_REPORT_H
+
+#include "ballast/tune.h"
+
+#include <stdio.h>
+
+void tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out);
+void tune_csv(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out);
+void tune_json(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out);
+/* Delay against power: the frontier of tabs with its knee, delayed-off, always on. */
+enum bal_code tune_figure(const struct bal_tuning *tuning, const struct bal_tuned *tuned, const char *path,
+                          struct bal_error *err);
+
+#endif

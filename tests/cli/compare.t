@@ -1,0 +1,88 @@
+# What holds for every comparison, whatever the numbers.
+
+# JSON: one object of the promised shape.
+$ ballast compare --servers 10 --jobs 5k --replications 4 --format json >all.json
+$ jq -c 'keys, [.version, .spec.servers, .spec.load, .spec.service, .spec.replications, .spec.seed]' all.json
+| ["results","spec","version"]
+| ["0.1.0","10",0.9,"exp",4,1]
+$ jq -e 'def time: (keys - ["mean", "ci", "p50", "p50_ci", "p90", "p90_ci", "p99", "p99_ci", "p999", "p999_ci", "probability"] == []) and
+>         (.mean, .ci, .p50, .p90, .p99, .p999 | type == "number") and .p50 <= .p90 and .p90 <= .p99 and .p99 <= .p999 and .ci >= 0;
+>     [.results[] | (.policy | type == "string") and (.response | time) and (.waiting | time) and .waiting.mean < .response.mean and
+>         (.queue | (.mean, .ci | type == "number") and .tail[0] == 1 and ([.tail[:-1], .tail[1:]] | transpose | all(.[0] >= .[1]))) and
+>         (.messages | .per_job - 2 * .probes_per_job - .reports_per_job | fabs < 1e-9) and
+>         (.memory_bits | type == "number") and (.verdict | IN("stable", "unstable", "undecided")) and
+>         (.theory | . == null or (.response_mean | type == "number")) and
+>         (.events | type == "number") and (.seconds | type == "number")] | length >= 8 and all' all.json
+| true
+
+# Best first.
+$ jq -e '[.results[] | select(.verdict != "unstable").response.mean] | . == sort' all.json
+| true
+$ ballast compare --servers 10 --jobs 5k --replications 4 | tail -n +5 | sed '/^$/,$d; s/ .*//' >order.text
+$ ballast compare --servers 10 --jobs 5k --replications 4 --format csv | tail -n +2 | cut -d'"' -f2 >order.csv
+$ jq -r '.results[].policy' all.json | tee order.json | cmp - order.csv && cmp order.json order.text
+
+# Every policy that fits is there.
+$ ballast policies --format json | jq -r '.[].name' | sort >known
+$ sed 's/:.*//' order.json | sort | comm -23 - known
+$ sed 's/:.*//' order.json | sort | comm -13 - known
+| pod-scp
+| pod-sep
+| pod-ssp
+
+# CSV: as many fields in each row as in the head, and the same numbers as JSON.
+$ ballast compare --servers 10 --jobs 5k --replications 4 --format csv >all.csv
+$ sed 's/"[^"]*"/policy/' all.csv | awk -F, '{print NF == fields || NR == 1; fields = NF}' | sort -u
+| 1
+$ head -n 1 all.csv | cut -d, -f-6
+| policy,verdict,response.mean,response.mean.ci,response.p50,response.p50.ci
+$ sed 1d all.csv | sed 's/"[^"]*"/policy/' | cut -d, -f3,4 >csv.means
+$ jq -r '.results[].response | "\(.mean),\(.ci)"' all.json | cmp - csv.means
+
+# The same for any number of threads; another seed, other numbers.
+$ for k in 1 2 5; do ballast compare --servers 10 --jobs 5k --replications 4 --format json --threads $k | jq 'del(.results[].seconds)' >threads.$k; done
+$ cmp threads.1 threads.2 && cmp threads.1 threads.5
+$ for k in 1 5; do ballast compare --servers 10 --jobs 5k --precision 0.05 --policy jsq --policy pod --threads $k --format csv >threads.$k; done
+$ cmp threads.1 threads.5
+$ ballast compare --servers 10 --jobs 5k --replications 4 --seed 2 --format csv | cmp -s - all.csv
+? 1
+
+# Unstable systems have no mean, but messages; they come last.
+$ ballast compare --servers 5x1,5x10 --load 0.9 --jobs 100k --replications 5 --policy random --policy jsq --format json |
+>     jq -c '.results[] | [.policy, .verdict, .response.mean > 0, .messages.per_job]'
+| ["jsq","stable",true,20]
+| ["random","unstable",false,0]
+$ ballast compare --servers 10 --load 1.2 --jobs 100k --replications 5 --policy random --policy jsq --format csv | cut -d, -f-6
+| policy,verdict,response.mean,response.mean.ci,response.p50,response.p50.ci
+| "random",unstable,,,,
+| "jsq",unstable,,,,
+
+# Text: at most 100 columns (bytes of one character counted once).
+$ wide() { sed 's/[\o200-\o277]//g' | awk 'length > 100'; }
+> ballast compare --jobs 5k --replications 3 | wide
+> ballast compare --servers 50x1,50x10 --jobs 20k --replications 3 | wide
+> ballast compare --servers 10k --load 0.99 --jobs 50k --replications 2 | wide
+> ballast compare --servers 1 --service 'hyper(10,0.001)' --jobs 5k --replications 3 | wide
+> ballast compare --servers 3 --load 1.3 --service 'pareto(1.5)' --jobs 5k --replications 3 | wide
+
+# One replication has no interval, and it is not known whether it is stable.
+$ ballast compare --servers 3 --policy jsq --jobs 5k --replications 1 --format json | jq -c '.results[0] | [.response.ci, .verdict]'
+| [null,"undecided"]
+
+# Numbers with suffixes; the wanted length either way.
+$ ballast compare --servers 1k --load 0.5 --policy random --jobs 10k --replications 2 --format json | jq -c '.spec | [.servers, .time, .jobs]'
+| ["1000",20,10000]
+$ ballast compare --servers 1k --load 0.5 --policy random --time 0.02k --replications 2 --format json | jq -c '.spec | [.servers, .time, .jobs]'
+| ["1000",20,10000]
+
+# A precision that cannot be had in the allowed number of replications is a warning.
+$ ballast compare --servers 2 --policy random --load 0.5 --jobs 10 --replications 2 --precision 0.000001 --format json | jq -c '.results[0] | [.precise, .replications]'
+| [false,1000]
+! ballast: random: precision 1e-06 was not reached after 1000 replications; use longer runs (--jobs)
+$ ballast compare --servers 2 --policy random --load 0.5 --jobs 10k --precision 0.02 --format json | jq -c '.results[0] | .precise and .response.ci <= 0.02 * .response.mean'
+| true
+
+# A progress bar on a terminal, and only there; not when it is told to be quiet.
+$ script -qec 'ballast compare --policy jsq --servers 3 --jobs 100k --replications 5 >/dev/null' /dev/null | tr '\r' '\n' | grep -q '100 %'
+$ script -qec 'ballast compare --policy jsq --servers 3 --jobs 100k --replications 5 --quiet >/dev/null' /dev/null | wc -c
+| 0

@@ -1,0 +1,135 @@
+# ballast run, check and results: an experiment from its file to its numbers.
+$ cat >small.yaml <<'END'
+> title: Two choices
+> seed: 3
+> fleet: {servers: 20}
+> sweep: {axis: load, values: [0.5, 0.8]}
+> policies: [random, {policy: "pod:d=2", label: two}]
+> run: {jobs: 40k, replications: 3}
+> metrics: [response.mean, messages.per_job]
+> claims:
+>   - {id: faster, section: "2", says: Two choices are better than one., measure: ratio, of: two, to: random, expect: {most: 0.95}}
+> quick: {run: {replications: 2}}
+> full: {sweep: {axis: load, from: 0.1, to: 0.9, step: 0.1}}
+> END
+
+$ ballast check small.yaml
+| small.yaml: in order; plain 12 trials, quick 8 trials, full 54 trials
+
+# What would be run; nothing is written.
+$ ballast run small.yaml --dry-run | sed 's/seed [0-9]*/seed S/; s/about .*/about T/'; ls
+| Two choices
+| axis load: 0.5 0.8
+| load=0.5 random: 3 replications of time 4000, 4e+04 jobs, seed S
+| load=0.5 pod:d=2: 3 replications of time 4000, 4e+04 jobs, seed S
+| load=0.8 random: 3 replications of time 2500, 4e+04 jobs, seed S
+| load=0.8 pod:d=2: 3 replications of time 2500, 4e+04 jobs, seed S
+| 2 points x 2 policies: 12 trials, 0 of them done; the rest takes about T
+| small.yaml
+
+# The table and the claims; the results stay in a file here.
+$ ballast run small.yaml | sed '/──/d; s/[-+]*[0-9.]* ± [0-9.]*/X ± X/g; s/  */ /g; s/^ //'; ls
+| Two choices
+|
+| load policy response.mean messages.per_job vs random
+| 0.5 random X ± X 0
+| two X ± X 4 X ± X %
+| 0.8 random X ± X 0
+| two X ± X 4 X ± X %
+|
+| vs random: response.mean compared with that of random on the same arrivals
+|
+| holds Two choices are better than one. (2)
+| measured X ± X at load=0.5, expected at most 0.95
+| small.db
+| small.yaml
+
+# Nothing is left to do; csv and JSON tell the same.
+$ ballast run small.yaml --dry-run --threads 1 | tail -n 1
+| 2 points x 2 policies: 12 trials, 12 of them done; the rest takes about 0 s on 1 thread
+$ ballast run small.yaml --format csv --output a.csv; ballast results small.db --format csv | cmp - a.csv
+$ cut -d, -f1,2,4,5 a.csv; head -n 1 a.csv | tr , '\n' | tail -n 4
+| load,label,policy,verdict
+| 0.5,random,"random",stable
+| 0.5,two,"pod:d=2",stable
+| 0.8,random,"random",stable
+| 0.8,two,"pod:d=2",stable
+| ratio.response.mean
+| ratio.response.mean.ci
+| ratio.messages.per_job
+| ratio.messages.per_job.ci
+$ ballast run small.yaml --format csv --seconds | head -n 1 | tr , '\n' | tail -n 1
+| seconds
+$ ballast run small.yaml --format json | jq -c '.experiment, (.results[3] | [.point, .label, .policy, .replications, (.response | keys[0:3]), (.ratio | keys)]), (.claims[] | [.id, .section, .expected, .verdict, .where])'
+| {"name":"small","title":"Two choices","mode":"plain","seed":3,"baseline":"random","axes":["load"]}
+| [{"load":0.8},"two","pod:d=2",3,["ci","mean","p50"],["messages.per_job","response.mean"]]
+| ["faster","2","at most 0.95","holds","load=0.5"]
+
+# Two modes are two runs; a changed file runs what has changed.
+$ ballast run small.yaml --quick --quiet >/dev/null; sed 's/0.5, 0.8/0.5, 0.7/' small.yaml >more.yaml; ballast run more.yaml --db small.db --dry-run | tail -n 1 | sed 's/about .*/about T/'
+| 2 points x 2 policies: 12 trials, 6 of them done; the rest takes about T
+$ ballast results small.db | sed 's/  *[0-9TZ:-]*Z  *[0-9TZ:-]*Z/ STARTED ENDED/'
+| run  experiment  mode   trials  started               ended                 version
+| ───────────────────────────────────────────────────────────────────────────────────
+|   1  small       plain   12/12 STARTED ENDED  0.1.0
+|   2  small       quick     8/8 STARTED ENDED  0.1.0
+$ ballast results small.db --run 2 --format csv | wc -l; ballast results small.db --run 3
+| 5
+! ballast: --run 3: there is no such run; there are 1 to 2
+? 2
+
+# A claim that does not hold is an outcome.
+$ sed 's/most: 0.95/most: 0.01/' small.yaml >wrong.yaml; ballast run wrong.yaml --db small.db | sed -n '/does not hold/s/  */ /gp'; ballast run wrong.yaml --db small.db >/dev/null
+| does not hold Two choices are better than one. (2)
+? 1
+
+# What is wrong, in one line and with nothing else.
+$ printf 'title: x\nfleet: {servers: 0}\nworkload: {load: 0.5}\npolicies: [jsq]\n' >bad.yaml; ballast run bad.yaml
+! ballast: bad.yaml:2: servers: servers '0': a count must be a whole number from 1 to 100M; write a number such as 100 or groups COUNTxSPEED such as 50x1,50x10
+? 2
+$ printf 'title: x\nfleet: {servers: 9}\nworkload: {load: 0.5}\npolicies: [jsq]\nsweep: {axis: lode, values: [1]}\n' >bad.yaml; ballast check small.yaml bad.yaml 2>err; echo $?; cut -c 1-60 err
+| small.yaml: in order; plain 12 trials, quick 8 trials, full 54 trials
+| 2
+| ballast: bad.yaml:5: axis: there is no field 'lode' to sweep
+$ printf 'title: x\nfull: {run: {jobs: -1}}\nfleet: {servers: 9}\nworkload: {load: 0.5}\npolicies: [jsq]\n' >bad.yaml; ballast check bad.yaml
+! ballast: bad.yaml:2: jobs: '-1' is not a whole number of jobs from 1, such as 2M (with --full)
+? 2
+$ ballast run nothing.yaml
+! ballast: nothing.yaml: cannot be read: No such file or directory
+? 2
+$ ballast run
+! ballast: run: name the experiment: ballast run FILE.yaml
+? 2
+$ ballast run small.yaml --quick --full
+! ballast: --full : quick or full, not both
+? 2
+$ ballast run small.yaml --output no/where.txt --db small.db
+! ballast: --output no/where.txt: cannot write there: No such file or directory; choose another place
+? 2
+
+# Files of results that are none.
+$ ballast run small.yaml --db small.yaml
+! ballast: small.yaml: not a store of results, nor any other SQLite file; name another file
+? 2
+$ ballast results a.csv
+! ballast: a.csv: not a store of results, nor any other SQLite file; name another file
+? 2
+$ ballast results none.db
+! ballast: none.db: cannot be read: No such file or directory
+? 2
+$ ballast run small.yaml --db no/where.db
+! ballast: no/where.db: cannot be written: No such file or directory; name another file
+? 2
+
+# The documentation of the fields comes from the program.
+$ ballast check --schema | jq -r '.allOf[0].required | join(" ")'
+| title policies
+$ ballast check --fields | sed -n '1,8p'
+|
+| ### `experiment`
+|
+| An experiment file.
+|
+| | field | kind | default | meaning |
+| |---|---|---|---|
+| | `title` | text | required | one line |

@@ -1,0 +1,142 @@
+# ballast paper: a paper of our own, small enough to be run in a moment.
+$ mkdir -p papers/mine papers/notes && cd papers/mine
+> printf '%s\n' 'Shorter queues are shorter' 'A. Nobody, Journal of Examples, 2020' '' 'For readers.' >paper.txt
+> cat >load.yaml <<'END'
+> title: Response time against load
+> paper: mine
+> seed: 3
+> fleet: {servers: 20}
+> sweep: {axis: load, values: [0.5, 0.8]}
+> policies: [random, {policy: "pod:d=2", label: two}]
+> run: {jobs: 100k, replications: 4}
+> figures:
+>   - {id: response, section: Figure 1}
+>   - {id: slowest, y: response.p99}
+> claims:
+>   - {id: faster, section: 2, says: Two choices are better than one., measure: ratio, of: two, to: random, expect: {most: 0.9}}
+>   - {id: stable, says: They are stable., measure: verdict, of: two, expect: stable}
+> quick: {run: {jobs: 20k}}
+> END
+> cat >figure-2.yaml <<'END'
+> title: One load
+> fleet: {servers: 20}
+> workload: {load: 0.5}
+> policies: [random]
+> run: {jobs: 50k, replications: 4}
+> claims:
+>   - {id: wrong, section: 3, says: 'One choice needs no time at all, and this is said in so many words that a line does not hold them.', of: random, expect: {most: 0.1}}
+> END
+
+# The list.
+$ export BALLAST_PAPERS=papers; ballast paper; ballast paper --format json | jq -c .
+| mine           Shorter queues are shorter
+|                A. Nobody, Journal of Examples, 2020
+|
+| ballast paper NAME --quick judges the claims of one in about a minute.
+| [{"paper":"mine","title":"Shorter queues are shorter","source":"A. Nobody, Journal of Examples, 2020","experiments":2}]
+
+# Claims that hold, with figures and a page.
+$ export BALLAST_PAPERS=papers; ballast paper mine --quick --figure load | sed 's/[0-9.]* ± [0-9.]*/X ± X/'; ls mine-quick
+| mine: Shorter queues are shorter
+| A. Nobody, Journal of Examples, 2020
+|
+|   holds          faster, 2
+|     Two choices are better than one.
+|     measured X ± X at load=0.5, expected at most 0.9
+|
+|   holds          stable
+|     They are stable.
+|     measured stable at load=0.5, expected stable
+|
+| 2 claims: 2 hold, 0 do not hold, 0 undecided.
+| report.html, figures and results.db are in mine-quick/
+| load-response.pdf
+| load-response.png
+| load-response.svg
+| load-slowest.pdf
+| load-slowest.png
+| load-slowest.svg
+| report.html
+| results.db
+
+# One that does not hold: exit status 1. What was run before is not run again.
+$ export BALLAST_PAPERS=papers; ballast paper mine --output out >text; echo $?; sed -n '/not hold/,$p' text | sed 's/[0-9.]* ± [0-9.]*/X ± X/'
+| 1
+|   does not hold  wrong, 3
+|     One choice needs no time at all, and this is said in so many words that a line does not hold
+|     them.
+|     measured X ± X, expected at most 0.1
+|
+|   holds          faster, 2
+|     Two choices are better than one.
+|     measured X ± X at load=0.5, expected at most 0.9
+|
+|   holds          stable
+|     They are stable.
+|     measured stable at load=0.5, expected stable
+|
+| 3 claims: 2 hold, 1 does not hold, 0 undecided.
+| report.html, figures and results.db are in out/
+
+$ export BALLAST_PAPERS=papers; ballast paper mine --output out --figure 2 --format json >json; echo $?
+> jq -c '.paper, .mode, (.claims[] | [.id, .section, .verdict, .expected, (.measured > 1), (.ci > 0)])' json
+| 1
+| "mine"
+| "plain"
+| ["wrong","3","does not hold","at most 0.1",true,true]
+
+# A figure can be named by itself, and a paper by its directory.
+$ ballast paper ./papers/mine --quick --output one --figure slowest --format json | jq -c '[.claims[].id], .claims[1].measured'; ls one
+| ["faster","stable"]
+| "stable"
+| load-slowest.pdf
+| load-slowest.png
+| load-slowest.svg
+| report.html
+| results.db
+
+# The page and the figures can be made again from the results.
+$ ballast report one/results.db -o page.html && grep -c '<figure' page.html && ballast figure one/results.db response --format svg,pdf -o .
+| 2
+| ./load-response.svg
+| ./load-response.pdf
+
+# Without gnuplot the claims are judged all the same, and the page says what is missing.
+$ ln -s "$(command -v ballast)" only-ballast; PATH= ./only-ballast paper ./papers/mine --quick --output bare | tail -n 1; grep -c 'gnuplot-nox' bare/report.html
+| report.html and results.db are in bare/
+| 1
+! ballast: gnuplot is not installed, and figures need it; on Debian it is in the package gnuplot-nox
+
+# Papers are found beside the program, where it is built and where it is installed.
+$ mkdir -p build usr/bin usr/share/ballast/papers/theirs && cp "$(command -v ballast)" build && cp build/ballast usr/bin
+> printf 'Theirs\nElsewhere\n' >usr/share/ballast/papers/theirs/paper.txt
+> env -u BALLAST_PAPERS build/ballast paper | head -n 1; env -u BALLAST_PAPERS usr/bin/ballast paper | head -n 1
+| mine           Shorter queues are shorter
+| theirs         Theirs
+
+# What can go wrong.
+$ cp build/ballast . && env -u BALLAST_PAPERS ./ballast paper
+! ballast: the papers are not where the program was installed; set BALLAST_PAPERS to their directory
+? 2
+$ BALLAST_PAPERS=nowhere ballast paper
+! ballast: BALLAST_PAPERS is 'nowhere', which is not a directory
+? 2
+$ BALLAST_PAPERS=papers ballast paper notes
+! ballast: 'notes' is not a paper: its paper.txt cannot be read: No such file or directory; `ballast paper` lists the papers
+? 2
+$ BALLAST_PAPERS=papers ballast paper mine --figure 7
+! ballast: --figure 7: there is none such in paper mine; its experiments are figure-2, load
+? 2
+$ BALLAST_PAPERS=papers ballast paper mine --format csv
+! ballast: --format csv: not one of text, json
+? 2
+$ BALLAST_PAPERS=papers ballast paper mine --output papers/mine/paper.txt/x
+! ballast: --output papers/mine/paper.txt/x: cannot make this directory: Not a directory; choose another place
+? 2
+$ mkdir empty && echo nothing >empty/paper.txt && ballast paper ./empty
+! ballast: paper empty has no experiments (*.yaml) in ./empty
+? 2
+$ echo 'title: [' >empty/broken.yaml && ballast paper ./empty 2>&1 | sed 's/: .*//'; ls empty
+| ballast
+| broken.yaml
+| paper.txt

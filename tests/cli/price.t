@@ -1,0 +1,171 @@
+# ballast price: what policies cost, and the cheapest for a wanted delay.
+$ ballast price --servers 100 --jobs 20k --replications 3 --policy random --policy round-robin --policy jsq --policy pod \
+>     --policy pod-memory --policy least-work --policy jiq --policy pi --policy rcpb
+| 100 servers at load 0.9, service exp; 3 replications of 20k jobs each, seed 1
+|
+| policy                    waiting  theory    msgs  (one)  bits  msgs ~  bits ~   vanishes
+| ─────────────────────────────────────────────────────────────────────────────────────────
+| random                6.98 ± 0.97  = 9.000  0.000  0.000     0  0       0        cannot
+| round-robin         3.559 ± 0.062  = 4.227  0.000  0.000     7  0       log N    no
+| jsq                 0.073 ± 0.065  → 0.000    200    100     0  > N     0        yes
+| pod:d=2               1.69 ± 0.40  → 1.614   4.00   2.00     0  N       0        cannot
+| pod-memory:d=1,b=1    2.30 ± 0.44            4.00   2.00     7  N       log N    cannot
+| least-work          0.024 ± 0.023  = 0.022    200    100     0  > N     0        yes
+| jiq                 0.081 ± 0.048  → 0.000  0.932  0.932   100  N       > log N  yes
+| pi                  0.116 ± 0.078           0.941  0.941   107  N       > log N  may
+| rcpb:c=1              0.98 ± 0.32  → 0.818  0.983  0.983     7  N       log N    cannot
+|
+| waiting: mean time before service, simulated ± 95 %; theory: = exact, → limit of many servers.
+| msgs: per job, a probe counted as two (query and reply), and as one. bits: memory of the dispatcher.
+| As N servers grow with the load and the parameters as they are: messages in a unit of time, bits of memory,
+| and whether the waiting time vanishes:
+|   cannot: no symmetric policy can with so few messages and so little memory (Theorem 5 of Gamarnik,
+|           Tsitsiklis and Zubeldia 2016: at most a constant times N messages and log N bits)
+|   no: it is known not to
+|   yes: it is proved to, for every load below 1
+|   may: the theorem leaves it open, because of more messages or more memory
+| rcpb: with c growing with N and mup at least 1, or with mu growing with N, the waiting time does vanish.
+$ ballast price --servers 100 --load 0.8 --jobs 20k --replications 3 --policy jiq --policy rcpb:c=3,mup=0.5 --format csv
+| policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_job,messages.once_per_job,memory_bits,messages.growth,memory.growth,vanishes
+| "jiq",stable,0.005068091915811937,0.003463163559504558,0,0.9949606968040831,0.9949606968040831,100,N,> log N,yes
+| "rcpb:c=3,mup=0.5",stable,0.8033603496479897,0.13595915398893266,0.744186046511628,0.5014162283937512,0.5014162283937512,21,N,log N,cannot
+$ ballast price --servers 1000 --jobs 20k --replications 3 --policy pod:d=3 --format json
+| {
+|   "version": "0.1.0",
+|   "spec": {
+|     "servers": "1000",
+|     "load": 0.9,
+|     "service": "exp",
+|     "time": 22.22222222222222,
+|     "replications": 3,
+|     "seed": 1,
+|     "cut_short": false
+|   },
+|   "results": [
+|     {
+|       "policy": "pod:d=3",
+|       "verdict": "stable",
+|       "waiting": {"mean": 0.8924028976649968, "ci": 0.09082657754909998, "theory": 1.0278559689952789, "limit": 1.0278559689952789},
+|       "messages": {"probes_per_job": 3, "reports_per_job": 0, "per_job": 6, "once_per_job": 3, "growth": "N"},
+|       "memory": {"bits": 0, "growth": "0"},
+|       "symmetric": true,
+|       "vanishes": "cannot"
+|     }
+|   ]
+| }
+
+# Theorem 5 does not speak of this.
+$ ballast price --servers 10x1,10x2 --jobs 20k --replications 3 --policy random --policy jsq
+| 10x1,10x2 servers at load 0.9, service exp; 3 replications of 20k jobs each, seed 1
+|
+| policy      waiting  theory   msgs  (one)  bits  msgs ~  bits ~  vanishes
+| ────────────────────────────────────────────────────────────────────────────
+| random     unstable          0.000  0.000     0  0       0       not covered
+| jsq     0.34 ± 0.14           40.0   20.0     0  > N     0       not covered
+|
+| waiting: mean time before service, simulated ± 95 %; theory: = exact, → limit of many servers.
+| msgs: per job, a probe counted as two (query and reply), and as one. bits: memory of the dispatcher.
+| As N servers grow with the load and the parameters as they are: messages in a unit of time, bits of memory,
+| and whether the waiting time vanishes:
+|   not covered: the theorem is about symmetric policies, equal servers, exponential sizes, jobs of one task
+|           and one class, and loads below 1
+
+# Wishes.
+$ ballast price --servers 100 --load 0.8 --delay 0.5 --messages 4 --memory 20 --jobs 20k --replications 4
+| wanted: a mean waiting time of at most 0.5, with at most 4 messages per job and 20 bits of memory
+| 100 servers at load 0.8, service exp; 4 replications of 20k jobs each, seed 1
+|
+| policy                    waiting  theory    msgs  bits  does it?
+| ──────────────────────────────────────────────────────────────────────
+| rcpb:c=2,mup=1.08   0.409 ± 0.042  → 0.327   1.05    14  yes, cheapest
+| rcpb:c=1,mup=2.15   0.395 ± 0.068  → 0.340   2.11     7  yes, cheapest
+| pod:d=2             0.968 ± 0.067  → 0.947   4.00     0  no
+| pod-memory:d=1,b=1  1.473 ± 0.055            4.00     7  no
+| round-robin           1.66 ± 0.18  = 1.716  0.000     7  no
+| random                3.84 ± 0.48  = 4.000  0.000     0  no
+|
+| yes: by the 95 % interval of the simulation. cheapest: nothing that does costs less of one and no more of the other.
+$ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 1 --memory 20 --jobs 20k --replications 4
+| wanted: a mean waiting time of at most 0.05, with at most 1 message per job and 20 bits of memory
+| 100 servers at load 0.8, service exp; 4 replications of 20k jobs each, seed 1
+|
+| policy                waiting  theory    msgs  bits  does it?
+| ─────────────────────────────────────────────────────────────
+| rcpb:c=2,mup=1  0.441 ± 0.094  → 0.364  0.979    14  no
+| round-robin       1.66 ± 0.18  = 1.716  0.000     7  no
+| random            3.84 ± 0.48  = 4.000  0.000     0  no
+|
+| no policy meets this; the nearest is rcpb:c=2,mup=1, which waits 0.441 ± 0.094
+| With more messages it can be done, by theory: rcpb:c=2,mup=3.51 waits 0.04991, for 3.51 messages a job and 14 bits.
+| With more memory it can be done, by theory: rcpb:c=16,mup=1 waits 0.04938, for 1 message a job and 112 bits.
+? 1
+$ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 0 --memory 0 --jobs 20k --replications 4 --format json
+| {
+|   "version": "0.1.0",
+|   "spec": {
+|     "delay": 0.05,
+|     "messages": 0,
+|     "memory": 0,
+|     "servers": "100",
+|     "load": 0.8,
+|     "service": "exp",
+|     "time": 250,
+|     "replications": 4,
+|     "seed": 1
+|   },
+|   "offers": [
+|     {
+|       "policy": "random",
+|       "verdict": "stable",
+|       "waiting": {"mean": 3.8373713997068664, "ci": 0.4750484307022777, "theory": 4.000000000000001, "limit": 4.000000000000001},
+|       "messages": {"probes_per_job": 0, "reports_per_job": 0, "per_job": 0, "once_per_job": 0, "growth": "0"},
+|       "memory": {"bits": 0, "growth": "0"},
+|       "symmetric": true,
+|       "vanishes": "cannot",
+|       "wish": "missed",
+|       "cheapest": false
+|     }
+|   ],
+|   "more_messages": "pod:d=14",
+|   "more_memory": null
+| }
+? 1
+$ ballast price --servers 100 --load 0.8 --delay 0.5 --messages 2 --memory 20 --jobs 20k --replications 4 --format csv
+| policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_job,messages.once_per_job,memory_bits,wish,cheapest
+| "rcpb:c=2,mup=1.08",stable,0.409138562774439,0.04226833866707261,0.32701111837802493,1.051932800812574,1.051932800812574,14,met,yes
+| "rcpb:c=1,mup=2",stable,0.4211988921508276,0.06168580374109991,0.36363636363636365,1.9527439479112663,1.9527439479112663,7,met,yes
+| "round-robin",stable,1.6635819987526805,0.18281671850272407,1.7156604216831959,0,0,7,missed,no
+| "random",stable,3.8373713997068664,0.4750484307022777,4.000000000000001,0,0,0,missed,no
+| "pod:d=1",stable,3.8373713997068664,0.4750484307022777,4.000000000000001,2,1,0,missed,no
+
+# What cannot be.
+$ ballast price --messages 2
+! ballast: --messages: a budget for what? add --delay W, the mean waiting time that is wanted
+? 2
+$ ballast price --memory 2
+! ballast: --memory: a budget for what? add --delay W, the mean waiting time that is wanted
+? 2
+$ ballast price --delay 0
+! ballast: --delay 0: not a mean waiting time above 0, such as 0.1
+? 2
+$ ballast price --delay 1 --messages -1
+! ballast: --messages -1: not a number of messages per job from 0, such as 1.5
+? 2
+$ ballast price --delay 1 --policy jiq
+! ballast: --policy: with --delay all policies are looked at; leave it out
+? 2
+$ ballast price --delay 1 --load 1.2
+! ballast: theory knows the cheapest policy for equal servers, exponential sizes, one class of jobs of one task and a load below 1; compare the policies on this model instead
+? 2
+$ ballast price --delay 1 --service det
+! ballast: theory knows the cheapest policy for equal servers, exponential sizes, one class of jobs of one task and a load below 1; compare the policies on this model instead
+? 2
+$ ballast price --slotted
+! ballast: --slotted: prices are those of continuous time
+? 2
+$ ballast price --policy rcpb:c=100
+! ballast: --policy: policy 'rcpb': c=100 names cannot be had of 100 servers; c must be below their number
+? 2
+$ ballast price somewhere
+! ballast: price: unexpected argument 'somewhere'; usage: ballast price [options]
+? 2

@@ -1,0 +1,39 @@
+# ballast report and ballast figure: what can go wrong.
+$ ballast report
+! ballast: report: name the file of results: ballast report FILE.db -o report.html
+? 2
+$ ballast report nothing.db 2>&1 | sed 's/:.*//'; ls
+| ballast
+$ echo 'not a database, but long enough to be looked at' >other.db; ballast report other.db -o page.html 2>&1 | grep -c other.db; ls
+| 1
+| other.db
+$ ballast figure
+! ballast: figure: name the file of results: ballast figure FILE.db [ID]
+? 2
+$ ballast figure x.db --format gif
+! ballast: --format gif: not svg, png or pdf, or several of them with commas between
+? 2
+$ ballast figure x.db --format ''
+! ballast: --format : name one or more of svg, png, pdf
+? 2
+$ ballast report a.db b.db
+! ballast: report: unexpected argument 'b.db'; usage: ballast report FILE.db [options]
+? 2
+
+# A page on standard output, and places that cannot be written.
+$ mkdir tiny; printf 'tiny\nnowhere\n' >tiny/paper.txt
+> printf '%s\n' 'title: tiny' 'fleet: {servers: 5}' 'workload: {load: 0.5}' 'policies: [random, jsq]' \
+>     'run: {jobs: 1000, replications: 2}' 'figures: [{id: bars, kind: bars, y: messages.per_job}]' >tiny/one.yaml
+> ballast paper ./tiny >/dev/null && ballast report tiny/results.db | sed -n '1,2p;$p'
+| <!doctype html>
+| <html lang="en">
+| </html>
+$ ballast report tiny/results.db -o nowhere/page.html
+! ballast: --output nowhere/page.html: cannot write there: No such file or directory; choose another place
+? 2
+$ ballast figure tiny/results.db -o nowhere
+! ballast: 'nowhere/one-bars.svg' cannot be written: No such file or directory; choose another place
+? 2
+$ ballast figure tiny/results.db other
+! ballast: 'tiny/results.db' has no figure 'other'
+? 2

@@ -1,0 +1,147 @@
+# The texts of the program about itself.
+
+$ ballast --version
+| ballast 0.1.0
+$ ballast --help
+| usage: ballast COMMAND [options]
+|
+| Ballast compares and tunes policies that distribute work over many servers.
+|
+| commands:
+|   compare    compare policies on one fleet: response times, messages, memory
+|   price      what policies cost in messages and memory, and the cheapest for a wanted delay
+|   share      how many jobs may have high priority, for a wanted gain and loss
+|   tune       find how long idle servers should stay on: delay against energy
+|   fluid      follow the fluid model of a policy in time, and a simulated system beside it
+|   report     make a page of results: claims, figures, tables
+|   figure     draw the figures of an experiment as SVG, PNG and PDF
+|   paper      run a paper's experiments and judge its claims
+|   run        run an experiment file: a sweep over loads, fleets, policies
+|   check      check experiment files without running them
+|   results    list the runs in a file of results, or print what came out
+|   policies   list the policies, their parameters, costs and papers
+|   help       explain a command
+|
+| ballast help COMMAND tells more about one; ballast --version prints the version.
+| To begin: ballast compare
+$ ballast
+! usage: ballast COMMAND [options]
+!
+! Ballast compares and tunes policies that distribute work over many servers.
+!
+! commands:
+!   compare    compare policies on one fleet: response times, messages, memory
+!   price      what policies cost in messages and memory, and the cheapest for a wanted delay
+!   share      how many jobs may have high priority, for a wanted gain and loss
+!   tune       find how long idle servers should stay on: delay against energy
+!   fluid      follow the fluid model of a policy in time, and a simulated system beside it
+!   report     make a page of results: claims, figures, tables
+!   figure     draw the figures of an experiment as SVG, PNG and PDF
+!   paper      run a paper's experiments and judge its claims
+!   run        run an experiment file: a sweep over loads, fleets, policies
+!   check      check experiment files without running them
+!   results    list the runs in a file of results, or print what came out
+!   policies   list the policies, their parameters, costs and papers
+!   help       explain a command
+!
+! ballast help COMMAND tells more about one; ballast --version prints the version.
+! To begin: ballast compare
+? 2
+$ ballast help compare
+| usage: ballast compare [options]
+|
+| Simulates each policy on the same fleet with the same arrivals and prints the mean response time with its
+| 95 % confidence interval, percentiles, messages and memory, beside what theory says. Best first.
+|
+| options:
+|   --servers FLEET          a number, or COUNTxSPEED,...: 100 or 50x1,50x10 (default 100)
+|   --load X                 arriving work over capacity (default 0.9)
+|   --service LAW            job sizes: exp, det, erlang(K), hyper(C2), pareto(A), ... (default exp)
+|   --high P                 two classes of jobs: the share of the high one, 0 to 1
+|   --discipline NAME        auto, fifo, preemptive or nonpreemptive (default auto)
+|   --tasks M                tasks of a job, divided among servers (default 1)
+|   --curve SHAPE            load over time: constant, sine(A,P), table(T:F ...) or file(PATH)
+|   --buffer B               most jobs at a server, one more is lost (default: no limit)
+|   --standby LAW            idle time before a server switches off, in place of 1/mu: det(10), ...
+|   --setup LAW              time to switch a server on, in place of 1/nu: det(10), erlang(4,10), ...
+|   --watts B,I,S,O          of a server busy, idle, in set-up, off (default 200,140,200,0)
+|   --start STATE            idle, or parts such as busy=0.1,setup=0,off=0.9 (default idle)
+|   --slotted                slotted time: a batch of jobs in each slot, capacities of 1 or more
+|   --batch LAW              slotted: poisson, geometric, bernoulli, constant(K), ... (default poisson)
+|   --split                  slotted: batches may be divided among servers
+|   --policy POLICY          name or name:key=value,...; repeat it (default: all that fit)
+|   --time T                 length of each replication in time (slots)
+|   --jobs J                 or in expected jobs (default 2M, and at least 100 a server)
+|   --warmup PART            part of the run to cut, 0 to 0.999 (default auto: MSER-5)
+|   --window W               or measure the last W units of time alone (least: a thousandth of the run)
+|   --replications R         independent runs of each policy (default 10)
+|   --precision P            add replications until the mean is known to within P, such as 0.01
+|   --seed S                 another seed, other random numbers (default 1)
+|   --threads K              threads to use (default: all processors); results do not depend on it
+|   --engine NAME            auto, markov, event, slotted or pooled (default auto)
+|   --format FORM            text, csv or json (default text)
+|   --output FILE            write the results there (default: standard output)
+|   --quiet                  no progress bar
+|
+| examples:
+|   ballast compare
+|   ballast compare --servers 50x1,50x10 --load 0.8
+|   ballast compare --policy pod:d=2 --policy jiq --service 'lognormal(4)' --precision 0.01
+$ ballast help policies
+| usage: ballast policies [NAME] [options]
+|
+| Lists all policies, or tells everything about one.
+|
+| options:
+|   --format FORM            text, json or markdown
+|
+| examples:
+|   ballast policies
+|   ballast policies pod
+$ ballast help help
+| usage: ballast help [COMMAND] [options]
+|
+| Lists the commands, or explains one of them with all its options.
+|
+| options:
+|   --manual                 the whole manual page, as mdoc source
+$ ballast policies
+| policy              rule                                                                                  cost a job         bits, N=1000  paper
+| ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+| random              a uniform server                                                                      nothing                       0  classic
+| round-robin         the next server in turn                                                               nothing                      10  classic
+| jsq                 the shortest queue of all, ties uniform                                               N probes                      0  Winston 1977
+| pod:d=2             the shortest queue of d uniform servers (power of d choices)                          d probes                      0  Mitzenmacher 1996; Vvedenskaya et al. 1996
+| pod-memory:d=1,b=1  as pod, the b best servers of the last dispatch compete too                           d + b probes                 10  Mitzenmacher, Prabhakar and Shah 2002
+| least-work          the server with the least remaining work (in time), ties uniform                      N probes                      0  classic
+| jiq                 an idle server that has reported, else a uniform server                               at most 1 report           1000  Lu et al. 2011; Stolyar 2015
+| pi                  an idle server that has reported, else the one that was last idle                     at most 1 report           1010  Atar et al. 2020
+| rcpb:c=1            one of c stored names of idle servers, which report at a rate; else a uniform server  mup reports                  10  Gamarnik, Tsitsiklis and Zubeldia 2018
+| pod-scp:d1=1,d2=2   pod with d2 probes for a high job and d1 for a low one; servers blind to class        d1 or d2 probes               0  power of d choices with priorities, Pod-SCP
+| pod-sep:d=2         routed as pod; servers let high jobs interrupt low ones                               d probes                      0  power of d choices with priorities, Pod-SEP
+| pod-ssp:d1=2,d2=2   high jobs to the fewest high of d2, a low job giving way; servers let them interrupt  d1 or d2 probes               0  power of d choices with priorities, Pod-SSP
+| tabs:mu=0.1,nu=0.1  an idle server that is on, else a busy one, and an idle one that is off is started    at most 2 reports          2000  Mukherjee, Dhara, Borst and van Leeuwaarden 2017
+|
+| A policy is written name or name:key=value,... ; ballast policies NAME tells its parameters.
+$ ballast policies pod
+| pod:d=2: the shortest queue of d uniform servers (power of d choices)
+|
+|   cost a job   d probes
+|   memory       0 bits for 100 servers, 0 for 10000
+|   paper        Mitzenmacher 1996; Vvedenskaya et al. 1996
+|   symmetric    yes
+|
+| parameters:
+|   d          servers probed for a job
+|              whole number from 1 to 1000000, default 2
+|   replace    1: sample with replacement; 0: d different servers
+|              whole number from 0 to 1, default 1
+|   pertask    1: a job of m tasks probes d*m servers for all of them
+|              whole number from 0 to 1, default 0
+$ ballast policies jiq
+| jiq: an idle server that has reported, else a uniform server
+|
+|   cost a job   at most 1 report
+|   memory       100 bits for 100 servers, 10000 for 10000
+|   paper        Lu et al. 2011; Stolyar 2015
+|   symmetric    yes

@@ -1,0 +1,77 @@
+/* Do the 95 % intervals cover? Over 200 seeds of a short M/M/1 run 90 to 98 % of them must contain the truth.
+ *
+ * If each interval covers with probability 0.95, fewer than 180 of 200 do so with probability 1.2e-3 and more than 196 with 9e-3; with 0.93, which
+ * is still honest, fewer than 180 with probability 0.04. Seeds are fixed, so a test that passes once passes always. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "ballast/lab.h"
+
+enum { SEEDS = 200, LEAST = 180, MOST = 196 };
+
+struct truth {
+    enum bal_metric metric;
+    double value;
+};
+
+/* One case for each seed, all run by the lab at once. */
+static void assert_covers(double load, double jobs, double warmup, const struct truth *truths, size_t count) {
+    struct bal_case *cases = calloc(SEEDS, sizeof *cases);
+    struct bal_result *results = calloc(SEEDS, sizeof *results);
+    assert_true(cases && results);
+    struct bal_error err;
+    for (unsigned seed = 0; seed < SEEDS; seed++) {
+        struct bal_case *c = &cases[seed];
+        c->model.load = load;
+        c->replications = 10;
+        if (bal_policy_parse("random", &c->policy, &err) || bal_servers_parse("1", &c->model.servers, &err) ||
+            bal_law_parse("exp", &c->model.size, &err))
+            fail_msg("%s", err.text);
+        c->run = (struct bal_run){.seed = 1000 + seed, .time = jobs / load, .warmup = warmup};
+    }
+    const struct bal_lab_options options = {.threads = 2};
+    if (bal_lab_run(cases, SEEDS, &options, results, &err))
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < count; i++) {
+        int covered = 0;
+        double mean = 0;
+        for (unsigned seed = 0; seed < SEEDS; seed++) {
+            const struct bal_estimate e = results[seed].metric[truths[i].metric];
+            covered += fabs(e.mean - truths[i].value) <= e.half;
+            mean += e.mean / SEEDS;
+        }
+        if (covered < LEAST || covered > MOST)
+            fail_msg("load %g: %d of %d intervals of %s contain %g; their mean is %g", load, covered, SEEDS,
+                     bal_metric_table[truths[i].metric].name, truths[i].value, mean);
+    }
+    free(cases);
+    free(results);
+}
+
+/* Mean response 1/(1 - load), load/(1 - load) jobs, waiting with probability load. */
+static void covers_with_a_given_warmup(void **state) {
+    (void)state;
+    const struct truth truths[] = {{BAL_RESPONSE_MEAN, 5}, {BAL_QUEUE_TOTAL, 4}, {BAL_WAITING_PROBABILITY, 0.8}};
+    assert_covers(0.8, 10000, 0.2, truths, 3);
+}
+
+/* The default: the warm-up is found from the run. */
+static void covers_with_the_default_warmup(void **state) {
+    (void)state;
+    const struct truth truths[] = {{BAL_RESPONSE_MEAN, 2}, {BAL_QUEUE_TOTAL, 1}, {BAL_WAITING_PROBABILITY, 0.5}};
+    assert_covers(0.5, 30000, NAN, truths, 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(covers_with_a_given_warmup),
+        cmocka_unit_test(covers_with_the_default_warmup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,612 @@
+/* Experiment files: what they mean, and what is said when they mean nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ballast/experiment.h"
+
+#include "lab/fields.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A good beginning, five lines, to which a test adds what it is about. */
+#define START                                                                                                \
+    "title: x\n"                                                                                             \
+    "fleet: {servers: 20}\n"                                                                                 \
+    "workload: {load: 0.5}\n"                                                                                \
+    "policies: [jsq, 'pod:d=2', {policy: 'pod:d=3', label: three}]\n"                                        \
+    "run: {jobs: 1k, replications: 4}\n"
+
+static struct bal_experiment *read_mode(const char *text, enum bal_mode mode) {
+    struct bal_experiment *e = NULL;
+    struct bal_error err = {0};
+    if (bal_experiment_parse(text, strlen(text), "dir/t.yaml", mode, &e, &err))
+        fail_msg("%s", err.text);
+    return e;
+}
+
+static struct bal_experiment *read_text(const char *text) {
+    return read_mode(text, BAL_MODE_PLAIN);
+}
+
+static struct bal_case cell(const struct bal_experiment *e, size_t point, size_t policy) {
+    struct bal_case c;
+    bal_experiment_case(e, point, policy, &c);
+    return c;
+}
+
+static void plain_parts(void **state) {
+    (void)state;
+    struct bal_experiment *e =
+        read_text(START "about: >\n  two\n  lines\npaper: pi\nsection: '5'\nseed: 7\nbaseline: three\n"
+                        "metrics: [queue.tail.3, waiting.p99]\n");
+    assert_string_equal(e->name, "t");
+    assert_string_equal(e->title, "x");
+    assert_string_equal(e->about, "two lines\n");
+    assert_string_equal(e->paper, "pi");
+    assert_string_equal(e->section, "5");
+    assert_int_equal(e->seed, 7);
+    assert_int_equal(e->points, 1);
+    assert_int_equal(e->axes, 0);
+    assert_int_equal(e->policies, 3);
+    assert_string_equal(e->policy[1].label, "pod:d=2");
+    assert_string_equal(e->policy[2].label, "three");
+    assert_int_equal(e->baseline, 2);
+    assert_int_equal(e->metrics, 2);
+    assert_int_equal(e->metric[0].metric, BAL_METRIC_COUNT);
+    assert_int_equal(e->metric[0].level, 3);
+    assert_int_equal(e->metric[1].metric, BAL_WAITING_P99);
+    const struct bal_case c = cell(e, 0, 2);
+    assert_int_equal(bal_servers_count(&c.model.servers), 20);
+    assert_true(c.model.load == 0.5);
+    assert_true(c.run.time == 100); /* 1000 jobs at 10 a unit of time */
+    assert_true(isnan(c.run.warmup));
+    assert_int_equal(c.replications, 4);
+    assert_true(c.policy.value[0] == 3);
+    bal_experiment_free(e);
+}
+
+/* The canonical text of every setting is read back as the same setting, and the default is canonical. */
+static void settings_print_what_they_read(void **state) {
+    (void)state;
+    for (size_t i = 0; i < BAL_SETTINGS; i++) {
+        const struct bal_table *table = bal_settings[i].table;
+        for (size_t f = 0; f < table->count; f++) {
+            const struct bal_field *field = &table->field[f];
+            struct bal_setup setup = {.jobs = NAN};
+            assert_non_null(field->set);
+            assert_true(bal_settings[i].model == (field->print != NULL));
+            if (field->fallback && *field->fallback) {
+                assert_int_equal(field->set(&setup, field->fallback, NULL), BAL_OK);
+                char text[20000] = "";
+                if (field->print)
+                    assert_true(field->print(&setup, text, sizeof text) < sizeof text);
+                assert_string_equal(field->print ? text : field->fallback, field->fallback);
+            }
+            struct bal_error err = {0};
+            assert_int_not_equal(field->set(&setup, "nonsense!", &err), BAL_OK);
+            assert_non_null(strstr(err.text, "nonsense!"));
+        }
+    }
+}
+
+static void settings_reach_the_model(void **state) {
+    (void)state;
+    struct bal_experiment *e =
+        read_text("title: x\n"
+                  "fleet: {servers: 10, discipline: preemptive, buffer: 7, start: busy=0.5,\n"
+                  "        watts: '100,50,80,1'}\n"
+                  "workload: {load: 80%, service: 'erlang(2)', high: 0.25, tasks: 3, curve: 'sine(0.5,10)'}\n"
+                  "policies: [jiq]\n"
+                  "run: {time: 50, warmup: 0.1, precision: 2%, most: 40, engine: event}\n");
+    const struct bal_case c = cell(e, 0, 0);
+    assert_int_equal(c.model.discipline, BAL_DISCIPLINE_PREEMPTIVE);
+    assert_int_equal(c.model.buffer, 7);
+    assert_true(c.model.start.busy == 0.5);
+    assert_true(c.model.watts.idle == 50 && c.model.watts.off == 1);
+    assert_true(c.model.load == 0.8);
+    assert_int_equal(c.model.size.kind, BAL_LAW_ERLANG);
+    assert_true(c.model.classes && c.model.high == 0.25);
+    assert_int_equal(c.model.tasks, 3);
+    assert_int_equal(c.model.curve.kind, BAL_CURVE_SINE);
+    assert_true(c.run.time == 50 && c.run.warmup == 0.1 && c.precision == 0.02);
+    assert_int_equal(c.run.engine, BAL_ENGINE_EVENT);
+    bal_experiment_free(e);
+}
+
+static void slotted_time(void **state) {
+    (void)state;
+    struct bal_experiment *e = read_text("title: x\nfleet: {servers: '5x1,5xuniform(1,19)'}\n"
+                                         "workload: {clock: slotted, load: 0.9, split: yes}\n"
+                                         "policies: [pi]\nrun: {jobs: 1k}\n");
+    struct bal_case c = cell(e, 0, 0);
+    assert_int_equal(c.model.clock, BAL_CLOCK_SLOTTED);
+    assert_int_equal(c.model.batch.kind, BAL_BATCH_POISSON); /* the default */
+    assert_true(c.model.split);
+    assert_true(c.run.time == 21); /* 1000 jobs at 49.5 a slot, in whole slots */
+    bal_experiment_free(e);
+
+    /* A batch with a mean of its own says what the load is. */
+    e = read_text("title: x\nfleet: {servers: 10}\nworkload: {clock: slotted, batch: 'poisson(4)'}\n"
+                  "policies: [pi]\nrun: {slots: 500}\n");
+    c = cell(e, 0, 0);
+    assert_true(c.model.load == 0.4);
+    assert_true(c.run.time == 500);
+    bal_experiment_free(e);
+}
+
+static void axes_span_a_grid(void **state) {
+    (void)state;
+    struct bal_experiment *e = read_text(
+        START "sweep:\n"
+              "  - {axis: servers, values: [20, {value: '10x1,10x3', label: mixed}], label: fleet}\n"
+              "  - {axis: load, values: [0.5, 0.7, 90%]}\n");
+    assert_int_equal(e->axes, 2);
+    assert_int_equal(e->points, 6);
+    assert_string_equal(e->axis[0].name, "servers");
+    assert_string_equal(e->axis[0].label, "fleet");
+    assert_false(e->axis[0].numeric);
+    assert_true(e->axis[1].numeric);
+    assert_true(e->axis[1].value[2].number == 0.9);
+    size_t index[BAL_AXES_MAX];
+    for (size_t point = 0; point < e->points; point++) {
+        bal_experiment_coordinates(e, point, index);
+        assert_int_equal(index[0], point / 3);
+        assert_int_equal(index[1], point % 3);
+        assert_int_equal(bal_experiment_point(e, index), point);
+        const struct bal_case c = cell(e, point, 0);
+        assert_true(c.model.load == e->axis[1].value[index[1]].number);
+        assert_int_equal(c.model.servers.groups, index[0] + 1);
+    }
+    char text[100];
+    bal_experiment_point_text(e, 5, text, sizeof text);
+    assert_string_equal(text, "servers=mixed load=90%");
+    bal_experiment_free(e);
+}
+
+static void check_values(const char *axis, const double *expected, size_t count) {
+    char text[500];
+    snprintf(text, sizeof text, START "sweep: %s\n", axis);
+    struct bal_experiment *e = read_text(text);
+    assert_int_equal(e->axis[0].count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(e->axis[0].value[i].number == expected[i]);
+    bal_experiment_free(e);
+}
+
+static void spaced_values(void **state) {
+    (void)state;
+    check_values("{axis: load, from: 0.1, to: 0.5, step: 0.1}", (double[]){0.1, 0.2, 0.3, 0.4, 0.5}, 5);
+    check_values("{axis: load, from: 0.05, to: 0.94, step: 0.3}", (double[]){0.05, 0.35, 0.65}, 3);
+    check_values("{axis: load, from: 0.5, to: 0.8, points: 4}", (double[]){0.5, 0.6, 0.7, 0.8}, 4);
+    check_values("{axis: load, from: 0.01, to: 1, points: 3, log: yes}", (double[]){0.01, 0.1, 1}, 3);
+    check_values("{axis: servers, from: 10, to: 1000, points: 5, log: yes}",
+                 (double[]){10, 32, 100, 316, 1000}, 5);
+    /* Whole numbers that become the same are one value. */
+    check_values("{axis: servers, from: 1, to: 4, points: 7}", (double[]){1, 2, 3, 4}, 4);
+    check_values("{axis: 'pod.d', from: 1, to: 8, points: 4, log: yes}", (double[]){1, 2, 4, 8}, 4);
+}
+
+static void policy_parameters_are_swept(void **state) {
+    (void)state;
+    struct bal_experiment *e = read_text("title: x\nfleet: {servers: 20}\nworkload: {load: 0.5}\n"
+                                         "policies: [jsq, pod, 'pod-memory:d=1,b=2']\n"
+                                         "sweep: {axis: pod.d, values: [1, 4]}\n");
+    assert_true(cell(e, 0, 1).policy.value[0] == 1 && cell(e, 1, 1).policy.value[0] == 4);
+    assert_true(cell(e, 1, 2).policy.value[0] == 1); /* another policy */
+    bal_experiment_free(e);
+
+    e = read_text("title: x\nfleet: {servers: 20}\nworkload: {load: 0.5}\n"
+                  "policies: [jsq, pod, 'pod-memory:d=1,b=2']\nsweep: {axis: policy.d, values: [1, 4]}\n");
+    assert_true(cell(e, 1, 1).policy.value[0] == 4 && cell(e, 1, 2).policy.value[0] == 4);
+    bal_experiment_free(e);
+}
+
+static void an_axis_may_set_several_fields(void **state) {
+    (void)state;
+    struct bal_experiment *e =
+        read_text(START "sweep:\n  axis: [servers, pod.d, run.jobs]\n"
+                        "  values: [[10, 1, 500], {value: [40, 3, 2k], label: large}]\n");
+    assert_int_equal(e->points, 2);
+    assert_string_equal(e->axis[0].name, "servers");
+    const struct bal_case c = cell(e, 1, 1);
+    assert_int_equal(bal_servers_count(&c.model.servers), 40);
+    assert_true(c.policy.value[0] == 3);
+    assert_true(c.run.time == 100); /* 2000 jobs at 20 a unit of time */
+    bal_experiment_free(e);
+}
+
+static void modes_lay_over(void **state) {
+    (void)state;
+    static const char text[] =
+        START "sweep:\n  - {axis: load, values: [0.5, 0.7, 0.9]}\n"
+              "quick:\n  run: {time: 3}\n  fleet: {servers: 5}\n"
+              "full:\n  run: {jobs: 1M}\n  sweep: {axis: load, from: 0.1, to: 0.9, step: 0.2}\n"
+              "claims:\n  - {id: a, says: b, of: jsq, expect: {least: 0}, where: {load: 0.3}, only: full}\n";
+    struct bal_experiment *e = read_mode(text, BAL_MODE_PLAIN);
+    assert_int_equal(e->points, 3);
+    assert_int_equal(e->claims, 0);
+    bal_experiment_free(e);
+    e = read_mode(text, BAL_MODE_QUICK);
+    struct bal_case c = cell(e, 0, 0);
+    assert_true(c.run.time == 3 && c.replications == 4);
+    assert_int_equal(bal_servers_count(&c.model.servers), 5);
+    bal_experiment_free(e);
+    e = read_mode(text, BAL_MODE_FULL);
+    c = cell(e, 0, 0);
+    assert_true(fabs(c.run.time - 500000) < 1e-6);
+    assert_int_equal(e->points, 5);
+    assert_int_equal(e->claims, 1);
+    bal_experiment_free(e);
+}
+
+static void figures_are_resolved(void **state) {
+    (void)state;
+    struct bal_experiment *e = read_text(
+        START
+        "sweep:\n  - {axis: servers, from: 10, to: 1000, points: 3, log: yes}\n  - {axis: load, values: "
+        "[0.5, 0.7]}\n"
+        "figures:\n"
+        "  - {id: a, x: servers, panels: load, policies: [jsq, three], log-y: yes, y-range: [1, 9]}\n"
+        "  - {id: b, kind: ccdf, y: waiting, where: {servers: 100, load: 0.7}, theory: no}\n"
+        "  - {id: c, kind: bars, y: [messages.per_job, queue.mean], where: {servers: 10, load: [0.5]}}\n");
+    assert_int_equal(e->plots, 3);
+    const struct bal_plot *a = &e->plot[0], *b = &e->plot[1], *c = &e->plot[2];
+    assert_true(a->kind == BAL_PLOT_AXIS && a->x == 0 && a->series == BAL_BY_POLICY && a->panels == 1);
+    assert_true(a->log_x && a->log_y && a->theory);
+    assert_true(a->y_range[0] == 1 && a->y_range[1] == 9 && isnan(a->x_range[0]));
+    assert_true(a->where.policy[0] && !a->where.policy[1] && a->where.policy[2]);
+    assert_true(b->kind == BAL_PLOT_CCDF && b->x == BAL_BY_NOTHING && !b->theory);
+    assert_int_equal(b->metric[0].metric, BAL_WAITING_MEAN);
+    assert_false(bal_selection_has(&b->where, e, 0));
+    assert_true(bal_selection_has(&b->where, e, 3));
+    assert_true(c->x == BAL_BY_POLICY && c->series == BAL_BY_METRIC && c->metrics == 2);
+    bal_experiment_free(e);
+}
+
+static void claims_are_resolved(void **state) {
+    (void)state;
+    struct bal_experiment *e = read_text(
+        START "sweep: {axis: load, values: [0.5, 0.7, 0.9]}\n"
+              "claims:\n"
+              "  - {id: a, section: '4', says: s, measure: ratio, metric: queue.total, of: jsq, to: theory,\n"
+              "     where: {load: {from: 0.6}}, expect: {near: 1, within: 5%}}\n"
+              "  - {id: b, says: s, measure: verdict, of: three, over: some, expect: unstable}\n"
+              "  - {id: c, says: s, measure: difference, of: {policy: jsq, at: {load: 0.9}}, to: {at: {load: "
+              "0.5}, metric: "
+              "response.p99},\n     expect: {least: 0, most: 2}}\n"
+              "  - {id: d, says: s, measure: exponent, of: jsq, along: load, slack: yes, expect: {most: 2}}\n"
+              "  - {id: e, says: s, measure: rank, of: 'pod:d=2', among: [jsq, three, 'pod:d=2'], expect: "
+              "{least: 3}}\n"
+              "  - {id: f, says: s, measure: ratio, of: three, to: 1.5, expect: {least: 3, most: 3}}\n");
+    assert_int_equal(e->claims, 6);
+    const struct bal_claim *c = e->claim;
+    assert_true(c[0].to.reference == BAL_REFERENCE_THEORY && c[0].to.policy == 0);
+    assert_true(c[0].low == 0.95 && c[0].high == 1.05);
+    assert_string_equal(c[0].expected, "1 \u00b1 5 %");
+    assert_false(c[0].where.value[0][0]);
+    assert_true(c[0].where.value[0][1] && c[0].where.value[0][2]);
+    assert_true(c[1].verdict == BAL_UNSTABLE && c[1].over == BAL_OVER_SOME);
+    assert_string_equal(c[1].expected, "unstable");
+    assert_true(c[2].to.fixed[0] == 0 && c[2].to.quantity.metric == BAL_RESPONSE_P99 && c[2].to.policy == 0);
+    assert_true(!c[2].where.value[0][0] && !c[2].where.value[0][1] && c[2].where.value[0][2]);
+    assert_string_equal(c[2].expected, "0 to 2");
+    assert_true(c[3].along == 0 && c[3].slack);
+    assert_string_equal(c[3].expected, "at most 2");
+    assert_string_equal(c[4].expected, "at least 3");
+    assert_true(c[5].to.reference == BAL_REFERENCE_NUMBER && c[5].to.number == 1.5);
+    assert_string_equal(c[5].expected, "3");
+    bal_experiment_free(e);
+}
+
+/* ---- what is wrong ---- */
+
+/* What is added to the good beginning, and what must be said of it. */
+static const struct {
+    const char *text;
+    const char *says;
+} wrong[] = {
+    {"bogus: 1\n", "t.yaml:6: experiment: there is no field 'bogus'; there are title, about"},
+    {"title: y\n", "t.yaml:6: title: it is given twice"},
+    {"seed: -3\n", "t.yaml:6: seed: '-3' is not a whole number from 0 to"},
+    {"seed: [1]\n", "t.yaml:6: seed: this is a list; it should be a value"},
+    {"seed:\n", "t.yaml:6: seed: it is empty"},
+    {"metrics: []\n", "t.yaml:6: metrics: the list is empty"},
+    {"metrics: response.men\n",
+     "t.yaml:6: metrics: there is no metric 'response.men'; there are response.mean, "},
+    {"metrics: queue.tail.128\n",
+     "t.yaml:6: metrics: there is no metric 'queue.tail.128'; there are queue.mean"},
+    {"baseline: jiq\n", "t.yaml:6: baseline: the experiment has no policy 'jiq'; it has jsq, pod:d=2, three"},
+    {"paper: a b\n", "t.yaml:6: paper: 'a b' is not a name"},
+    {"\tx: 1\n", "t.yaml:6: not YAML: "},
+    {"x: [1\n", "t.yaml:7: not YAML: "},
+    {"about: \"\\0\"\n", "t.yaml:6: a text with a zero character"},
+    {"about: *x\n", "t.yaml:6: an alias (*)"},
+    {"about: \xff\n", "t.yaml:6: not YAML: "},
+    {"---\ntitle: y\n", "t.yaml:6: a second document"},
+    {"? [a]\n: b\n", "t.yaml:6: experiment: a field must have a plain name"},
+    {"quick: {run: {jobs: 1, time: 2}}\n", NULL}, /* only in that mode */
+    {"sweep: 5\n", "t.yaml:6: sweep: this is a single value; it should be a list or a map"},
+    {"sweep: {values: [1]}\n", "t.yaml:6: sweep: field 'axis' is missing"},
+    {"sweep: {axis: lood, values: [1]}\n",
+     "t.yaml:6: axis: there is no field 'lood' to sweep; there are servers"},
+    {"sweep: {axis: pot.d, values: [1]}\n", "t.yaml:6: axis: there is no field 'pot.d' to sweep"},
+    {"sweep: {axis: jiq.d, values: [1]}\n",
+     "t.yaml:6: axis: 'jiq.d' sweeps a parameter of jiq, but that is not among"},
+    {"sweep: {axis: pod.q, values: [1]}\n",
+     "t.yaml:6: axis: no policy of the experiment has a parameter 'pod.q'"},
+    {"sweep:\n  axis: pod.d\n  values:\n    - 1\n    - 0\n", "t.yaml:10: pod.d: policy 'pod': d=0 is not"},
+    {"sweep:\n  axis: load\n  values: [0.5,\n   -1]\n", "t.yaml:9: load: '-1' is not a load above 0"},
+    {"sweep: {axis: load, values: [0.5, 0.50]}\n", "t.yaml:6: load: '0.50' is there twice"},
+    {"sweep: {axis: load, values: [0.5], from: 1}\n", "t.yaml:6: values: `values` and `from` are both given"},
+    {"sweep: {axis: load, from: 0.1}\n", "t.yaml:6: sweep: an axis needs `values`, or `from` and `to`"},
+    {"sweep: {axis: load, from: 0.1, to: 0.5}\n",
+     "t.yaml:6: sweep: between `from` and `to` either `step` or `points`"},
+    {"sweep: {axis: load, from: 0.5, to: 0.1, step: 0.1}\n",
+     "t.yaml:6: sweep: `from` is 0.5 and `to` is 0.1"},
+    {"sweep: {axis: load, from: 0.1, to: 0.5, step: 0}\n", "t.yaml:6: step: 0 is not a step above 0"},
+    {"sweep: {axis: load, from: 0.1, to: 0.5, step: 1e-9}\n", "t.yaml:6: step: 1e-09 is not a step above 0"},
+    {"sweep: {axis: load, from: 0, to: 0.5, points: 3, log: yes}\n",
+     "t.yaml:6: log: logarithmic spacing needs"},
+    {"sweep: {axis: load, from: 0, to: 0.5, points: 3}\n", "t.yaml:6: load: '0' is not a load above 0"},
+    {"sweep: {axis: [load, servers], values: [[0.5, 10], 0.6]}\n",
+     "t.yaml:6: values: a value has 1 parts where"},
+    {"sweep: [{axis: load, values: [0.5]}, {axis: load, values: [0.6]}]\n",
+     "t.yaml:6: axis: 'load' is swept twice"},
+    {"sweep: [{axis: load, from: 0.1, to: 0.9, points: 500}, {axis: servers, from: 1, to: 900, points: "
+     "500}]\n",
+     "t.yaml:6: sweep: the axes and policies make more than 100000 combinations"},
+    {"figures: {id: a}\n", "t.yaml:6: figures: a figure of kind 'axis' needs a sweep"},
+    {"figures: {id: a, kind: pie}\n", "t.yaml:6: kind: 'pie' is none of axis, cdf"},
+    {"figures: {id: a, kind: tail, x: load}\n", "t.yaml:6: x: a figure of this kind has an x of its own"},
+    {"figures: {id: a, kind: cdf, y: queue.mean}\n",
+     "t.yaml:6: y: 'queue.mean' is neither response nor waiting"},
+    {"figures: [{id: a, kind: cdf}, {id: a, kind: tail}]\n", "t.yaml:6: id: 'a' is there twice"},
+    {"sweep: {axis: load, values: [0.5, 0.6]}\nfigures: {id: a, kind: cdf}\n",
+     "t.yaml:7: figures: axis 'load' has several values here"},
+    {"sweep: {axis: load, values: [0.5, 0.6]}\nfigures: {id: a, series: metric}\n",
+     "t.yaml:7: figures: there are several policies here"},
+    {"sweep: {axis: load, values: [0.5, 0.6]}\nfigures: {id: a, y: [queue.mean, queue.total]}\n",
+     "t.yaml:7: figures: there are several metrics"},
+    {"sweep: {axis: load, values: [0.5, 0.6]}\nfigures: {id: a, panels: load}\n",
+     "t.yaml:7: figures: x, series, panels and rows must differ"},
+    {"figures: {id: a, kind: bars, y-range: [2, 1]}\n",
+     "t.yaml:6: y-range: it ends at 1, before it begins at 2"},
+    {"claims: {id: a, says: b, of: jsq}\n", "t.yaml:6: claims: field 'expect' is missing"},
+    {"claims: {id: a, says: b, of: pod, expect: {most: 1}}\n", NULL}, /* pod is pod:d=2 */
+    {"claims: {id: a, says: b, of: jiq, expect: {most: 1}}\n",
+     "t.yaml:6: of: the experiment has no policy 'jiq'"},
+    {"claims: {id: a, says: b, of: jsq, expect: {}}\n", "t.yaml:6: expect: nothing is expected"},
+    {"claims: {id: a, says: b, of: jsq, expect: stable}\n", "t.yaml:6: expect: this should be bounds"},
+    {"claims: {id: a, says: b, measure: verdict, of: jsq, expect: {most: 1}}\n",
+     "t.yaml:6: expect: of a verdict `stable` or `unstable`"},
+    {"claims: {id: a, says: b, of: jsq, expect: {most: 1, least: 2}}\n",
+     "t.yaml:6: expect: `least` is 2 and `most` is 1"},
+    {"claims: {id: a, says: b, of: jsq, expect: {near: 1}}\n",
+     "t.yaml:6: expect: `near` and `within` belong together"},
+    {"claims: {id: a, says: b, of: jsq, to: theory, expect: {most: 1}}\n",
+     "t.yaml:6: to: measure 'value' compares nothing"},
+    {"claims: {id: a, says: b, measure: ratio, of: jsq, expect: {most: 1}}\n",
+     "t.yaml:6: claims: measure 'ratio' needs `to`"},
+    {"claims: {id: a, says: b, measure: slope, of: jsq, expect: {most: 1}}\n",
+     "t.yaml:6: claims: measure 'slope' needs `along`"},
+    {"claims: {id: a, says: b, measure: slope, of: jsq, along: load, expect: {most: 1}}\n",
+     "t.yaml:6: along: 'load' is not swept"},
+    {"claims: {id: a, says: b, of: jsq, where: {load: 0.7}, expect: {most: 1}}\n",
+     "t.yaml:6: where: 'load' is not swept"},
+    {"sweep: {axis: load, values: [0.5, 0.6]}\nclaims: {id: a, says: b, of: jsq, where: {load: 0.7}, expect: "
+     "{most: 1}}\n",
+     "t.yaml:7: load: '0.7' is not a value of this axis; these are: 0.5, 0.6"},
+    {"sweep: {axis: load, values: [0.5, 0.6]}\nclaims: {id: a, says: b, of: jsq, where: {load: {from: 0.7}}, "
+     "expect: {most: 1}}\n",
+     "t.yaml:7: load: no value of this axis lies there"},
+    {"sweep: {axis: load, values: [0.6, 0.5]}\n"
+     "claims: {id: a, says: b, measure: slope, of: jsq, along: load, expect: {most: 1}}\n",
+     "t.yaml:7: along: the values of this axis must be numbers in increasing order"},
+    {"sweep: {axis: load, values: [0.6, 1.5]}\n"
+     "claims: {id: a, says: b, measure: slope, of: jsq, along: load, slack: yes, expect: {most: 1}}\n",
+     "t.yaml:7: claims: load=1.5 cannot be part of a fit"},
+};
+
+static void wrong_files_are_explained(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char text[2000];
+        snprintf(text, sizeof text, START "%s", wrong[i].text);
+        struct bal_experiment *e = NULL;
+        struct bal_error err = {0};
+        const enum bal_code code =
+            bal_experiment_parse(text, strlen(text), "t.yaml", BAL_MODE_PLAIN, &e, &err);
+        if (!wrong[i].says) {
+            assert_int_equal(code, BAL_OK);
+            bal_experiment_free(e);
+            continue;
+        }
+        if (!code || strncmp(err.text, wrong[i].says, strlen(wrong[i].says)) != 0)
+            fail_msg("%s   says '%s' instead of '%s...'", wrong[i].text, err.text, wrong[i].says);
+        assert_int_equal(err.code, code);
+    }
+}
+
+static void other_wrong_files(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *says;
+        enum bal_mode mode;
+    } other[] = {
+        {"", "t.yaml:1: the file is empty", BAL_MODE_PLAIN},
+        {"# nothing\n", "t.yaml:1: the file is empty", BAL_MODE_PLAIN},
+        {"[1, 2]\n", "t.yaml:1: experiment: this should be a map of fields", BAL_MODE_PLAIN},
+        {"a: &a [*a]\n", "t.yaml:1: an alias (*)", BAL_MODE_PLAIN},
+        {"title: x\nworkload: {load: 0.5}\npolicies: [jsq]\n", "t.yaml:1: fleet: field 'servers' is missing",
+         BAL_MODE_PLAIN},
+        {"title: x\nfleet: {servers: 5}\npolicies: [jsq]\n", "t.yaml:1: workload: field 'load' is missing",
+         BAL_MODE_PLAIN},
+        {"fleet: {servers: 5}\nworkload: {load: 0.5}\npolicies: [jsq]\n",
+         "t.yaml:1: experiment: field 'title' is missing", BAL_MODE_PLAIN},
+        {"title: x\nfleet: {servers: 0}\nworkload: {load: 1}\npolicies: [jsq]\n",
+         "t.yaml:2: servers: ", BAL_MODE_PLAIN},
+        {"title: x\nfleet: {servers: 5}\nworkload: {load: 1}\npolicies:\n  - jsq\n  - jsqq\n",
+         "t.yaml:6: policies: unknown policy 'jsqq'", BAL_MODE_PLAIN},
+        {"title: x\nfleet: {servers: 5}\nworkload: {load: 1}\npolicies: [jsq, jsq]\n",
+         "t.yaml:4: policies: 'jsq' is there twice", BAL_MODE_PLAIN},
+        {"title: x\nfleet: {servers: 5}\nworkload: {load: 1}\npolicies: [{policy: jsq, label: theory}]\n",
+         "t.yaml:4: label: 'theory' has a meaning of its own", BAL_MODE_PLAIN},
+        {"title: x\nfleet: {servers: 5}\nworkload:\n  load: 1\n  service: pareto(0.5,1)\npolicies: [jsq]\n",
+         "t.yaml:4: workload: service 'pareto(0.5,1)' has mean inf", BAL_MODE_PLAIN},
+        {"title: x\nfleet: {servers: 5}\nworkload: {load: 1, split: yes}\npolicies: [jsq]\n",
+         "t.yaml:3: workload: batches arrive in slotted time", BAL_MODE_PLAIN},
+        {"title: x\nfleet: {servers: 5}\nworkload: {load: 1}\npolicies: [jsq]\nrun: {engine: slotted}\n",
+         "t.yaml:4: policies: ", BAL_MODE_PLAIN},
+        {START "quick: {run: {jobs: 1, time: 2}}\n", "t.yaml:6: time: `jobs` says already how long a run is",
+         BAL_MODE_QUICK},
+        {START "full: {sweep: {axis: load, values: [1]}}\n", "t.yaml:6: axis: 'load' is not swept",
+         BAL_MODE_FULL},
+        {START "sweep: {axis: servers, values: [20, 2]}\nfleet:\n", "t.yaml:7: fleet: it is given twice",
+         BAL_MODE_PLAIN},
+    };
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+        struct bal_experiment *e = NULL;
+        struct bal_error err = {0};
+        const char *text = other[i].text;
+        if (!bal_experiment_parse(text, strlen(text), "t.yaml", other[i].mode, &e, &err) ||
+            strncmp(err.text, other[i].says, strlen(other[i].says)) != 0)
+            fail_msg("%s   says '%s' instead of '%s...'", text, err.text, other[i].says);
+    }
+}
+
+/* A cell that cannot be simulated is found before anything runs, and the point is named. */
+static void impossible_cells(void **state) {
+    (void)state;
+    static const char text[] =
+        "title: x\nfleet: {servers: 20}\nworkload: {load: 0.5}\n"
+        "policies:\n  - jsq\n  - 'pod:d=10,replace=0'\nsweep: {axis: servers, values: [50, 8]}\n";
+    struct bal_experiment *e = NULL;
+    struct bal_error err = {0};
+    assert_int_not_equal(bal_experiment_parse(text, strlen(text), "t.yaml", BAL_MODE_PLAIN, &e, &err),
+                         BAL_OK);
+    static const char says[] = "t.yaml:6: policies: at servers=8: ";
+    assert_memory_equal(err.text, says, sizeof says - 1);
+}
+
+/* Files that would take for ever, or all memory, are refused quickly. */
+static void bombs(void **state) {
+    (void)state;
+    enum { SIZE = 100000 };
+    char *text = malloc(SIZE + 1);
+    struct bal_experiment *e = NULL;
+    struct bal_error err = {0};
+    static const char *const pieces[] = {"[", "{a: ", "- ", "? ", "&a ", "'", "\"\\x", "a:\n ", "!"};
+    for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++) {
+        const size_t length = strlen(pieces[p]);
+        for (size_t i = 0; i < SIZE; i++)
+            text[i] = pieces[p][i % length];
+        assert_int_not_equal(bal_experiment_parse(text, SIZE, "t.yaml", BAL_MODE_PLAIN, &e, &err), BAL_OK);
+    }
+    /* A list of a list, again and again. */
+    size_t used = (size_t)snprintf(text, SIZE, START "sweep:\n  axis: load\n  values:\n  - &l [0");
+    while (used < SIZE / 2)
+        used += (size_t)snprintf(text + used, SIZE - used, ",0");
+    used += (size_t)snprintf(text + used, SIZE - used, "]\n");
+    while (used < SIZE - 100)
+        used += (size_t)snprintf(text + used, SIZE - used, "  - *l\n");
+    assert_int_not_equal(bal_experiment_parse(text, used, "t.yaml", BAL_MODE_PLAIN, &e, &err), BAL_OK);
+    free(text);
+    char *large = calloc(1, BAL_EXPERIMENT_BYTES + 1);
+    assert_int_equal(
+        bal_experiment_parse(large, BAL_EXPERIMENT_BYTES + 1, "t.yaml", BAL_MODE_PLAIN, &e, &err),
+        BAL_E_RANGE);
+    free(large);
+}
+
+static void quantities(void **state) {
+    (void)state;
+    struct bal_quantity q;
+    char text[32];
+    for (int m = 0; m < BAL_METRIC_COUNT; m++) {
+        assert_true(bal_quantity_find(bal_metric_table[m].name, &q));
+        assert_int_equal(q.metric, m);
+        assert_string_equal(bal_quantity_text(q, text), bal_metric_table[m].name);
+    }
+    assert_true(bal_quantity_find("queue.tail.127", &q));
+    assert_string_equal(bal_quantity_text(q, text), "queue.tail.127");
+    assert_false(bal_quantity_diverges(q));
+    static const char *const bad[] = {
+        "", "queue", "queue.tail.", "queue.tail.-1", "queue.tail.128", "queue.tail.1e1", "queue.tail.1k"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(bal_quantity_find(bad[i], &q));
+    assert_true(bal_quantity_find("response.p99", &q) && bal_quantity_diverges(q));
+    assert_true(bal_quantity_find("queue.total", &q) && bal_quantity_diverges(q));
+    assert_true(bal_quantity_find("messages.per_job", &q) && !bal_quantity_diverges(q));
+    assert_true(bal_quantity_find("waiting.probability", &q) && !bal_quantity_diverges(q));
+}
+
+/* Against the formulas of M/M/1 at load 0.8. */
+static void quantities_of_theory(void **state) {
+    (void)state;
+    struct bal_experiment *e =
+        read_text("title: x\nfleet: {servers: 10}\nworkload: {load: 0.8}\npolicies: [random]\n");
+    const struct bal_case c = cell(e, 0, 0);
+    const struct bal_known known = bal_known_of(&c.model, &c.policy);
+    static const struct {
+        const char *name;
+        double value;
+    } expected[] = {
+        {"response.mean", 5},
+        {"waiting.mean", 4},
+        {"response.p50", 5 * M_LN2},
+        {"response.p99", 5 * 2 * M_LN10},
+        {"queue.mean", 4},
+        {"queue.total", 40},
+        {"queue.tail.0", 1},
+        {"queue.tail.3", 0.512},
+        {"waiting.probability", 0.8},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        struct bal_quantity q;
+        assert_true(bal_quantity_find(expected[i].name, &q));
+        assert_true(fabs(bal_quantity_of_known(q, &c.model, &known) - expected[i].value) < 1e-9);
+    }
+    struct bal_quantity q;
+    assert_true(bal_quantity_find("messages.per_job", &q));
+    assert_true(isnan(bal_quantity_of_known(q, &c.model, &known)));
+    bal_experiment_free(e);
+}
+
+static void unreadable_files(void **state) {
+    (void)state;
+    struct bal_experiment *e = NULL;
+    struct bal_error err = {0};
+    assert_int_equal(bal_experiment_read("/does/not/exist.yaml", BAL_MODE_PLAIN, &e, &err), BAL_E_IO);
+    assert_string_equal(err.text, "/does/not/exist.yaml: cannot be read: No such file or directory");
+    assert_int_equal(bal_experiment_read("/", BAL_MODE_PLAIN, &e, &err), BAL_E_IO);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_parts),
+        cmocka_unit_test(settings_print_what_they_read),
+        cmocka_unit_test(settings_reach_the_model),
+        cmocka_unit_test(slotted_time),
+        cmocka_unit_test(axes_span_a_grid),
+        cmocka_unit_test(spaced_values),
+        cmocka_unit_test(policy_parameters_are_swept),
+        cmocka_unit_test(an_axis_may_set_several_fields),
+        cmocka_unit_test(modes_lay_over),
+        cmocka_unit_test(figures_are_resolved),
+        cmocka_unit_test(claims_are_resolved),
+        cmocka_unit_test(wrong_files_are_explained),
+        cmocka_unit_test(other_wrong_files),
+        cmocka_unit_test(impossible_cells),
+        cmocka_unit_test(bombs),
+        cmocka_unit_test(quantities),
+        cmocka_unit_test(quantities_of_theory),
+        cmocka_unit_test(unreadable_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,417 @@
+/* From an experiment to its trials: seeds, identities, what is run and what is found again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ballast/store.h"
+
+#include "lab/plan.h"
+#include "lab/store_private.h"
+#include "lab/sweep.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct bal_experiment *read_text(const char *text) {
+    struct bal_experiment *e = NULL;
+    struct bal_error err = {0};
+    if (bal_experiment_parse(text, strlen(text), "t.yaml", BAL_MODE_PLAIN, &e, &err))
+        fail_msg("%s", err.text);
+    return e;
+}
+
+#define FLEET "title: x\nfleet: {servers: 10}\n"
+#define RUN "run: {time: 20, replications: 4}\n"
+
+static struct bal_case cell(const struct bal_experiment *e, size_t point, size_t policy) {
+    struct bal_case c;
+    bal_experiment_case(e, point, policy, &c);
+    return c;
+}
+
+/* ---- seeds and identities ---- */
+
+static char *identity_of(const struct bal_experiment *e, size_t point, size_t policy) {
+    const struct bal_case c = cell(e, point, policy);
+    char *identity = bal_plan_identity(&c);
+    assert_non_null(identity);
+    return identity;
+}
+
+/* Is the identity of a cell the same in two experiments? */
+static bool same_cell(const struct bal_experiment *a, size_t point_a, size_t policy_a,
+                      const struct bal_experiment *b, size_t point_b, size_t policy_b) {
+    char *x = identity_of(a, point_a, policy_a), *y = identity_of(b, point_b, policy_b);
+    const bool same = strcmp(x, y) == 0;
+    free(x);
+    free(y);
+    return same;
+}
+
+static void identity_says_everything(void **state) {
+    (void)state;
+    struct bal_experiment *e =
+        read_text("title: x\nfleet: {servers: '3x1,2x4'}\nworkload: {load: 0.7, service: 'det(2)'}\n"
+                  "policies: ['pod:d=3']\nrun: {time: 12.5, warmup: 0.25}\nseed: 9\n");
+    char *identity = identity_of(e, 0, 0);
+    char expected[300];
+    snprintf(expected, sizeof expected,
+             "servers=3x1,2x4\nload=0.7\nservice=det(2)\npolicy=pod:d=3\nengine=event\ntime=12.5\nwarmup=0."
+             "25\nseed=%llu\nresults=1",
+             (unsigned long long)cell(e, 0, 0).run.seed);
+    assert_string_equal(identity, expected);
+    free(identity);
+    bal_experiment_free(e);
+}
+
+/* Adding points, axes of one value or policies leaves the other cells what they were; changing anything else
+ * does not. */
+static void other_cells_stay(void **state) {
+    (void)state;
+    struct bal_experiment *a = read_text(FLEET "workload: {load: 0.9}\npolicies: [jsq, jiq]\n" RUN);
+    struct bal_experiment *b =
+        read_text(FLEET "policies: [random, 'pod:d=2', jiq]\n" RUN
+                        "sweep: [{axis: load, values: [0.3, 0.9]}, {axis: service, values: [det, exp]}]\n");
+    assert_true(same_cell(a, 0, 1, b, 3, 2));
+    assert_false(same_cell(a, 0, 0, b, 3, 2));                     /* another policy */
+    assert_false(same_cell(a, 0, 1, b, 1, 2));                     /* another point */
+    assert_true(cell(a, 0, 0).run.seed == cell(b, 3, 0).run.seed); /* the same arrivals for all policies */
+    assert_true(cell(b, 0, 0).run.seed != cell(b, 1, 0).run.seed);
+    bal_experiment_free(b);
+    static const char *const changed[] = {
+        "title: x\nfleet: {servers: 11}\nworkload: {load: 0.9}\npolicies: [jsq, jiq]\n" RUN,
+        FLEET "workload: {load: 0.91}\npolicies: [jsq, jiq]\n" RUN,
+        FLEET "workload: {load: 0.9, high: 0.5}\npolicies: [jsq, jiq]\n" RUN,
+        FLEET "workload: {load: 0.9}\npolicies: [jsq, jiq]\nrun: {time: 21}\n",
+        FLEET "workload: {load: 0.9}\npolicies: [jsq, jiq]\nrun: {time: 20, warmup: 0.1}\n",
+        FLEET "workload: {load: 0.9}\npolicies: [jsq, jiq]\nrun: {time: 20, engine: event}\n",
+        FLEET "workload: {load: 0.9}\npolicies: [jsq, jiq]\nseed: 2\n" RUN,
+    };
+    for (size_t i = 0; i < sizeof changed / sizeof *changed; i++) {
+        b = read_text(changed[i]);
+        assert_false(same_cell(a, 0, 1, b, 0, 1));
+        bal_experiment_free(b);
+    }
+    /* What is said in other words is the same. */
+    b = read_text(
+        "title: y\nfleet: {servers: 10x1}\nworkload: {load: 90%, service: exp(1), clock: continuous}\n"
+        "policies: [jiq]\nrun: {jobs: 180, replications: 2, engine: markov}\nseed: 1\n");
+    assert_true(same_cell(a, 0, 1, b, 0, 0));
+    bal_experiment_free(b);
+    bal_experiment_free(a);
+}
+
+static void seeds_fit_json(void **state) {
+    (void)state;
+    struct bal_experiment *e =
+        read_text(FLEET "policies: [jsq]\nsweep: {axis: load, from: 0.1, to: 0.9, points: 1000}\n" RUN);
+    for (size_t point = 0; point < e->points; point++)
+        assert_true(cell(e, point, 0).run.seed < UINT64_C(1) << 53);
+    bal_experiment_free(e);
+}
+
+/* ---- running ---- */
+
+static char path[] = "/tmp/ballast-plan-XXXXXX";
+
+static int make_store(void **state) {
+    const int fd = mkstemp(path);
+    if (fd < 0)
+        return -1;
+    close(fd);
+    struct bal_store *store = NULL;
+    struct bal_error err = {0};
+    if (bal_store_open(path, BAL_STORE_WRITE, &store, &err))
+        return -1;
+    *state = store;
+    return 0;
+}
+
+static int remove_store(void **state) {
+    bal_store_close(*state);
+    unlink(path);
+    memcpy(strrchr(path, '-') + 1, "XXXXXX", 6);
+    return 0;
+}
+
+struct watch {
+    struct bal_sweep_progress last;
+    size_t calls;
+    volatile int stop;
+    size_t stop_after;
+};
+
+static void watch(void *context, const struct bal_sweep_progress *progress) {
+    struct watch *w = context;
+    assert_true(progress->done >= w->last.done && progress->done <= progress->total);
+    assert_true(progress->cost_done <= progress->cost_total * (1 + 1e-12));
+    w->last = *progress;
+    if (++w->calls == w->stop_after)
+        w->stop = 1;
+}
+
+static enum bal_code run_watched(const struct bal_experiment *e, struct bal_store *store, unsigned threads,
+                                 struct watch *w) {
+    const struct bal_sweep_options options = {
+        .threads = threads, .stop = &w->stop, .progress = watch, .progress_context = w};
+    struct bal_error err = {0};
+    const enum bal_code code = bal_sweep_run(e, store, &options, &err);
+    if (code && code != BAL_E_STOPPED)
+        fail_msg("%s", err.text);
+    return code;
+}
+
+/* How many trials a run still has to do. */
+static size_t run_all(const struct bal_experiment *e, struct bal_store *store) {
+    struct watch w = {.calls = 0};
+    assert_int_equal(run_watched(e, store, 2, &w), BAL_OK);
+    return w.calls;
+}
+
+static struct bal_result result_of(const struct bal_experiment *e, struct bal_store *store, size_t point,
+                                   size_t policy) {
+    struct bal_result result;
+    struct bal_error err = {0};
+    assert_int_equal(bal_store_result(store, e, point, policy, &result, &err), BAL_OK);
+    return result;
+}
+
+/* The results of the store are those of the lab on the same cases. */
+static void results_are_those_of_the_lab(void **state) {
+    struct bal_store *store = *state;
+    struct bal_experiment *e =
+        read_text(FLEET "policies: [jsq, 'pod:d=2']\nsweep: {axis: load, values: [0.5, 0.8]}\n" RUN);
+    assert_int_equal(run_all(e, store), 16);
+    for (size_t point = 0; point < 2; point++)
+        for (size_t policy = 0; policy < 2; policy++) {
+            const struct bal_case c = cell(e, point, policy);
+            struct bal_result direct;
+            struct bal_error err = {0};
+            const struct bal_lab_options options = {.threads = 1};
+            assert_int_equal(bal_lab_run(&c, 1, &options, &direct, &err), BAL_OK);
+            const struct bal_result stored = result_of(e, store, point, policy);
+            assert_memory_equal(direct.metric, stored.metric, sizeof direct.metric);
+            assert_memory_equal(direct.tail, stored.tail, sizeof direct.tail);
+            assert_true(direct.verdict == stored.verdict && direct.jobs == stored.jobs &&
+                        direct.engine == stored.engine);
+            assert_int_equal(stored.replications, 4);
+        }
+    bal_experiment_free(e);
+}
+
+static void only_what_is_missing_is_run(void **state) {
+    struct bal_store *store = *state;
+    struct bal_experiment *e =
+        read_text(FLEET "policies: [jsq, jiq]\nsweep: {axis: load, values: [0.5, 0.8]}\n" RUN);
+    struct bal_sweep_progress progress;
+    struct bal_error err = {0};
+    assert_int_equal(bal_sweep_status(e, NULL, &progress, &err), BAL_OK);
+    assert_true(progress.total == 16 && progress.done == 0);
+    assert_int_equal(bal_sweep_status(e, store, &progress, &err), BAL_OK);
+    assert_true(progress.total == 16 && progress.done == 0);
+    assert_int_equal(run_all(e, store), 16);
+    assert_int_equal(run_all(e, store), 0);
+    assert_int_equal(bal_sweep_status(e, store, &progress, &err), BAL_OK);
+    assert_true(progress.total == 16 && progress.done == 16 && progress.found == 16 &&
+                progress.cost_total == 0);
+    bal_experiment_free(e);
+    /* one more point, one more policy, more replications, fewer replications */
+    e = read_text(FLEET "policies: [jsq, jiq]\nsweep: {axis: load, values: [0.5, 0.6, 0.8]}\n" RUN);
+    assert_int_equal(run_all(e, store), 8);
+    bal_experiment_free(e);
+    e = read_text(FLEET "policies: [random, jsq, jiq]\nsweep: {axis: load, values: [0.5, 0.6, 0.8]}\n" RUN);
+    assert_int_equal(run_all(e, store), 12);
+    bal_experiment_free(e);
+    e = read_text(FLEET "policies: [jsq]\nworkload: {load: 0.6}\nrun: {time: 20, replications: 7}\n");
+    assert_int_equal(run_all(e, store), 3);
+    assert_int_equal(result_of(e, store, 0, 0).replications, 7);
+    bal_experiment_free(e);
+    e = read_text(FLEET "policies: [jsq]\nworkload: {load: 0.6}\nrun: {time: 20, replications: 2}\n");
+    assert_int_equal(run_all(e, store), 0);
+    assert_int_equal(result_of(e, store, 0, 0).replications, 2); /* what else is stored plays no part */
+    bal_experiment_free(e);
+}
+
+/* A policy that an axis does not concern is run once. */
+static void equal_cells_are_run_once(void **state) {
+    struct bal_store *store = *state;
+    struct bal_experiment *e = read_text(FLEET "workload: {load: 0.5}\npolicies: [jsq, pod]\n"
+                                               "sweep: {axis: pod.d, values: [1, 2, 3]}\n" RUN);
+    struct bal_sweep_progress progress;
+    struct bal_error err = {0};
+    assert_int_equal(bal_sweep_status(e, NULL, &progress, &err), BAL_OK);
+    assert_int_equal(progress.total, 16);
+    assert_int_equal(run_all(e, store), 16); /* jsq once, pod three times */
+    const struct bal_result a = result_of(e, store, 0, 0), b = result_of(e, store, 2, 0);
+    assert_memory_equal(a.metric, b.metric, sizeof a.metric);
+    bal_experiment_free(e);
+    /* Also when they want different numbers of replications. */
+    e = read_text(FLEET "workload: {load: 0.6}\npolicies: [jsq]\nsweep: {axis: run.replications, values: [2, "
+                        "5, 3]}\nrun: {time: 20}\n");
+    assert_int_equal(run_all(e, store), 5);
+    assert_int_equal(result_of(e, store, 0, 0).replications, 2);
+    assert_int_equal(result_of(e, store, 1, 0).replications, 5);
+    bal_experiment_free(e);
+}
+
+static void stopped_runs_go_on(void **state) {
+    struct bal_store *store = *state;
+    struct bal_experiment *e =
+        read_text(FLEET "policies: [jsq, jiq]\nsweep: {axis: load, values: [0.5, 0.8]}\n" RUN);
+    struct watch w = {.stop_after = 5};
+    assert_int_equal(run_watched(e, store, 1, &w), BAL_E_STOPPED);
+    assert_int_equal(w.last.done, 5);
+    struct bal_store_run *runs = NULL;
+    size_t count = 0;
+    struct bal_error err = {0};
+    assert_int_equal(bal_store_runs(store, &runs, &count, &err), BAL_OK);
+    assert_true(count == 1 && !runs[0].ended);
+    free(runs);
+    assert_int_equal(run_all(e, store), 11);
+    assert_int_equal(bal_store_runs(store, &runs, &count, &err), BAL_OK);
+    assert_true(count == 1 && runs[0].ended);
+    free(runs);
+    bal_experiment_free(e);
+}
+
+/* With a wanted precision the number of replications follows from the trials, whatever the interruptions and
+ * threads. */
+static void precision_is_reached_in_the_same_steps(void **state) {
+    struct bal_store *store = *state;
+    static const char text[] = FLEET "policies: [random, jsq]\nsweep: {axis: load, values: [0.5, 0.8]}\n"
+                                     "run: {time: 200, replications: 3, precision: 2%, most: 60}\n";
+    struct bal_experiment *e = read_text(text);
+    struct watch w = {.stop_after = 15};
+    assert_int_equal(run_watched(e, store, 2, &w), BAL_E_STOPPED);
+    run_all(e, store);
+    assert_int_equal(run_all(e, store), 0);
+    unsigned largest = 0;
+    for (size_t point = 0; point < 2; point++)
+        for (size_t policy = 0; policy < 2; policy++) {
+            const struct bal_case c = cell(e, point, policy);
+            const struct bal_lab_options options = {.threads = 1, .most = 60};
+            struct bal_result direct;
+            struct bal_error err = {0};
+            assert_int_equal(bal_lab_run(&c, 1, &options, &direct, &err), BAL_OK);
+            const struct bal_result stored = result_of(e, store, point, policy);
+            assert_int_equal(stored.replications, direct.replications);
+            assert_memory_equal(direct.metric, stored.metric, sizeof direct.metric);
+            largest = stored.replications > largest ? stored.replications : largest;
+        }
+    assert_true(largest > 3);
+    bal_experiment_free(e);
+}
+
+/* Longest first, and every trial once. */
+static void longest_trials_come_first(void **state) {
+    struct bal_store *store = *state;
+    struct bal_experiment *e =
+        read_text(FLEET "workload: {load: 0.5}\npolicies: [jsq, jiq]\n"
+                        "sweep: {axis: run.time, values: [10, 40, 20]}\nrun: {replications: 2}\n");
+    struct bal_sweep *sweep;
+    struct bal_error err = {0};
+    const struct bal_sweep_options options = {.threads = 1};
+    assert_int_equal(bal_sweep_new(e, store, &options, &sweep, &err), BAL_OK);
+    struct bal_task task;
+    double before = INFINITY;
+    unsigned count = 0;
+    for (; bal_sweep_next(sweep, &task) == BAL_NEXT_TASK; count++) {
+        const struct bal_case c = cell(e, task.point, task.policy);
+        assert_true(bal_case_cost(&c) <= before);
+        before = bal_case_cost(&c);
+    }
+    assert_int_equal(count, 12);
+    assert_int_equal(bal_sweep_next(sweep, &task), BAL_NEXT_WAIT); /* twelve are under way */
+    const struct bal_error why = {.code = BAL_E_STOPPED};
+    for (unsigned i = 0; i < count; i++)
+        bal_sweep_take(sweep, &task, NULL, &why);
+    assert_int_equal(bal_sweep_next(sweep, &task), BAL_NEXT_END);
+    assert_int_equal(bal_sweep_finish(sweep, &err), BAL_E_STOPPED);
+    bal_sweep_free(sweep);
+    bal_experiment_free(e);
+}
+
+/* A failure ends the sweep and is told. */
+static void failures_end_the_sweep(void **state) {
+    struct bal_store *store = *state;
+    struct bal_experiment *e = read_text(FLEET "workload: {load: 0.5}\npolicies: [jsq]\n" RUN);
+    struct bal_sweep *sweep;
+    struct bal_error err = {0};
+    const struct bal_sweep_options options = {.threads = 1};
+    assert_int_equal(bal_sweep_new(e, store, &options, &sweep, &err), BAL_OK);
+    struct bal_task task;
+    assert_int_equal(bal_sweep_next(sweep, &task), BAL_NEXT_TASK);
+    const struct bal_error why = {.code = BAL_E_MEMORY, .text = "no room"};
+    bal_sweep_take(sweep, &task, NULL, &why);
+    assert_int_equal(bal_sweep_next(sweep, &task), BAL_NEXT_END);
+    assert_int_equal(bal_sweep_finish(sweep, &err), BAL_E_MEMORY);
+    assert_string_equal(err.text, "no room");
+    bal_sweep_free(sweep);
+    bal_experiment_free(e);
+}
+
+/* On the same arrivals differences are known far better than the values. */
+static void ratios_are_paired(void **state) {
+    struct bal_store *store = *state;
+    struct bal_experiment *e = read_text(FLEET "workload: {load: 0.9}\npolicies: [jsq, 'pod:d=5,replace=0']\n"
+                                               "run: {time: 300, replications: 10}\n");
+    run_all(e, store);
+    const struct bal_result a = result_of(e, store, 0, 0), b = result_of(e, store, 0, 1);
+    struct bal_estimate ratio;
+    struct bal_error err = {0};
+    const struct bal_quantity mean = {BAL_RESPONSE_MEAN, 0};
+    assert_int_equal(bal_store_ratio(store, e, 0, 1, mean, 0, mean, &ratio, &err), BAL_OK);
+    const struct bal_estimate x = b.metric[BAL_RESPONSE_MEAN], y = a.metric[BAL_RESPONSE_MEAN];
+    assert_true(fabs(ratio.mean - x.mean / y.mean) < 1e-12);
+    const double unpaired = hypot(x.half / y.mean, x.mean * y.half / y.mean / y.mean);
+    assert_true(ratio.half < unpaired / 2);
+    assert_int_equal(bal_store_ratio(store, e, 0, 0, mean, 0, mean, &ratio, &err), BAL_OK);
+    assert_true(ratio.mean == 1 && ratio.half == 0);
+    struct bal_estimate quantity;
+    assert_int_equal(bal_store_quantity(store, e, 0, 0, mean, &quantity, &err), BAL_OK);
+    assert_true(quantity.mean == y.mean && quantity.half == y.half);
+    bal_experiment_free(e);
+}
+
+static void histograms_are_kept(void **state) {
+    struct bal_store *store = *state;
+    struct bal_experiment *e =
+        read_text("title: x\nfleet: {servers: 10}\nworkload: {load: 0.5, service: exp(4)}\n"
+                  "policies: [random]\nrun: {time: 2000, replications: 4}\n");
+    run_all(e, store);
+    static struct bal_histogram response, waiting;
+    double unit = 0;
+    struct bal_error err = {0};
+    memset(&response, 0, sizeof response);
+    assert_int_equal(bal_store_histograms(store, e, 0, 0, &response, &waiting, &unit, &err), BAL_OK);
+    assert_true(unit == 4);
+    const struct bal_result result = result_of(e, store, 0, 0);
+    assert_int_equal(bal_histogram_total(&response), result.jobs);
+    /* M/M/1: the median is 2 ln 2 mean sizes; 5 000 jobs know it within a few percent. */
+    assert_true(fabs(bal_histogram_quantile(&response, 0.5) - 2 * M_LN2) < 0.2);
+    bal_experiment_free(e);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(identity_says_everything),
+        cmocka_unit_test(other_cells_stay),
+        cmocka_unit_test(seeds_fit_json),
+        cmocka_unit_test_setup_teardown(results_are_those_of_the_lab, make_store, remove_store),
+        cmocka_unit_test_setup_teardown(only_what_is_missing_is_run, make_store, remove_store),
+        cmocka_unit_test_setup_teardown(equal_cells_are_run_once, make_store, remove_store),
+        cmocka_unit_test_setup_teardown(stopped_runs_go_on, make_store, remove_store),
+        cmocka_unit_test_setup_teardown(precision_is_reached_in_the_same_steps, make_store, remove_store),
+        cmocka_unit_test_setup_teardown(longest_trials_come_first, make_store, remove_store),
+        cmocka_unit_test_setup_teardown(failures_end_the_sweep, make_store, remove_store),
+        cmocka_unit_test_setup_teardown(ratios_are_paired, make_store, remove_store),
+        cmocka_unit_test_setup_teardown(histograms_are_kept, make_store, remove_store),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

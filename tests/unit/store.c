@@ -1,0 +1,413 @@
+/* The store of results: what is put in comes out again, and files that are not ours are left alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ballast/store.h"
+
+#include "lab/pack.h"
+#include "lab/store_private.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char directory[] = "/tmp/ballast-store-XXXXXX";
+
+static const char *path_of(const char *name) {
+    static char path[200];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+static int make_directory(void **state) {
+    (void)state;
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state) {
+    (void)state;
+    char command[100];
+    snprintf(command, sizeof command, "rm -r %s", directory);
+    return system(command); /* NOLINT: the name is our own */
+}
+
+static struct bal_store *open_store(const char *name, enum bal_store_access access) {
+    struct bal_store *store = NULL;
+    struct bal_error err = {0};
+    if (bal_store_open(path_of(name), access, &store, &err))
+        fail_msg("%s", err.text);
+    return store;
+}
+
+static struct bal_experiment *read_text(const char *text) {
+    struct bal_experiment *e = NULL;
+    struct bal_error err = {0};
+    if (bal_experiment_parse(text, strlen(text), "t.yaml", BAL_MODE_PLAIN, &e, &err))
+        fail_msg("%s", err.text);
+    return e;
+}
+
+/* A trial full of awkward numbers, different for each seed. */
+static struct bal_trial make_trial(uint64_t seed, struct bal_histogram *response,
+                                   struct bal_histogram *waiting) {
+    struct bal_rng rng;
+    bal_rng_init(&rng, seed, 0, BAL_STREAM_TEST);
+    struct bal_trial trial = {.response = response, .waiting = waiting};
+    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+        trial.metric[m] = bal_rng_normal(&rng) * 1e3;
+    trial.metric[3] = NAN;
+    trial.metric[4] = INFINITY;
+    trial.metric[5] = -0.0;
+    trial.metric[6] = 5e-324;
+    for (int i = 0; i < 17; i++)
+        trial.tail[i] = bal_rng_uniform(&rng);
+    for (int i = 0; i < 4; i++)
+        trial.quarter[i] = bal_rng_exp(&rng);
+    trial.warmup = 1.0 / 3;
+    trial.seconds = 0.25;
+    trial.jobs = UINT64_C(0x123456789abcdef);
+    trial.events = bal_rng_next(&rng) >> 1;
+    trial.engine = BAL_ENGINE_EVENT;
+    for (int i = 0; i < 1000; i++) {
+        bal_histogram_add(response, bal_law_sample(&(struct bal_law){.kind = BAL_LAW_EXP, .mean = 1}, &rng));
+        waiting->count[bal_rng_below(&rng, BAL_HISTOGRAM_BINS)] +=
+            bal_rng_next(&rng) >> bal_rng_below(&rng, 64);
+    }
+    response->count[0] = UINT64_MAX;
+    response->count[BAL_HISTOGRAM_BINS - 1] = 1;
+    return trial;
+}
+
+static void assert_same_trial(const struct bal_trial *a, const struct bal_trial *b) {
+    assert_memory_equal(a->metric, b->metric, sizeof a->metric);
+    assert_memory_equal(a->tail, b->tail, sizeof a->tail);
+    assert_memory_equal(a->quarter, b->quarter, sizeof a->quarter);
+    assert_true(a->warmup == b->warmup && a->seconds == b->seconds);
+    assert_true(a->jobs == b->jobs && a->events == b->events && a->engine == b->engine);
+}
+
+static struct bal_histogram histogram[4];
+
+static void packed_trials_unpack(void **state) {
+    (void)state;
+    memset(histogram, 0, sizeof histogram);
+    struct bal_trial trial = make_trial(1, &histogram[0], &histogram[1]);
+    uint8_t *bytes = malloc(BAL_PACKED_TRIAL);
+    const size_t size = bal_pack_trial(&trial, bytes);
+    assert_true(size <= BAL_PACKED_TRIAL);
+    struct bal_trial back = {.response = &histogram[2], .waiting = &histogram[3]};
+    assert_true(bal_unpack_trial(bytes, size, &back));
+    assert_same_trial(&trial, &back);
+    assert_memory_equal(&histogram[0], &histogram[2], sizeof histogram[0]);
+    assert_memory_equal(&histogram[1], &histogram[3], sizeof histogram[0]);
+    /* Every beginning of it is either refused or harmless. */
+    for (size_t part = 0; part < size; part += 97)
+        bal_unpack_trial(bytes, part, &back);
+    memset(bytes, 0xff, size);
+    assert_false(bal_unpack_trial(bytes, size, &back));
+    free(bytes);
+}
+
+static void damaged_histograms_are_refused(void **state) {
+    (void)state;
+    memset(histogram, 0, sizeof histogram);
+    static const uint8_t far[] = {0x82, 0x40, 1}, endless[] = {0x80, 0x80}, half[] = {1},
+                         wide[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 1};
+    assert_true(bal_unpack_histogram(NULL, 0, &histogram[0]));
+    assert_true(bal_unpack_histogram((const uint8_t[]){0x81, 0x40, 1}, 3, &histogram[0])); /* the last bin */
+    assert_int_equal(histogram[0].count[BAL_HISTOGRAM_BINS - 1], 1);
+    assert_false(bal_unpack_histogram(far, sizeof far, &histogram[0]));
+    assert_false(bal_unpack_histogram(endless, sizeof endless, &histogram[0]));
+    assert_false(bal_unpack_histogram(half, sizeof half, &histogram[0]));
+    assert_false(bal_unpack_histogram(wide, sizeof wide, &histogram[0]));
+}
+
+static void count_found(void *context, unsigned replication) {
+    (void)replication;
+    ++*(unsigned *)context;
+}
+
+static void trials_come_back(void **state) {
+    (void)state;
+    struct bal_store *store = open_store("trials.db", BAL_STORE_WRITE);
+    struct bal_error err = {0};
+    int64_t cell = 0, other = 0;
+    assert_int_equal(bal_store_cell(store, "a=1\nb=2", false, &cell, &err), BAL_OK);
+    assert_int_equal(cell, 0);
+    assert_int_equal(bal_store_cell(store, "a=1\nb=2", true, &cell, &err), BAL_OK);
+    assert_int_equal(bal_store_cell(store, "a=1\nb=3", true, &other, &err), BAL_OK);
+    assert_true(cell > 0 && other > 0 && cell != other);
+    struct bal_trial trial[3];
+    for (unsigned r = 0; r < 3; r++) {
+        memset(histogram, 0, sizeof histogram);
+        trial[r] = make_trial(r, &histogram[0], &histogram[1]);
+        assert_int_equal(bal_store_put(store, cell, 2 * r, &trial[r], &err), BAL_OK);
+    }
+    bal_store_close(store);
+
+    store = open_store("trials.db", BAL_STORE_READ);
+    struct bal_trial back[10];
+    unsigned which[10];
+    size_t count = 0;
+    assert_int_equal(bal_store_get(store, cell, 10, back, which, &count, &err), BAL_OK);
+    assert_int_equal(count, 3);
+    for (unsigned r = 0; r < 3; r++) {
+        assert_int_equal(which[r], 2 * r);
+        assert_same_trial(&trial[r], &back[r]);
+    }
+    assert_int_equal(bal_store_get(store, cell, 4, back, NULL, &count, &err), BAL_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(bal_store_get(store, other, 4, back, NULL, &count, &err), BAL_OK);
+    assert_int_equal(count, 0);
+    unsigned found = 0;
+    assert_int_equal(bal_store_list(store, cell, 4, count_found, &found, &err), BAL_OK);
+    assert_int_equal(found, 2);
+    memset(&histogram[2], 0, 2 * sizeof histogram[2]);
+    assert_int_equal(bal_store_add_histograms(store, cell, 10, &histogram[2], NULL, &err), BAL_OK);
+    assert_int_equal(histogram[2].count[BAL_HISTOGRAM_BINS - 1], 3);
+    bal_store_close(store);
+}
+
+static void execute(const char *name, const char *sql) {
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path_of(name), &db), SQLITE_OK);
+    char *message = NULL;
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
+        fail_msg("%s: %s", sql, message);
+    sqlite3_close(db);
+}
+
+/* Metrics are known by name: written by a version with other metrics in another order, a trial is read where
+ * it says what we ask, and is not complete where it does not. */
+static void metrics_are_known_by_name(void **state) {
+    (void)state;
+    struct bal_store *store = open_store("metrics.db", BAL_STORE_WRITE);
+    struct bal_error err = {0};
+    int64_t cell;
+    assert_int_equal(bal_store_cell(store, "a=1", true, &cell, &err), BAL_OK);
+    memset(histogram, 0, sizeof histogram);
+    struct bal_trial trial = make_trial(5, &histogram[0], &histogram[1]), back[1];
+    trial.metric[0] = 11;
+    trial.metric[1] = 22;
+    assert_int_equal(bal_store_put(store, cell, 0, &trial, &err), BAL_OK);
+    bal_store_close(store);
+    char rename[300];
+    snprintf(rename, sizeof rename,
+             "UPDATE metric SET name = 'x' WHERE place = 0; UPDATE metric SET name = '%s' WHERE place = 1;"
+             "UPDATE metric SET name = '%s' WHERE place = 0;",
+             bal_metric_table[0].name, bal_metric_table[1].name);
+    execute("metrics.db", rename);
+    store = open_store("metrics.db", BAL_STORE_READ);
+    size_t count;
+    assert_int_equal(bal_store_get(store, cell, 1, back, NULL, &count, &err), BAL_OK);
+    assert_int_equal(count, 1);
+    assert_true(back[0].metric[0] == 22 && back[0].metric[1] == 11);
+    bal_store_close(store);
+    execute("metrics.db", "UPDATE metric SET name = 'older' WHERE place = 0");
+    store = open_store("metrics.db", BAL_STORE_READ);
+    assert_int_equal(bal_store_get(store, cell, 1, back, NULL, &count, &err), BAL_OK);
+    assert_int_equal(count, 0);
+    bal_store_close(store);
+    /* Opened for writing the file learns the metric, and the trial is replaced by a complete one. */
+    store = open_store("metrics.db", BAL_STORE_WRITE);
+    assert_int_equal(bal_store_get(store, cell, 1, back, NULL, &count, &err), BAL_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(bal_store_put(store, cell, 0, &trial, &err), BAL_OK);
+    assert_int_equal(bal_store_get(store, cell, 1, back, NULL, &count, &err), BAL_OK);
+    assert_int_equal(count, 1);
+    assert_same_trial(&trial, &back[0]);
+    bal_store_close(store);
+}
+
+static void runs_are_noted(void **state) {
+    (void)state;
+    static const char text[] = "title: x\nfleet: {servers: 5}\nworkload: {load: 0.5}\npolicies: [jsq]\n";
+    struct bal_experiment *e = read_text(text);
+    struct bal_store *store = open_store("runs.db", BAL_STORE_WRITE);
+    struct bal_error err = {0};
+    struct bal_store_run *runs = NULL;
+    size_t count = 9;
+    int64_t first = 0, second = 0, third = 0;
+    assert_int_equal(bal_store_runs(store, &runs, &count, &err), BAL_OK);
+    assert_int_equal(count, 0);
+    free(runs);
+    assert_int_equal(bal_store_begin(store, e, true, &first, &err), BAL_OK);
+    assert_int_equal(bal_store_begin(store, e, true, &second, &err), BAL_OK);
+    assert_int_equal(first, second); /* the same file in the same mode */
+    e->mode = BAL_MODE_FULL;
+    assert_int_equal(bal_store_begin(store, e, true, &third, &err), BAL_OK);
+    assert_int_not_equal(first, third);
+    assert_int_equal(bal_store_end(store, first, &err), BAL_OK);
+    assert_int_equal(bal_store_runs(store, &runs, &count, &err), BAL_OK);
+    assert_int_equal(count, 2);
+    assert_string_equal(runs[0].name, "t");
+    assert_string_equal(runs[0].spec, text);
+    assert_string_equal(runs[0].version, BALLAST_VERSION);
+    assert_true(*runs[0].compiler && *runs[0].machine && strlen(runs[0].started) == 20);
+    assert_int_equal(runs[0].mode, BAL_MODE_PLAIN);
+    assert_int_equal(runs[1].mode, BAL_MODE_FULL);
+    assert_non_null(runs[0].ended);
+    assert_null(runs[1].ended);
+    free(runs);
+    /* Found complete again it stays ended; with more to do it is not. */
+    assert_int_equal(bal_store_begin(store, e, false, &third, &err), BAL_OK);
+    e->mode = BAL_MODE_PLAIN;
+    assert_int_equal(bal_store_begin(store, e, false, &first, &err), BAL_OK);
+    assert_int_equal(bal_store_runs(store, &runs, &count, &err), BAL_OK);
+    assert_non_null(runs[0].ended);
+    free(runs);
+    assert_int_equal(bal_store_begin(store, e, true, &first, &err), BAL_OK);
+    assert_int_equal(bal_store_runs(store, &runs, &count, &err), BAL_OK);
+    assert_null(runs[0].ended);
+    free(runs);
+    bal_store_close(store);
+    bal_experiment_free(e);
+}
+
+/* ---- files that cannot be used ---- */
+
+static void refuse(const char *name, enum bal_store_access access, enum bal_code code, const char *says) {
+    struct bal_store *store = NULL;
+    struct bal_error err = {0};
+    assert_int_equal(bal_store_open(path_of(name), access, &store, &err), code);
+    assert_null(store);
+    if (!strstr(err.text, says) || strncmp(err.text, path_of(name), strlen(path_of(name))) != 0)
+        fail_msg("says '%s' instead of '...%s...'", err.text, says);
+}
+
+static void write_file(const char *name, const char *bytes, size_t size) {
+    FILE *file = fopen(path_of(name), "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+static void assert_file(const char *name, const char *bytes, size_t size) {
+    char found[5000];
+    FILE *file = fopen(path_of(name), "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(found, 1, sizeof found, file), size);
+    assert_memory_equal(found, bytes, size);
+    fclose(file);
+}
+
+static void foreign_files_are_left_alone(void **state) {
+    (void)state;
+    static const char text[] = "title: an experiment, not its results\n";
+    write_file("text.db", text, sizeof text);
+    refuse("text.db", BAL_STORE_WRITE, BAL_E_FORMAT, "not a store of results");
+    refuse("text.db", BAL_STORE_READ, BAL_E_FORMAT, "not a store of results");
+    assert_file("text.db", text, sizeof text);
+    write_file("short.db", "SQLite format 3", 16);
+    refuse("short.db", BAL_STORE_WRITE, BAL_E_FORMAT, "not a store of results");
+    execute("other.db", "CREATE TABLE t(x); INSERT INTO t VALUES(1)");
+    refuse("other.db", BAL_STORE_WRITE, BAL_E_FORMAT, "SQLite file of another program");
+    refuse("other.db", BAL_STORE_READ, BAL_E_FORMAT, "SQLite file of another program");
+    execute("other.db", "INSERT INTO t VALUES(2)");
+    write_file("empty.db", "", 0);
+    refuse("empty.db", BAL_STORE_READ, BAL_E_FORMAT, "empty");
+    bal_store_close(open_store("empty.db", BAL_STORE_WRITE)); /* becomes a new store */
+    bal_store_close(open_store("empty.db", BAL_STORE_READ));
+    refuse("none.db", BAL_STORE_READ, BAL_E_IO, "No such file");
+    refuse("no/where.db", BAL_STORE_WRITE, BAL_E_IO, "No such file");
+    refuse(".", BAL_STORE_WRITE, BAL_E_IO, "Is a directory");
+}
+
+static void newer_files_are_refused(void **state) {
+    (void)state;
+    bal_store_close(open_store("newer.db", BAL_STORE_WRITE));
+    execute("newer.db", "PRAGMA user_version = 99");
+    refuse("newer.db", BAL_STORE_WRITE, BAL_E_FORMAT, "newer version of ballast (format 99");
+    refuse("newer.db", BAL_STORE_READ, BAL_E_FORMAT, "newer version of ballast (format 99");
+}
+
+static void damaged_files_are_told(void **state) {
+    (void)state;
+    struct bal_store *store = open_store("damaged.db", BAL_STORE_WRITE);
+    bal_store_close(store);
+    FILE *file = fopen(path_of("damaged.db"), "r+b");
+    assert_non_null(file);
+    fseek(file, 100, SEEK_SET); /* behind the header */
+    for (int i = 0; i < 20000; i++)
+        fputc(0xa5, file);
+    fclose(file);
+    refuse("damaged.db", BAL_STORE_WRITE, BAL_E_FORMAT, "damaged");
+    refuse("damaged.db", BAL_STORE_READ, BAL_E_FORMAT, "damaged");
+}
+
+/* Tries to open in another process, which is the point of the lock. */
+static int status_elsewhere(const char *name, enum bal_store_access access) {
+    const pid_t child = fork();
+    if (child == 0) {
+        struct bal_store *store = NULL;
+        struct bal_error err = {0};
+        const enum bal_code code = bal_store_open(path_of(name), access, &store, &err);
+        bal_store_close(store);
+        _exit(code && !strstr(err.text, "another run is writing") ? 99 : (int)code);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void one_writes_at_a_time(void **state) {
+    (void)state;
+    struct bal_store *store = open_store("locked.db", BAL_STORE_WRITE);
+    assert_int_equal(status_elsewhere("locked.db", BAL_STORE_WRITE), BAL_E_IO);
+    assert_int_equal(status_elsewhere("locked.db", BAL_STORE_READ), BAL_OK);
+    bal_store_close(store);
+    assert_int_equal(status_elsewhere("locked.db", BAL_STORE_WRITE), BAL_OK);
+}
+
+/* What cannot be written must not be written to; what cannot be written can be read. Root may write anything,
+ * so it is somebody else who tries. */
+static int status_of_nobody(const char *name, enum bal_store_access access) {
+    const pid_t child = fork();
+    if (child == 0) {
+        if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+            _exit(98);
+        struct bal_store *store = NULL;
+        struct bal_error err = {0};
+        const enum bal_code code = bal_store_open(path_of(name), access, &store, &err);
+        struct bal_store_run *runs = NULL;
+        size_t count = 9;
+        if (!code && (bal_store_runs(store, &runs, &count, &err) || count != 0))
+            _exit(97);
+        _exit(code && !strstr(err.text, "cannot be written: Permission denied") ? 99 : (int)code);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void read_only_files(void **state) {
+    (void)state;
+    bal_store_close(open_store("kept.db", BAL_STORE_WRITE));
+    assert_int_equal(chmod(path_of("kept.db"), 0444), 0);
+    assert_int_equal(chmod(directory, 0555), 0);
+    const int writing = status_of_nobody("kept.db", BAL_STORE_WRITE);
+    const int reading = status_of_nobody("kept.db", BAL_STORE_READ);
+    assert_int_equal(chmod(directory, 0755), 0);
+    assert_int_equal(writing, BAL_E_IO);
+    assert_int_equal(reading, BAL_OK);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packed_trials_unpack),    cmocka_unit_test(damaged_histograms_are_refused),
+        cmocka_unit_test(trials_come_back),        cmocka_unit_test(metrics_are_known_by_name),
+        cmocka_unit_test(runs_are_noted),          cmocka_unit_test(foreign_files_are_left_alone),
+        cmocka_unit_test(newer_files_are_refused), cmocka_unit_test(damaged_files_are_told),
+        cmocka_unit_test(one_writes_at_a_time),    cmocka_unit_test(read_only_files),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
