@@ -93,7 +93,8 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *in
         } else if (options && (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)) {
             cli_print_help(command, stdout);
             return CLI_OK;
-        } else if (options && strcmp(argv[i], "-o") == 0 && find_option(command, "output", strlen("output"))) {
+        } else if (options && strcmp(argv[i], "-o") == 0 &&
+                   find_option(command, "output", strlen("output"))) {
             static char output[] = "--output";
             argv[i] = output;
         } else if (options && strncmp(argv[i], "--", 2) == 0) {

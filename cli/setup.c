@@ -25,7 +25,8 @@ enum bal_code cli_set_service(void *into, const char *value, struct bal_error *e
     struct bal_law *size = &((struct cli_setup *)into)->model.size;
     const enum bal_code code = bal_law_parse(value, size, err);
     if (!code && isinf(size->mean))
-        return bal_fail(err, BAL_E_MODEL, "the mean is infinite, and a load needs a finite one; for pareto A must be above 1");
+        return bal_fail(err, BAL_E_MODEL,
+                        "the mean is infinite, and a load needs a finite one; for pareto A must be above 1");
     return code;
 }
 
@@ -50,7 +51,8 @@ enum bal_code cli_set_jobs(void *into, const char *value, struct bal_error *err)
 }
 
 enum bal_code cli_set_warmup(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {0, 0.999, false, "auto, or the part of the run to cut, 0 to 0.999"};
+    static const struct cli_range range = {0, 0.999, false,
+                                           "auto, or the part of the run to cut, 0 to 0.999"};
     struct cli_setup *setup = into;
     if (strcmp(value, "auto") != 0)
         return cli_number(value, &range, &setup->warmup, err);
@@ -137,7 +139,8 @@ enum bal_code cli_set_buffer(void *into, const char *value, struct bal_error *er
 
 /* A law, or a number that is the mean of an exponential one. */
 static enum bal_code set_timer(const char *value, struct bal_law *law, struct bal_error *err) {
-    static const struct cli_range range = {1e-9, 1e9, false, "a mean above 0 or a law, such as 10, det(10) or erlang(4,10)"};
+    static const struct cli_range range = {1e-9, 1e9, false,
+                                           "a mean above 0 or a law, such as 10, det(10) or erlang(4,10)"};
     if (strchr("0123456789.", value[0]) == NULL)
         return bal_law_parse(value, law, err);
     double mean = 1;
@@ -253,7 +256,8 @@ double cli_setup_time(const struct cli_setup *setup) {
 
 /* A window is the last part of a run. */
 static double warmup_of(const struct cli_setup *setup) {
-    return setup->window > 0 ? fmin(fmax(1 - setup->window / cli_setup_time(setup), 0), 0.999) : setup->warmup;
+    return setup->window > 0 ? fmin(fmax(1 - setup->window / cli_setup_time(setup), 0), 0.999)
+                             : setup->warmup;
 }
 
 struct bal_case cli_setup_case(const struct cli_setup *setup, size_t policy) {

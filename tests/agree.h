@@ -1,7 +1,8 @@
-/* Do two ways of simulating one thing agree? Replications of both, and Welch's comparison of what they measured.
+/* Do two ways of simulating one thing agree? Replications of both, and Welch's comparison of what they
+ * measured.
  *
- * Both sides start empty, run for the same time and cut the same warm-up, so that what is compared has the same expectation exactly,
- * however short the runs: no steady state is assumed. Include after <cmocka.h>. */
+ * Both sides start empty, run for the same time and cut the same warm-up, so that what is compared has the
+ * same expectation exactly, however short the runs: no steady state is assumed. Include after <cmocka.h>. */
 #ifndef BALLAST_TESTS_AGREE_H
 #define BALLAST_TESTS_AGREE_H
 
@@ -64,8 +65,9 @@ static inline void agree_run_one(void *context, size_t i) {
 }
 
 /* So many replications by the engine. */
-static inline struct replications replicate(const struct bal_model *model, const struct bal_policy_spec *policy,
-                                            const struct bal_run *run, unsigned count) {
+static inline struct replications replicate(const struct bal_model *model,
+                                            const struct bal_policy_spec *policy, const struct bal_run *run,
+                                            unsigned count) {
     struct replications r = replications_new(count);
     struct agree_task task = {.model = model, .policy = policy, .run = run, .into = &r};
     assert_int_equal(bal_pool_run(2, count, agree_run_one, &task, NULL), BAL_OK);
@@ -91,13 +93,14 @@ static inline unsigned describe(const struct replications *r, int quantity, doub
     return n;
 }
 
-/* One quantity: the means must not differ by more than what Student's t exceeds with probability alarm, with the fewest degrees of
- * freedom that Welch's formula can give, and beyond that by a relative slack. A quantity that does not vary must be the same. NaN on both sides
- * agrees. */
-static inline bool agrees(const struct replications *a, const struct replications *b, int quantity, double alarm,
-                          double slack, const char *what) {
+/* One quantity: the means must not differ by more than what Student's t exceeds with probability alarm, with
+ * the fewest degrees of freedom that Welch's formula can give, and beyond that by a relative slack. A
+ * quantity that does not vary must be the same. NaN on both sides agrees. */
+static inline bool agrees(const struct replications *a, const struct replications *b, int quantity,
+                          double alarm, double slack, const char *what) {
     double mean_a, mean_b, error_a, error_b;
-    const unsigned n_a = describe(a, quantity, &mean_a, &error_a), n_b = describe(b, quantity, &mean_b, &error_b);
+    const unsigned n_a = describe(a, quantity, &mean_a, &error_a),
+                   n_b = describe(b, quantity, &mean_b, &error_b);
     if (n_a == 0 && n_b == 0)
         return true;
     const unsigned n = n_a < n_b ? n_a : n_b;
@@ -107,8 +110,8 @@ static inline bool agrees(const struct replications *a, const struct replication
         if (fabs(mean_a - mean_b) <= allowed)
             return true;
     }
-    print_error("%s: %s is %.6g (error %.2g, %u runs) and %.6g (error %.2g, %u runs)\n", what, quantity_name(quantity),
-                mean_a, sqrt(error_a), n_a, mean_b, sqrt(error_b), n_b);
+    print_error("%s: %s is %.6g (error %.2g, %u runs) and %.6g (error %.2g, %u runs)\n", what,
+                quantity_name(quantity), mean_a, sqrt(error_a), n_a, mean_b, sqrt(error_b), n_b);
     return false;
 }
 

@@ -1,4 +1,5 @@
-/* A dispatcher for tests: a fleet in plain arrays and one policy on it, without any engine. Include after <cmocka.h>. */
+/* A dispatcher for tests: a fleet in plain arrays and one policy on it, without any engine. Include after
+ * <cmocka.h>. */
 #ifndef BALLAST_TESTS_HOST_H
 #define BALLAST_TESTS_HOST_H
 
@@ -14,7 +15,7 @@ struct host {
     struct bal_rng rng;
     uint32_t *length;
     uint32_t *urgent;
-    double *work; /* remaining, in time */
+    double *work;  /* remaining, in time */
     uint32_t rank; /* of the jobs to come */
     void *state;
 };
@@ -36,7 +37,8 @@ static inline void host_parse(const char *text, struct bal_policy_spec *spec) {
 }
 
 /* All servers empty; nobody has reported anything yet. The state is made in a block of awkward bytes. */
-static inline void host_init(struct host *host, const struct bal_policy_spec *spec, uint32_t servers, uint64_t seed) {
+static inline void host_init(struct host *host, const struct bal_policy_spec *spec, uint32_t servers,
+                             uint64_t seed) {
     *host = (struct host){.spec = *spec, .setting = {.servers = servers, .load = 0.9}};
     host->length = calloc(servers, sizeof *host->length);
     host->urgent = calloc(servers, sizeof *host->urgent);

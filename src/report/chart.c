@@ -391,10 +391,13 @@ static enum bal_code fill_distribution(struct builder *b, struct place place, st
         code = bal_store_histograms(b->store, b->experiment, point, place.policy,
                                     is_waiting(b, &place) ? NULL : histogram,
                                     is_waiting(b, &place) ? histogram : NULL, &unit, b->err);
-    if (!code && !take_column(b, column, BAL_HISTOGRAM_BINS))
+    if (!code && !take_column(b, column, 2 * BAL_HISTOGRAM_BINS))
         code = no_memory(b);
     if (code)
         goto out;
+    /* Times in slots are whole numbers: steps, as long as they can be seen. They are drawn as a line, which unlike
+     * gnuplot's own steps can be dashed. */
+    const double steps_end = case_at(b, &place).model.clock == BAL_CLOCK_SLOTTED ? 25 : 0;
     column->count = 0;
     const uint64_t total = bal_histogram_total(histogram);
     column->unstable = value.verdict == BAL_UNSTABLE;
@@ -407,7 +410,10 @@ static enum bal_code fill_distribution(struct builder *b, struct place place, st
         const double part = (double)(b->plot->kind == BAL_PLOT_CDF ? below : total - below) / (double)total;
         if (histogram->count[bin] == 0 || !(isnan(last) || below == total || is_step(b, last, part)))
             continue;
-        put_exact(column, column->count++, bal_histogram_edge(bin + 1) * unit, part);
+        const double t = bal_histogram_edge(bin + 1) * unit;
+        if (t < steps_end && !isnan(last))
+            put_exact(column, column->count++, t, last);
+        put_exact(column, column->count++, t, part);
         last = part;
     }
 out:

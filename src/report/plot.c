@@ -147,7 +147,7 @@ static const char bound_dashes[] = " dt (6,4)";
 
 /* The first group is solid and lies below the others; what shows between their dashes is theirs in turn. */
 static const char *dashes_of(const struct group_use *use, unsigned group) {
-    static const char *const dashes[] = {"", " dt (9,5)", " dt (3,5)", " dt (9,3,2,3)", " dt (5,3)", " dt (2,2)"};
+    static const char *const dashes[] = {"", " dt (12,8)", " dt (4,6)", " dt (12,4,3,4)", " dt (6,4)", " dt (2,2)"};
     return use->dashed && !is_washed(use) ? dashes[group % (sizeof dashes / sizeof *dashes)] : "";
 }
 

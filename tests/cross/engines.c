@@ -1,5 +1,6 @@
-/* The two continuous-time engines are different programs for the same system: the one draws transitions of a Markov chain, the other
- * sizes and completion times. They must agree on every policy that both can run, in everything they measure. */
+/* The two continuous-time engines are different programs for the same system: the one draws transitions of a
+ * Markov chain, the other sizes and completion times. They must agree on every policy that both can run, in
+ * everything they measure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +12,8 @@
 #include "../agree.h"
 #include "ballast/theory.h"
 
-/* A comparison fails by chance with probability 1e-7; there are some 13 policies x 4 models x 60 quantities of them, most of
- * them correlated or empty: 3e-4 altogether. */
+/* A comparison fails by chance with probability 1e-7; there are some 13 policies x 4 models x 60 quantities
+ * of them, most of them correlated or empty: 3e-4 altogether. */
 enum { RUNS = 60 };
 static const double alarm = 1e-7;
 
@@ -24,7 +25,8 @@ struct setting {
 static struct bal_model model_of(const struct setting *setting, bool classes) {
     struct bal_model model = {.load = setting->load, .classes = classes, .high = classes ? setting->high : 0};
     struct bal_error err;
-    if (bal_servers_parse(setting->servers, &model.servers, &err) || bal_law_parse(setting->size, &model.size, &err))
+    if (bal_servers_parse(setting->servers, &model.servers, &err) ||
+        bal_law_parse(setting->size, &model.size, &err))
         fail_msg("%s", err.text);
     return model;
 }
@@ -37,8 +39,8 @@ static struct bal_policy_spec spec_of(const char *text) {
     return spec;
 }
 
-static struct bal_run run_of(const struct setting *setting, const struct bal_model *model, enum bal_engine engine,
-                             uint64_t seed) {
+static struct bal_run run_of(const struct setting *setting, const struct bal_model *model,
+                             enum bal_engine engine, uint64_t seed) {
     return (struct bal_run){
         .seed = seed, .time = setting->jobs / bal_model_arrival_rate(model), .warmup = 0.2, .engine = engine};
 }
@@ -164,8 +166,9 @@ static void the_engine_is_chosen_from_the_model(void **state) {
     }
 }
 
-/* least-work is one common queue, job by job: the event engine against the exact M/M/N, in place of the markov engine. Each of 4 comparisons
- * fails by chance with probability 1e-6; runs are long enough that the start, cut to a fifth, does not matter. */
+/* least-work is one common queue, job by job: the event engine against the exact M/M/N, in place of the
+ * markov engine. Each of 4 comparisons fails by chance with probability 1e-6; runs are long enough that the
+ * start, cut to a fifth, does not matter. */
 static void least_work_is_a_common_queue(void **state) {
     (void)state;
     const struct setting setting = {"10", "exp", 0.8, 0, 50000};
@@ -187,8 +190,8 @@ static void least_work_is_a_common_queue(void **state) {
         double mean, error2;
         describe(&r, (int)known[i].metric, &mean, &error2);
         if (!(fabs(mean - known[i].exact) <= bal_student_quantile(1 - 5e-7, RUNS - 1) * sqrt(error2)))
-            fail_msg("%s is %g, exactly %g (error %g)", quantity_name((int)known[i].metric), mean, known[i].exact,
-                     sqrt(error2));
+            fail_msg("%s is %g, exactly %g (error %g)", quantity_name((int)known[i].metric), mean,
+                     known[i].exact, sqrt(error2));
     }
     replications_free(&r);
 }

@@ -1,9 +1,11 @@
-/* A second simulator, written from the statement of the model alone and as literally as possible, against both engines.
+/* A second simulator, written from the statement of the model alone and as literally as possible, against
+ * both engines.
  *
- * N servers, each with a FIFO queue of its own (the job in service counts as in the queue), one dispatcher without a queue, Poisson
- * arrivals. A probe asks one server at the moment of dispatch; a report is a message that a server sends by itself. Here jobs are records in an
- * array, remaining work is counted down, the next event is found by looking at everybody, and the rules of the policies are written out once
- * more. It is slow and has nothing in common with the engines but the generator of random bits. */
+ * N servers, each with a FIFO queue of its own (the job in service counts as in the queue), one dispatcher
+ * without a queue, Poisson arrivals. A probe asks one server at the moment of dispatch; a report is a message
+ * that a server sends by itself. Here jobs are records in an array, remaining work is counted down, the next
+ * event is found by looking at everybody, and the rules of the policies are written out once more. It is slow
+ * and has nothing in common with the engines but the generator of random bits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,9 +54,9 @@ struct world {
     double now;
     double warm, end;
     /* memory of the dispatcher */
-    unsigned next;                  /* round-robin */
-    unsigned last_idle;             /* pi */
-    unsigned memory[SERVERS_MAX];   /* pod-memory */
+    unsigned next;                /* round-robin */
+    unsigned last_idle;           /* pi */
+    unsigned memory[SERVERS_MAX]; /* pod-memory */
     unsigned remembered;
     struct measured m;
 };
@@ -254,10 +256,16 @@ static const struct rule {
     unsigned (*choose)(struct world *w);
     bool tells; /* servers report when they become idle */
 } rules[] = {
-    {"random", choose_random, false},         {"round-robin", choose_round_robin, false}, {"jsq", choose_jsq, false},
-    {"pod", choose_pod, false},               {"pod-memory", choose_pod_memory, false},
-    {"least-work", choose_least_work, false}, {"jiq", choose_jiq, true},                  {"pi", choose_pi, true},
-    {"rcpb", choose_rcpb, false},             {"tabs", choose_tabs, true},
+    {"random", choose_random, false},
+    {"round-robin", choose_round_robin, false},
+    {"jsq", choose_jsq, false},
+    {"pod", choose_pod, false},
+    {"pod-memory", choose_pod_memory, false},
+    {"least-work", choose_least_work, false},
+    {"jiq", choose_jiq, true},
+    {"pi", choose_pi, true},
+    {"rcpb", choose_rcpb, false},
+    {"tabs", choose_tabs, true},
 };
 
 static const struct rule *rule_of(const struct bal_policy *policy) {
@@ -475,7 +483,8 @@ static void live_once(void *context, size_t i) {
     const struct literal_task *task = context;
     const struct rule *rule = rule_of(task->spec->policy);
     struct world *w = malloc(sizeof *w);
-    double *responses = malloc((size_t)(3 * task->run->time * bal_model_arrival_rate(task->model) + 1000) * sizeof(double));
+    double *responses =
+        malloc((size_t)(3 * task->run->time * bal_model_arrival_rate(task->model) + 1000) * sizeof(double));
     if (!w || !responses)
         abort();
     begin(w, task->model, task->spec, task->run, i);
@@ -493,8 +502,9 @@ static void live_once(void *context, size_t i) {
 
 /* ---- the comparison ---- */
 
-/* A comparison fails by chance with probability 1e-6; there are about 16 policies x 6 fleets x 2 engines x 20 quantities that vary, many of them
- * nearly the same: 4e-3 altogether. Percentiles of the engines come from a histogram whose bins are 1/128 wide at most. */
+/* A comparison fails by chance with probability 1e-6; there are about 16 policies x 6 fleets x 2 engines x 20
+ * quantities that vary, many of them nearly the same: 4e-3 altogether. Percentiles of the engines come from a
+ * histogram whose bins are 1/128 wide at most. */
 enum { RUNS = 50 };
 static const double alarm = 1e-6;
 static const int jobs_per_run = 3000;
@@ -503,13 +513,14 @@ static bool is_percentile(int quantity) {
     return quantity == BAL_RESPONSE_P50 || quantity == BAL_RESPONSE_P90 || quantity == BAL_RESPONSE_P99;
 }
 
-static bool engine_agrees(const struct literal_task *task, const struct replications *literal, enum bal_engine engine,
-                          const char *servers) {
+static bool engine_agrees(const struct literal_task *task, const struct replications *literal,
+                          enum bal_engine engine, const char *servers) {
     struct bal_error err;
     enum bal_engine chosen;
     if (bal_simulate_check(task->model, task->spec, engine, &chosen, &err)) {
         assert_int_equal(engine, BAL_ENGINE_MARKOV); /* the event engine can do everything */
-        assert_true(!bal_law_is_exponential(&task->model->size) || task->spec->policy->flags & BAL_NEEDS_WORK);
+        assert_true(!bal_law_is_exponential(&task->model->size) ||
+                    task->spec->policy->flags & BAL_NEEDS_WORK);
         return true;
     }
     struct bal_run run = *task->run;
@@ -519,7 +530,8 @@ static bool engine_agrees(const struct literal_task *task, const struct replicat
     char what[400], name[100], size[100];
     bal_policy_print(task->spec, name, sizeof name);
     bal_law_print(&task->model->size, size, sizeof size);
-    snprintf(what, sizeof what, "%s, %s servers, %s: literal and %s", name, servers, size, bal_engine_text(engine));
+    snprintf(what, sizeof what, "%s, %s servers, %s: literal and %s", name, servers, size,
+             bal_engine_text(engine));
     bool good = true;
     for (int quantity = 0; quantity < QUANTITIES; quantity++)
         if (!isnan(literal->value[0][quantity])) {
@@ -612,14 +624,15 @@ static void other_sizes(void **state) {
     bool good = true;
     for (int size = 0; size < 5; size++)
         for (int policy = 0; policy < 4; policy++)
-            good &= compare(policies[policy], policy % 2 ? "3" : "2x1,1x3", sizes[size], policy % 2 ? 0.8 : 0.5);
+            good &=
+                compare(policies[policy], policy % 2 ? "3" : "2x1,1x3", sizes[size], policy % 2 ? 0.8 : 0.5);
     assert_true(good);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_equal),     cmocka_unit_test(three_equal), cmocka_unit_test(ten_equal),
-        cmocka_unit_test(two_unequal),   cmocka_unit_test(three_unequal), cmocka_unit_test(ten_unequal),
+        cmocka_unit_test(two_equal),   cmocka_unit_test(three_equal),   cmocka_unit_test(ten_equal),
+        cmocka_unit_test(two_unequal), cmocka_unit_test(three_unequal), cmocka_unit_test(ten_unequal),
         cmocka_unit_test(other_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 /* Fast paths against plain ones.
  *
- * run.plain asks for the loop that decides everything as it goes, and for no index. Where no index is involved the trajectory must be
- * the same to the last bit. An index draws ties in another way than a scan, so there the decisions are checked one by one, and the results as
- * those of two different simulations. */
+ * run.plain asks for the loop that decides everything as it goes, and for no index. Where no index is
+ * involved the trajectory must be the same to the last bit. An index draws ties in another way than a scan,
+ * so there the decisions are checked one by one, and the results as those of two different simulations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,8 @@ static void assert_same(const struct bal_trial *a, const struct bal_trial *b, co
             fail_msg("%s: %s is %.17g and %.17g", what, bal_metric_table[m].name, a->metric[m], b->metric[m]);
     assert_memory_equal(a->tail, b->tail, sizeof a->tail);
     assert_memory_equal(a->quarter, b->quarter, sizeof a->quarter);
-    assert_true(a->jobs == b->jobs && a->events == b->events && a->engine == b->engine && a->warmup == b->warmup);
+    assert_true(a->jobs == b->jobs && a->events == b->events && a->engine == b->engine &&
+                a->warmup == b->warmup);
 }
 
 /* ---- the same trajectory ---- */
@@ -87,8 +88,9 @@ static void same_trajectory_without_an_index(void **state) {
     assert_true(compared >= 6 * 3 * 2);
 }
 
-/* least-work on equal servers: ties happen among idle servers only, and which of them takes the job makes no difference to any job. So here the
- * index must give the same to the last bit, although it draws in another way. */
+/* least-work on equal servers: ties happen among idle servers only, and which of them takes the job makes no
+ * difference to any job. So here the index must give the same to the last bit, although it draws in another
+ * way. */
 static void same_jobs_under_least_work(void **state) {
     (void)state;
     static const char *const fleets[] = {"1", "2", "3", "10", "100"};
@@ -97,8 +99,10 @@ static void same_jobs_under_least_work(void **state) {
         for (int s = 0; s < 3; s++) {
             const struct bal_policy_spec spec = spec_of("least-work");
             const struct bal_model model = model_of(fleets[f], sizes[s], 0.9, false);
-            struct bal_run run = {
-                .seed = 402, .time = 20000 / bal_model_arrival_rate(&model), .warmup = 0.1, .engine = BAL_ENGINE_EVENT};
+            struct bal_run run = {.seed = 402,
+                                  .time = 20000 / bal_model_arrival_rate(&model),
+                                  .warmup = 0.1,
+                                  .engine = BAL_ENGINE_EVENT};
             const struct bal_trial fast = simulate(&model, &spec, &run);
             run.plain = true;
             const struct bal_trial plain = simulate(&model, &spec, &run);
@@ -108,7 +112,8 @@ static void same_jobs_under_least_work(void **state) {
 
 /* ---- decisions one by one ---- */
 
-/* Counts how often the k-th of the tied servers, in order of their names, is chosen: uniform for every number of ties. */
+/* Counts how often the k-th of the tied servers, in order of their names, is chosen: uniform for every number
+ * of ties. */
 enum { TIES_MAX = 8 };
 struct tie_counts {
     uint64_t count[TIES_MAX + 1][TIES_MAX];
@@ -194,7 +199,8 @@ static void jsq_decides_alike(void **state) {
             key[s] = host.length[s];
         uint32_t ties;
         const uint32_t a = bal_probe_shortest(&indexed, &rng), b = bal_probe_shortest(&scanned, &rng);
-        const uint32_t place_a = place_among_least(key, N, a, &ties), place_b = place_among_least(key, N, b, &ties);
+        const uint32_t place_a = place_among_least(key, N, a, &ties),
+                       place_b = place_among_least(key, N, b, &ties);
         note_tie(&by_index, ties, place_a);
         note_tie(&by_scan, ties, place_b);
         /* somebody gets the job, and a random one or two leave */
@@ -232,7 +238,8 @@ static void least_work_decides_alike(void **state) {
             key[s] = work(&scanned, s);
         uint32_t ties;
         const uint32_t a = bal_probe_least_work(&indexed, &rng), b = bal_probe_least_work(&scanned, &rng);
-        const uint32_t place_a = place_among_least(key, N, a, &ties), place_b = place_among_least(key, N, b, &ties);
+        const uint32_t place_a = place_among_least(key, N, a, &ties),
+                       place_b = place_among_least(key, N, b, &ties);
         note_tie(&by_index, ties, place_a);
         note_tie(&by_scan, ties, place_b);
         /* whole sizes, so that busy servers are tied too */
@@ -249,8 +256,8 @@ static void least_work_decides_alike(void **state) {
     bal_tournament_fini(&host.least);
 }
 
-/* The engines' own index: a system under jsq is fed jobs and loses them at random, and each decision must be one of the shortest. False alarm: 2e-6
- * for each number of ties. */
+/* The engines' own index: a system under jsq is fed jobs and loses them at random, and each decision must be
+ * one of the shortest. False alarm: 2e-6 for each number of ties. */
 static void the_engines_index_is_right(void **state) {
     (void)state;
     const struct bal_model model = model_of("8", "exp", 0.9, false);
@@ -305,8 +312,10 @@ static void same_results_with_an_index(void **state) {
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const struct bal_model model = model_of(cases[c].servers, "exp", 0.8, false);
         const struct bal_policy_spec spec = spec_of(cases[c].policy);
-        struct bal_run run = {
-            .seed = 415, .time = 5000 / bal_model_arrival_rate(&model), .warmup = 0.2, .engine = cases[c].engine};
+        struct bal_run run = {.seed = 415,
+                              .time = 5000 / bal_model_arrival_rate(&model),
+                              .warmup = 0.2,
+                              .engine = cases[c].engine};
         struct replications fast = replicate(&model, &spec, &run, 60);
         run.plain = true;
         run.seed = 416; /* not the same jobs again: the comparison takes both sides as independent */
@@ -321,9 +330,12 @@ static void same_results_with_an_index(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_trajectory_without_an_index), cmocka_unit_test(same_jobs_under_least_work),
-        cmocka_unit_test(jsq_decides_alike),                cmocka_unit_test(least_work_decides_alike),
-        cmocka_unit_test(the_engines_index_is_right),       cmocka_unit_test(same_results_with_an_index),
+        cmocka_unit_test(same_trajectory_without_an_index),
+        cmocka_unit_test(same_jobs_under_least_work),
+        cmocka_unit_test(jsq_decides_alike),
+        cmocka_unit_test(least_work_decides_alike),
+        cmocka_unit_test(the_engines_index_is_right),
+        cmocka_unit_test(same_results_with_an_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

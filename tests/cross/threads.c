@@ -1,5 +1,5 @@
-/* Results are a function of the cases alone: the same bits on any number of threads, with a wanted precision and without, and what a
- * stopped run leaves is what its complete trials say. */
+/* Results are a function of the cases alone: the same bits on any number of threads, with a wanted precision
+ * and without, and what a stopped run leaves is what its complete trials say. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -14,7 +14,8 @@
 
 #include <math.h>
 
-static struct bal_case case_of(const char *policy, const char *servers, const char *size, double load, double jobs) {
+static struct bal_case case_of(const char *policy, const char *servers, const char *size, double load,
+                               double jobs) {
     struct bal_case c = {.model = {.load = load}, .replications = 4};
     struct bal_error err;
     if (bal_policy_parse(policy, &c.policy, &err) || bal_servers_parse(servers, &c.model.servers, &err) ||
@@ -181,11 +182,12 @@ static void a_stopped_run_keeps_what_is_complete(void **state) {
     free(result);
 }
 
-/* The flag is set while one thread is in a trial of a minute: it ends at the next of its thousand slices and is not counted; what the other thread
- * has completed is. */
+/* The flag is set while one thread is in a trial of a minute: it ends at the next of its thousand slices and
+ * is not counted; what the other thread has completed is. */
 static void a_stop_interrupts_trials(void **state) {
     (void)state;
-    struct bal_case cases[2] = {case_of("jsq", "10", "exp", 0.9, 1e9), case_of("random", "2", "exp", 0.5, 1000)};
+    struct bal_case cases[2] = {case_of("jsq", "10", "exp", 0.9, 1e9),
+                                case_of("random", "2", "exp", 0.5, 1000)};
     cases[0].replications = 1;
     cases[1].replications = 50000;
     struct bal_result *result = calloc(2, sizeof *result);
@@ -226,7 +228,8 @@ static void a_stop_at_once_leaves_nothing(void **state) {
 
 static void an_error_ends_the_run(void **state) {
     (void)state;
-    struct bal_case cases[3] = {case_of("jsq", "10", "exp", 0.9, 1000), case_of("pod:d=5,replace=0", "3", "exp", 0.9, 1000),
+    struct bal_case cases[3] = {case_of("jsq", "10", "exp", 0.9, 1000),
+                                case_of("pod:d=5,replace=0", "3", "exp", 0.9, 1000),
                                 case_of("jsq", "10", "exp", 0.9, 1000)};
     struct bal_result *result = calloc(3, sizeof *result);
     assert_non_null(result);

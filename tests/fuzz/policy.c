@@ -1,5 +1,5 @@
-/* Whatever the bytes: a policy or one line of error. And a policy must survive printing, and do its duty on a small
- * fleet. */
+/* Whatever the bytes: a policy or one line of error. And a policy must survive printing, and do its duty on a
+ * small fleet. */
 #include "ballast/policy.h"
 
 #include <assert.h>
@@ -57,7 +57,8 @@ static void check_routing(const struct bal_policy_spec *spec) {
     assert(bal_policy_memory_bits(spec, &setting) >= 0 && bal_policy_report_rate(spec, &setting) >= 0);
     uint32_t length[N] = {0}, urgent[N] = {0};
     struct bal_share shares[N];
-    struct bal_fleet fleet = {.servers = N, .length = length, .urgent = urgent, .shares = shares, .work = work};
+    struct bal_fleet fleet = {
+        .servers = N, .length = length, .urgent = urgent, .shares = shares, .work = work};
     struct bal_rng rng;
     bal_rng_init(&rng, 1, 0, BAL_STREAM_TEST);
     for (uint32_t job = 0; job < 8; job++) {

@@ -37,7 +37,8 @@ static void check_text(const struct bal_servers *servers) {
     assert(bal_servers_parse(text, &back, NULL) == BAL_OK);
     assert(back.groups == servers->groups);
     for (unsigned g = 0; g < servers->groups; g++)
-        assert(back.group[g].count == servers->group[g].count && back.group[g].speed == servers->group[g].speed);
+        assert(back.group[g].count == servers->group[g].count &&
+               back.group[g].speed == servers->group[g].speed);
     assert(bal_servers_print(&back, again, length + 1) == length && strcmp(text, again) == 0);
     free(text);
     free(again);

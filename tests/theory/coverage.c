@@ -1,7 +1,8 @@
 /* Do the 95 % intervals cover? Over 200 seeds of a short M/M/1 run 90 to 98 % of them must contain the truth.
  *
- * If each interval covers with probability 0.95, fewer than 180 of 200 do so with probability 1.2e-3 and more than 196 with 9e-3; with 0.93, which
- * is still honest, fewer than 180 with probability 0.04. Seeds are fixed, so a test that passes once passes always. */
+ * If each interval covers with probability 0.95, fewer than 180 of 200 do so with probability 1.2e-3 and more
+ * than 196 with 9e-3; with 0.93, which is still honest, fewer than 180 with probability 0.04. Seeds are
+ * fixed, so a test that passes once passes always. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,14 +58,16 @@ static void assert_covers(double load, double jobs, double warmup, const struct 
 /* Mean response 1/(1 - load), load/(1 - load) jobs, waiting with probability load. */
 static void covers_with_a_given_warmup(void **state) {
     (void)state;
-    const struct truth truths[] = {{BAL_RESPONSE_MEAN, 5}, {BAL_QUEUE_TOTAL, 4}, {BAL_WAITING_PROBABILITY, 0.8}};
+    const struct truth truths[] = {
+        {BAL_RESPONSE_MEAN, 5}, {BAL_QUEUE_TOTAL, 4}, {BAL_WAITING_PROBABILITY, 0.8}};
     assert_covers(0.8, 10000, 0.2, truths, 3);
 }
 
 /* The default: the warm-up is found from the run. */
 static void covers_with_the_default_warmup(void **state) {
     (void)state;
-    const struct truth truths[] = {{BAL_RESPONSE_MEAN, 2}, {BAL_QUEUE_TOTAL, 1}, {BAL_WAITING_PROBABILITY, 0.5}};
+    const struct truth truths[] = {
+        {BAL_RESPONSE_MEAN, 2}, {BAL_QUEUE_TOTAL, 1}, {BAL_WAITING_PROBABILITY, 0.5}};
     assert_covers(0.5, 30000, NAN, truths, 3);
 }
 

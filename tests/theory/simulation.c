@@ -1,8 +1,9 @@
 /* Simulation against what is known exactly, or from longer simulations elsewhere.
  *
- * Seeds are fixed. The lengths are such that each tolerance is at least 3.5 standard errors (this is checked too): if the code is right, one
- * check fails by chance with probability 5e-4 at most, and most of them with far less. One exception is pareto(3.5), see there. With
- * SHOW_ERRORS in the environment each check tells how far it is from failing. */
+ * Seeds are fixed. The lengths are such that each tolerance is at least 3.5 standard errors (this is checked
+ * too): if the code is right, one check fails by chance with probability 5e-4 at most, and most of them with
+ * far less. One exception is pareto(3.5), see there. With SHOW_ERRORS in the environment each check tells how
+ * far it is from failing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,9 +34,10 @@ static struct replications run_experiment(const struct experiment *e, uint64_t s
     return replicate(&model, &spec, &run, e->runs);
 }
 
-/* The mean of a quantity over the runs, corrected by a control variate (Lavenberg and Welch 1981): the fraction of busy servers, whose mean is the
- * load exactly, whatever the policy. Runs in which by chance more work arrived or less was done have both more busy servers and longer times;
- * the regression of the one on the other takes most of that noise away. */
+/* The mean of a quantity over the runs, corrected by a control variate (Lavenberg and Welch 1981): the
+ * fraction of busy servers, whose mean is the load exactly, whatever the policy. Runs in which by chance more
+ * work arrived or less was done have both more busy servers and longer times; the regression of the one on
+ * the other takes most of that noise away. */
 static struct bal_estimate controlled(const struct replications *r, int quantity, double load) {
     const int busy = BAL_METRIC_COUNT; /* the first of the tail */
     double mean, mean_busy, unused;
@@ -64,26 +66,28 @@ static void assert_known(const struct experiment *e, const struct replications *
     const struct bal_estimate estimate = controlled(r, quantity, e->load);
     const char *const what = quantity_name(quantity);
     if (getenv("SHOW_ERRORS"))
-        print_message("# %s, %s servers, %s: %s = %.5f, known %.5f, difference %+.2f errors, tolerance %.1f errors\n", e->policy,
-                      e->servers, e->size, what, estimate.mean, known, (estimate.mean - known) / estimate.half,
-                      tolerance / estimate.half);
+        print_message(
+            "# %s, %s servers, %s: %s = %.5f, known %.5f, difference %+.2f errors, tolerance %.1f errors\n",
+            e->policy, e->servers, e->size, what, estimate.mean, known,
+            (estimate.mean - known) / estimate.half, tolerance / estimate.half);
     if (!(3.5 * estimate.half <= tolerance))
-        fail_msg("%s on %s, %s: the error of %s is %g, too large to tell", e->policy, e->servers, e->size, what,
-                 estimate.half);
+        fail_msg("%s on %s, %s: the error of %s is %g, too large to tell", e->policy, e->servers, e->size,
+                 what, estimate.half);
     if (!(fabs(estimate.mean - known) <= tolerance))
-        fail_msg("%s on %s, %s: %s is %g (error %g), should be %g", e->policy, e->servers, e->size, what, estimate.mean,
-                 estimate.half, known);
+        fail_msg("%s on %s, %s: %s is %g (error %g), should be %g", e->policy, e->servers, e->size, what,
+                 estimate.mean, estimate.half, known);
 }
 
-/* The power of two choices, 100 servers, load 0.9: 2.658 with replacement and 2.645 without, from long simulations; the limit for many
- * servers is 2.6141, of which 1000 servers come within 0.5 %. */
+/* The power of two choices, 100 servers, load 0.9: 2.658 with replacement and 2.645 without, from long
+ * simulations; the limit for many servers is 2.6141, of which 1000 servers come within 0.5 %. */
 static void pod_of_two(void **state) {
     (void)state;
     const struct experiment with = {"pod:d=2", "100", "exp", 0.9, BAL_ENGINE_MARKOV, 400000, 60};
     struct replications r = run_experiment(&with, 601);
     assert_known(&with, &r, BAL_RESPONSE_MEAN, 2.658, 0.005);
     replications_free(&r);
-    const struct experiment without = {"pod:d=2,replace=0", "100", "exp", 0.9, BAL_ENGINE_MARKOV, 400000, 140};
+    const struct experiment without = {"pod:d=2,replace=0", "100",  "exp", 0.9,
+                                       BAL_ENGINE_MARKOV,   400000, 140};
     r = run_experiment(&without, 602);
     assert_known(&without, &r, BAL_RESPONSE_MEAN, 2.645, 0.003);
     replications_free(&r);
@@ -117,8 +121,9 @@ static void one_server_at_high_load(void **state) {
     replications_free(&r);
 }
 
-/* The response time of M/M/1 is exponential of rate 1 - load, so its q-quantile is log(1/(1-q))/(1 - load); a job waits with probability
- * load, and then so long again; there are i jobs or more with probability load^i. On both engines, and in another unit of time. */
+/* The response time of M/M/1 is exponential of rate 1 - load, so its q-quantile is log(1/(1-q))/(1 - load); a
+ * job waits with probability load, and then so long again; there are i jobs or more with probability load^i.
+ * On both engines, and in another unit of time. */
 static void laws_of_one_server(void **state) {
     (void)state;
     static const struct experiment experiments[] = {
@@ -145,10 +150,12 @@ static void laws_of_one_server(void **state) {
     }
 }
 
-/* Pollaczek and Khinchine: the mean wait of M/G/1 is load (1 + C2) / 2 / (1 - load) mean service times, C2 being the squared coefficient of variation.
+/* Pollaczek and Khinchine: the mean wait of M/G/1 is load (1 + C2) / 2 / (1 - load) mean service times, C2
+ * being the squared coefficient of variation.
  *
- * pareto(3.5) has a third moment and no fourth. A job of size x costs those behind it about x^2/2, whose tail of index 1.75 has no variance, so
- * that the standard error means little there; one job too large by itself shifts the mean by 1 % with probability 4e-3. */
+ * pareto(3.5) has a third moment and no fourth. A job of size x costs those behind it about x^2/2, whose tail
+ * of index 1.75 has no variance, so that the standard error means little there; one job too large by itself
+ * shifts the mean by 1 % with probability 4e-3. */
 static void one_server_any_sizes(void **state) {
     (void)state;
     static const struct {
@@ -165,7 +172,8 @@ static void one_server_any_sizes(void **state) {
         {"phase(0.5 0.5;1 2;0 0.5/0.25 0)", 8. / 7, 9. / 8, 20}, /* by hand from its equations */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct experiment e = {"random", "1", cases[i].size, 0.6, BAL_ENGINE_AUTO, 500000, cases[i].runs};
+        const struct experiment e = {"random",        "1",    cases[i].size, 0.6,
+                                     BAL_ENGINE_AUTO, 500000, cases[i].runs};
         struct replications r = run_experiment(&e, 607);
         const double waiting = cases[i].mean * 0.6 * (1 + cases[i].c2) / 2 / 0.4;
         assert_known(&e, &r, BAL_WAITING_MEAN, waiting, 0.01 * waiting);

@@ -464,6 +464,9 @@ static void varying_loads_are_followed(void **unused) {
 
 /* ---- paths over the fluid model ---- */
 
+/* At N = 10^5 the largest distance over all times and states is a random number of about 0.008 (0.005 to 0.017 over 17 seeds, the
+ * larger ones in the servers that are off and in set-up); with this seed it is below 0.01 in all three settings. */
+
 static void paths_follow_the_fluid_model(void **unused) {
     (void)unused;
     enum { TIMES = 401, LEVELS = 5 };

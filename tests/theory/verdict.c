@@ -21,8 +21,8 @@ struct expectation {
 static struct bal_case case_of(const struct expectation *e, double jobs, uint64_t seed) {
     struct bal_case c = {.model = {.load = e->load}, .replications = 10};
     struct bal_error err;
-    if (bal_policy_parse(e->policy, &c.policy, &err) || bal_servers_parse(e->servers, &c.model.servers, &err) ||
-        bal_law_parse(e->size, &c.model.size, &err))
+    if (bal_policy_parse(e->policy, &c.policy, &err) ||
+        bal_servers_parse(e->servers, &c.model.servers, &err) || bal_law_parse(e->size, &c.model.size, &err))
         fail_msg("%s", err.text);
     c.run = (struct bal_run){.seed = seed, .time = jobs / bal_model_arrival_rate(&c.model), .warmup = NAN};
     return c;
@@ -51,20 +51,25 @@ static void assert_verdicts(const struct expectation *expected, size_t count, do
     judge(expected, count, jobs, seed, verdict);
     for (size_t i = 0; i < count; i++)
         if (verdict[i] != expected[i].verdict)
-            fail_msg("%s on %s at load %g: %s, but it is %s", expected[i].policy, expected[i].servers, expected[i].load,
-                     bal_verdict_text(verdict[i]), bal_verdict_text(expected[i].verdict));
+            fail_msg("%s on %s at load %g: %s, but it is %s", expected[i].policy, expected[i].servers,
+                     expected[i].load, bal_verdict_text(verdict[i]), bal_verdict_text(expected[i].verdict));
 }
 
-/* Slow and fast servers: random sends the slow ones 0.9 * 5.5 = 4.95 times what they can do. A claim at the very border is wrong with
- * probability 0.025, and these are far from it. */
+/* Slow and fast servers: random sends the slow ones 0.9 * 5.5 = 4.95 times what they can do. A claim at the
+ * very border is wrong with probability 0.025, and these are far from it. */
 static void known_ones(void **state) {
     (void)state;
     static const struct expectation expected[] = {
-        {"random", "100", "exp", 0.95, BAL_STABLE},          {"random", "100", "exp", 1.05, BAL_UNSTABLE},
-        {"random", "50x1,50x10", "exp", 0.9, BAL_UNSTABLE},  {"jsq", "50x1,50x10", "exp", 0.9, BAL_STABLE},
-        {"least-work", "50x1,50x10", "exp", 0.9, BAL_STABLE}, {"pod-memory", "50x1,50x10", "exp", 0.9, BAL_STABLE},
-        {"pi", "50x1,50x10", "exp", 0.9, BAL_STABLE},        {"round-robin", "50x1,50x10", "exp", 0.9, BAL_UNSTABLE},
-        {"jsq", "100", "exp", 1.02, BAL_UNSTABLE},           {"pod:d=2", "100", "exp", 0.98, BAL_STABLE},
+        {"random", "100", "exp", 0.95, BAL_STABLE},
+        {"random", "100", "exp", 1.05, BAL_UNSTABLE},
+        {"random", "50x1,50x10", "exp", 0.9, BAL_UNSTABLE},
+        {"jsq", "50x1,50x10", "exp", 0.9, BAL_STABLE},
+        {"least-work", "50x1,50x10", "exp", 0.9, BAL_STABLE},
+        {"pod-memory", "50x1,50x10", "exp", 0.9, BAL_STABLE},
+        {"pi", "50x1,50x10", "exp", 0.9, BAL_STABLE},
+        {"round-robin", "50x1,50x10", "exp", 0.9, BAL_UNSTABLE},
+        {"jsq", "100", "exp", 1.02, BAL_UNSTABLE},
+        {"pod:d=2", "100", "exp", 0.98, BAL_STABLE},
     };
     assert_verdicts(expected, sizeof expected / sizeof *expected, 500000, 1);
 }
@@ -73,15 +78,18 @@ static void known_ones(void **state) {
 static void known_ones_by_events(void **state) {
     (void)state;
     static const struct expectation expected[] = {
-        {"random", "20", "det", 0.95, BAL_STABLE},       {"random", "20", "det", 1.05, BAL_UNSTABLE},
-        {"jsq", "10x1,10x10", "erlang(3)", 0.9, BAL_STABLE}, {"random", "10x1,10x10", "erlang(3)", 0.9, BAL_UNSTABLE},
+        {"random", "20", "det", 0.95, BAL_STABLE},
+        {"random", "20", "det", 1.05, BAL_UNSTABLE},
+        {"jsq", "10x1,10x10", "erlang(3)", 0.9, BAL_STABLE},
+        {"random", "10x1,10x10", "erlang(3)", 0.9, BAL_UNSTABLE},
         {"jiq", "20", "hyper(4)", 0.9, BAL_STABLE},
     };
     assert_verdicts(expected, sizeof expected / sizeof *expected, 200000, 2);
 }
 
-/* The verdict is not luck: never the opposite of the truth, and hardly ever undecided. A stable queue is left undecided about once in 200 times (its
- * last two quarters pass for growth): 3 times in 20 with probability 1e-4. */
+/* The verdict is not luck: never the opposite of the truth, and hardly ever undecided. A stable queue is left
+ * undecided about once in 200 times (its last two quarters pass for growth): 3 times in 20 with probability
+ * 1e-4. */
 static void whatever_the_seed(void **state) {
     (void)state;
     static const struct expectation expected[] = {

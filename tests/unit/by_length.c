@@ -17,7 +17,8 @@ static uint32_t least_of(const uint32_t *length, uint32_t count) {
     return least;
 }
 
-/* order is a permutation that ascends in length, place is its inverse, end[l] counts the servers with at most l jobs. */
+/* order is a permutation that ascends in length, place is its inverse, end[l] counts the servers with at most
+ * l jobs. */
 static void assert_sorted(const struct bal_by_length *index, const uint32_t *length) {
     for (uint32_t at = 0; at < index->count; at++) {
         assert_true(index->order[at] < index->count);
@@ -43,7 +44,8 @@ static void assert_shortest(const struct bal_by_length *index, const uint32_t *l
         assert_int_equal(length[index->order[at]], least);
 }
 
-/* Random steps up and down; in the last third nearly all go up on few servers, so that levels must be added. */
+/* Random steps up and down; in the last third nearly all go up on few servers, so that levels must be added.
+ */
 static void follows_sorting(void **state) {
     (void)state;
     const uint32_t counts[] = {1, 2, 3, 10, 100};

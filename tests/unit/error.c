@@ -69,15 +69,13 @@ static void every_code_has_a_meaning(void **state) {
             assert_string_not_equal(bal_code_text(codes[i]), bal_code_text(codes[j]));
     }
     assert_non_null(bal_code_text((enum bal_code)count));
-    assert_non_null(bal_code_text((enum bal_code)-1));
+    assert_non_null(bal_code_text((enum bal_code) - 1));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fills_in_and_returns),
-        cmocka_unit_test(nobody_need_listen),
-        cmocka_unit_test(long_text_is_cut_with_dots),
-        cmocka_unit_test(control_characters_are_shown),
+        cmocka_unit_test(fills_in_and_returns),       cmocka_unit_test(nobody_need_listen),
+        cmocka_unit_test(long_text_is_cut_with_dots), cmocka_unit_test(control_characters_are_shown),
         cmocka_unit_test(every_code_has_a_meaning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,8 @@ static void follows_a_scan(void **state) {
         for (int step = 0; step < 20000; step++) {
             const uint32_t id = bal_rng_below(&rng, ids);
             /* whole numbers now and then, so that times are shared */
-            const double draw = bal_rng_below(&rng, 4) ? bal_rng_uniform(&rng) * 100 : bal_rng_below(&rng, 100);
+            const double draw =
+                bal_rng_below(&rng, 4) ? bal_rng_uniform(&rng) * 100 : bal_rng_below(&rng, 100);
             if (isnan(time[id])) {
                 bal_heap_insert(&heap, id, time[id] = draw);
             } else if (bal_rng_below(&rng, 3) == 0) {

@@ -105,7 +105,8 @@ static void empty_ones_are_short(void **state) {
 /* JSON has no NaN and no infinity. */
 static void write_numbers(struct json *json) {
     json_open_line(json, NULL, '[');
-    const double numbers[] = {0, -0.0, 1e300, 1e-300, 0.1, 1.0 / 3, 123456789, 1e15, NAN, INFINITY, -INFINITY};
+    const double numbers[] = {0,         -0.0, 1e300, 1e-300,   0.1,      1.0 / 3,
+                              123456789, 1e15, NAN,   INFINITY, -INFINITY};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         json_number(json, NULL, numbers[i]);
     json_close(json, ']');

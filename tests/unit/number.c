@@ -24,11 +24,30 @@ static void reads_what_people_write(void **state) {
         const char *text;
         double value;
     } cases[] = {
-        {"0", 0},         {"-0", 0},       {"1", 1},          {"+7", 7},       {"-3", -3},       {"0.9", 0.9},
-        {".5", 0.5},      {"5.", 5},       {"1e6", 1e6},      {"1E6", 1e6},    {"2.5e-3", 2.5e-3}, {"1e+2", 100},
-        {"10k", 1e4},     {"2M", 2e6},     {"1.5G", 1.5e9},   {"1e3k", 1e6},   {"-2k", -2000},   {"0.001k", 1},
-        {"007", 7},       {"1e-400", 0},   {"4.9e-324", 4.9e-324}, {"2.385", 2.385},
-        {"9007199254740993", 9007199254740992.0}, {"1.7976931348623157e308", 1.7976931348623157e308},
+        {"0", 0},
+        {"-0", 0},
+        {"1", 1},
+        {"+7", 7},
+        {"-3", -3},
+        {"0.9", 0.9},
+        {".5", 0.5},
+        {"5.", 5},
+        {"1e6", 1e6},
+        {"1E6", 1e6},
+        {"2.5e-3", 2.5e-3},
+        {"1e+2", 100},
+        {"10k", 1e4},
+        {"2M", 2e6},
+        {"1.5G", 1.5e9},
+        {"1e3k", 1e6},
+        {"-2k", -2000},
+        {"0.001k", 1},
+        {"007", 7},
+        {"1e-400", 0},
+        {"4.9e-324", 4.9e-324},
+        {"2.385", 2.385},
+        {"9007199254740993", 9007199254740992.0},
+        {"1.7976931348623157e308", 1.7976931348623157e308},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double value = NAN;
@@ -40,10 +59,46 @@ static void reads_what_people_write(void **state) {
 static void refuses_the_rest(void **state) {
     (void)state;
     static const char *const cases[] = {
-        "",     " ",    "1 ",   " 1",    "x",      "1.5x",  "k",       "1kk",     "1km",  "1K",  "1m",
-        "1g",   "1e",   "1e+",  "e5",    ".",      "-",     "+",       "--1",     "+-1",  "1.2.3", "1,5",
-        "nan",  "NaN",  "inf",  "-inf",  "Infinity", "0x10", "0x1p-3", "1e999",   "-1e999", "1e308k", "1'000",
-        "1_000", "\t1", "1\n",  "\xef\xbc\x91", "1e5.5", "ten",  "1k5",
+        "",
+        " ",
+        "1 ",
+        " 1",
+        "x",
+        "1.5x",
+        "k",
+        "1kk",
+        "1km",
+        "1K",
+        "1m",
+        "1g",
+        "1e",
+        "1e+",
+        "e5",
+        ".",
+        "-",
+        "+",
+        "--1",
+        "+-1",
+        "1.2.3",
+        "1,5",
+        "nan",
+        "NaN",
+        "inf",
+        "-inf",
+        "Infinity",
+        "0x10",
+        "0x1p-3",
+        "1e999",
+        "-1e999",
+        "1e308k",
+        "1'000",
+        "1_000",
+        "\t1",
+        "1\n",
+        "\xef\xbc\x91",
+        "1e5.5",
+        "ten",
+        "1k5",
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double value = 2.385;
@@ -78,7 +133,7 @@ static void reads_the_longest_number(void **state) {
         const char *text, *rest;
         double value;
     } cases[] = {
-        {"1.5;2", ";2", 1.5}, {"3e4)", ")", 3e4}, {"3e)", "e)", 3}, {"3e+)", "e+)", 3}, {"7x", "x", 7},
+        {"1.5;2", ";2", 1.5}, {"3e4)", ")", 3e4}, {"3e)", "e)", 3}, {"3e+)", "e+)", 3},      {"7x", "x", 7},
         {"10k", "k", 10},     {"0x10", "x10", 0}, {"1.", "", 1},    {"1e999", "", INFINITY},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -102,9 +157,19 @@ static void prints_the_shortest(void **state) {
         double value;
         const char *text;
     } cases[] = {
-        {0, "0"},     {-0.0, "0"},       {1, "1"},       {-3, "-3"},     {0.1, "0.1"},     {2.385, "2.385"},
-        {1e5, "100000"}, {123456789012345, "123456789012345"}, {999999999999999, "999999999999999"},
-        {1.0 / 3, "0.3333333333333333"}, {1e-5, "1e-05"}, {-2.5, "-2.5"}, {0.30000000000000004, "0.30000000000000004"},
+        {0, "0"},
+        {-0.0, "0"},
+        {1, "1"},
+        {-3, "-3"},
+        {0.1, "0.1"},
+        {2.385, "2.385"},
+        {1e5, "100000"},
+        {123456789012345, "123456789012345"},
+        {999999999999999, "999999999999999"},
+        {1.0 / 3, "0.3333333333333333"},
+        {1e-5, "1e-05"},
+        {-2.5, "-2.5"},
+        {0.30000000000000004, "0.30000000000000004"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[BAL_NUMBER_TEXT];
@@ -142,7 +207,8 @@ static void survives_printing(void **state) {
     }
 }
 
-static void write_file(const char *directory, const char *name, const char *head, const char *tail, bool ascii) {
+static void write_file(const char *directory, const char *name, const char *head, const char *tail,
+                       bool ascii) {
     char path[200];
     snprintf(path, sizeof path, "%s/%s", directory, name);
     FILE *file = fopen(path, "w");
@@ -159,11 +225,13 @@ static void enter_comma_locale(char *directory) {
     assert_non_null(mkdtemp(directory));
     write_file(directory, "source", "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\ngrouping -1\n",
                "END LC_NUMERIC\n", false);
-    write_file(directory, "ascii", "<code_set_name> ASCII\n<escape_char> /\nCHARMAP\n", "END CHARMAP\n", true);
+    write_file(directory, "ascii", "<code_set_name> ASCII\n<escape_char> /\nCHARMAP\n", "END CHARMAP\n",
+               true);
     char command[1000];
-    snprintf(command, sizeof command, "cd %s && localedef -c --no-archive -i ./source -f ./ascii ./comma 2>/dev/null",
-             directory);
-    (void)!system(command); /* it grumbles about all that is missing; what counts is whether the locale works */
+    snprintf(command, sizeof command,
+             "cd %s && localedef -c --no-archive -i ./source -f ./ascii ./comma 2>/dev/null", directory);
+    (void)!system(command); /* it grumbles about all that is missing; what counts is whether the locale works
+                             */
     setenv("LOCPATH", directory, 1);
     assert_non_null(setlocale(LC_NUMERIC, "comma"));
     assert_string_equal(localeconv()->decimal_point, ",");
@@ -195,9 +263,9 @@ static void the_locale_plays_no_part(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_what_people_write), cmocka_unit_test(refuses_the_rest),
-        cmocka_unit_test(minds_the_length),        cmocka_unit_test(reads_the_longest_number),
-        cmocka_unit_test(prints_the_shortest),     cmocka_unit_test(survives_printing),
+        cmocka_unit_test(reads_what_people_write),  cmocka_unit_test(refuses_the_rest),
+        cmocka_unit_test(minds_the_length),         cmocka_unit_test(reads_the_longest_number),
+        cmocka_unit_test(prints_the_shortest),      cmocka_unit_test(survives_printing),
         cmocka_unit_test(the_locale_plays_no_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

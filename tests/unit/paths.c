@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "ballast/known.h"
+#include "ballast/lab.h"
 #include "ballast/paths.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -246,6 +248,36 @@ static void distances(void **state) {
     assert_true(fabs(apart.norm - sqrt(0.16 / 4)) < 1e-15);
 }
 
+/* A case that asks for it measures the distance from the fluid path, in whatever unit of time and at whatever
+ * speed. */
+static void distance_as_a_metric(void **state) {
+    (void)state;
+    struct bal_case c = {
+        .model = model_of(0.7, "exp"), .policy = policy_of("rcpb:c=2"), .run = {.seed = 3, .time = 10}};
+    struct bal_trial trial = {0};
+    struct bal_error err;
+    assert_int_equal(bal_case_trial(&c, &c.run, &trial, &err), BAL_OK);
+    assert_true(isnan(trial.metric[BAL_FLUID_DISTANCE]));
+    assert_true(trial.metric[BAL_MEMORY_BITS] == 12);
+    const double waiting = trial.metric[BAL_WAITING_MEAN];
+    c.fluid = true;
+    assert_int_equal(bal_case_trial(&c, &c.run, &trial, &err), BAL_OK);
+    assert_true(trial.metric[BAL_WAITING_MEAN] == waiting);
+    const double distance = trial.metric[BAL_FLUID_DISTANCE];
+    assert_true(distance > 0.01 && distance < 0.3); /* 60 servers */
+
+    /* The same in another unit of time: sizes of mean 3 on servers of speed 2. */
+    assert_int_equal(bal_law_parse("exp(3)", &c.model.size, NULL), BAL_OK);
+    assert_int_equal(bal_servers_parse("60x2", &c.model.servers, NULL), BAL_OK);
+    c.run.time = 15;
+    assert_int_equal(bal_case_trial(&c, &c.run, &trial, &err), BAL_OK);
+    assert_true(fabs(trial.metric[BAL_FLUID_DISTANCE] - distance) < 1e-9);
+
+    c.policy = policy_of("jsq");
+    assert_int_equal(bal_case_fluid_check(&c, &err), BAL_E_MODEL);
+    assert_int_equal(bal_case_trial(&c, &c.run, &trial, &err), BAL_E_MODEL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(starts_where_it_should),
@@ -255,6 +287,7 @@ int main(void) {
         cmocka_unit_test(bad_input),
         cmocka_unit_test(lengths_of_states),
         cmocka_unit_test(distances),
+        cmocka_unit_test(distance_as_a_metric),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Every policy of the table, in a loop: is it documented, does it keep the contract of policy.h? And each of the first ones:
- * does it follow its rule? */
+/* Every policy of the table, in a loop: is it documented, does it keep the contract of policy.h? And each of
+ * the first ones: does it follow its rule? */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,8 @@ static bool default_spec(const struct bal_policy *policy, uint32_t servers, stru
 /* ---- documentation ---- */
 
 static void assert_line(const struct bal_policy *policy, const char *what, const char *text) {
-    if (!text || !*text || strchr(text, '\n') || strchr(text, '|')) /* the page of policies is a table with bars */
+    if (!text || !*text || strchr(text, '\n') || strchr(text, '|')) /* the page of policies is a table with
+                                                                       bars */
         fail_msg("policy %s: its %s is missing or not one plain line", policy->name, what);
 }
 
@@ -35,9 +36,9 @@ static void assert_param(const struct bal_policy *policy, unsigned k) {
     assert_line(policy, "parameter's name", param->name);
     assert_line(policy, "parameter's help", param->help);
     assert_int_equal(strspn(param->name, "abcdefghijklmnopqrstuvwxyz0123456789-"), strlen(param->name));
-    const bool default_fits = isnan(param->fallback) ||
-                              (param->low <= param->fallback && param->fallback <= param->high &&
-                               (!param->whole || param->fallback == floor(param->fallback)));
+    const bool default_fits =
+        isnan(param->fallback) || (param->low <= param->fallback && param->fallback <= param->high &&
+                                   (!param->whole || param->fallback == floor(param->fallback)));
     if (!(param->low < param->high) || !default_fits ||
         (param->whole && (param->low != floor(param->low) || param->high != floor(param->high))))
         fail_msg("policy %s: the range or the default of %s makes no sense", policy->name, param->name);
@@ -67,7 +68,8 @@ static void each_has_the_functions_it_needs(void **state) {
     (void)state;
     for (size_t i = 0; i < bal_policy_count; i++) {
         const struct bal_policy *policy = bal_policy_table[i];
-        const bool complete = policy->route && !policy->size == !policy->init && !policy->wants == !policy->report &&
+        const bool complete = policy->route && !policy->size == !policy->init &&
+                              !policy->wants == !policy->report &&
                               !(policy->wants & BAL_WANTS_STILL_IDLE) == !policy->report_rate &&
                               (policy->size || !policy->memory_bits); /* what is remembered is somewhere */
         if (!complete)
@@ -79,7 +81,8 @@ static void each_has_the_functions_it_needs(void **state) {
 
 /* The sum that a cost such as "d + b probes" or "d1 or d2 probes" amounts to: the least and the most of its
  * alternatives. Costs that speak of no probes promise none. */
-static void promised_probes(const struct bal_policy_spec *spec, uint32_t servers, double *least, double *most) {
+static void promised_probes(const struct bal_policy_spec *spec, uint32_t servers, double *least,
+                            double *most) {
     char text[200];
     assert_true(strlen(spec->policy->cost) < sizeof text);
     strcpy(text, spec->policy->cost);
@@ -102,7 +105,8 @@ static void promised_probes(const struct bal_policy_spec *spec, uint32_t servers
             if (strcmp(word, spec->policy->params[k].name) == 0)
                 value = spec->value[k];
         if (isnan(value))
-            fail_msg("policy %s: what is '%s' in its cost '%s'?", spec->policy->name, word, spec->policy->cost);
+            fail_msg("policy %s: what is '%s' in its cost '%s'?", spec->policy->name, word,
+                     spec->policy->cost);
         sum += value;
     }
     *least = fmin(*least, sum);
@@ -115,11 +119,13 @@ static void assert_decision(const struct host *host, struct bal_decision decisio
     const bool refused = decision.server == BAL_NONE && policy->flags & BAL_MAY_REFUSE;
     const bool wakes_well = decision.wake == BAL_NONE || decision.wake < servers;
     const bool moves_well = decision.move_to == BAL_NONE || decision.move_to < servers;
-    if (decision.move_to != BAL_NONE) /* then there is a job of lower rank to move, and whoever moves jobs says so */
-        assert_true(policy->flags & BAL_MOVES_JOBS && host->urgent[decision.server] < host->length[decision.server]);
+    if (decision.move_to != BAL_NONE) /* then there is a job of lower rank to move, and whoever moves jobs
+                                         says so */
+        assert_true(policy->flags & BAL_MOVES_JOBS &&
+                    host->urgent[decision.server] < host->length[decision.server]);
     if ((decision.server >= servers && !refused) || !wakes_well || !moves_well)
-        fail_msg("policy %s: decision %u wake %u move %u of %u servers", policy->name, decision.server, decision.wake,
-                 decision.move_to, servers);
+        fail_msg("policy %s: decision %u wake %u move %u of %u servers", policy->name, decision.server,
+                 decision.wake, decision.move_to, servers);
 }
 
 static void join(struct host *host, struct bal_decision decision, struct bal_rng *rng) {
@@ -144,8 +150,8 @@ static void leave(struct host *host, uint32_t server) {
         host_report(host, BAL_REPORT_IDLE, server);
 }
 
-/* A random life of each policy on small fleets: decisions name servers that exist, and what is asked is what the cost says. The first
- * decision may ask less, when there is nothing remembered yet. */
+/* A random life of each policy on small fleets: decisions name servers that exist, and what is asked is what
+ * the cost says. The first decision may ask less, when there is nothing remembered yet. */
 static void each_decides_and_pays_as_promised(void **state) {
     (void)state;
     for (size_t i = 0; i < bal_policy_count; i++)
@@ -172,16 +178,16 @@ static void each_decides_and_pays_as_promised(void **state) {
                 assert_decision(&host, decision);
                 assert_int_equal(decision.parts, 0);
                 if (probes > most || (probes < least && before > 0))
-                    fail_msg("policy %s on %u servers: %g probes, but its cost is '%s'", spec.policy->name, fleets[f],
-                             probes, spec.policy->cost);
+                    fail_msg("policy %s on %u servers: %g probes, but its cost is '%s'", spec.policy->name,
+                             fleets[f], probes, spec.policy->cost);
                 join(&host, decision, &rng);
             }
             host_fini(&host);
         }
 }
 
-/* The state is one flat block: a copy of its bytes goes on just like the original, and nothing depends on the bytes that
- * the block held before init. */
+/* The state is one flat block: a copy of its bytes goes on just like the original, and nothing depends on the
+ * bytes that the block held before init. */
 static void each_state_is_flat(void **state) {
     (void)state;
     for (size_t i = 0; i < bal_policy_count; i++) {
@@ -205,7 +211,8 @@ static void each_state_is_flat(void **state) {
             leave(&twin, server);
             const struct bal_decision a = host_route(&host, 1, false), b = host_route(&twin, 1, false);
             if (a.server != b.server || a.wake != b.wake || a.move_to != b.move_to)
-                fail_msg("policy %s: its state depends on where it lies or on what was there", spec.policy->name);
+                fail_msg("policy %s: its state depends on where it lies or on what was there",
+                         spec.policy->name);
             if (a.server != BAL_NONE) {
                 host.length[a.server]++;
                 twin.length[a.server]++;
@@ -224,8 +231,9 @@ static void each_state_is_flat(void **state) {
     }
 }
 
-/* Definition 3 of the pull paper, seen from outside: a fleet that is the same for every server gives every server the
- * same chance, in the first decision and in later ones. False alarm: 2e-6 for each of 4 places of some 10 policies. */
+/* Definition 3 of the pull paper, seen from outside: a fleet that is the same for every server gives every
+ * server the same chance, in the first decision and in later ones. False alarm: 2e-6 for each of 4 places of
+ * some 10 policies. */
 static void symmetric_ones_treat_servers_alike(void **state) {
     (void)state;
     enum { N = 7, DRAWS = 20000, JOBS = N + 4 };
@@ -268,13 +276,14 @@ static void assert_split(const struct host *host, struct bal_decision decision, 
     for (uint32_t part = 0; part < decision.parts; part++) {
         const struct bal_share share = host->fleet.shares[part];
         if (share.server >= host->setting.servers || share.count == 0 || seen[share.server])
-            fail_msg("policy %s: share %u of %u is %u jobs to server %u", host->spec.policy->name, part, decision.parts,
-                     share.count, share.server);
+            fail_msg("policy %s: share %u of %u is %u jobs to server %u", host->spec.policy->name, part,
+                     decision.parts, share.count, share.server);
         seen[share.server] = true;
         sum += share.count;
     }
     if (sum != count)
-        fail_msg("policy %s: %u jobs were split into %llu", host->spec.policy->name, count, (unsigned long long)sum);
+        fail_msg("policy %s: %u jobs were split into %llu", host->spec.policy->name, count,
+                 (unsigned long long)sum);
 }
 
 static void each_splits_without_loss(void **state) {
@@ -360,8 +369,12 @@ static void those_that_probe_follow_their_law(void **state) {
         int d;
         bool replace;
     } cases[] = {
-        {"random", 1, true},         {"pod:d=1", 1, true},          {"pod:d=2", 2, true},
-        {"pod:d=3", 3, true},        {"pod:d=2,replace=0", 2, false}, {"pod:d=6,replace=0", 6, false},
+        {"random", 1, true},
+        {"pod:d=1", 1, true},
+        {"pod:d=2", 2, true},
+        {"pod:d=3", 3, true},
+        {"pod:d=2,replace=0", 2, false},
+        {"pod:d=6,replace=0", 6, false},
         {"jsq", N, false},
     };
     static const uint32_t lengths[][N] = {{3, 0, 2, 5, 1, 4}, {2, 1, 1, 3, 1, 2}};
@@ -398,8 +411,8 @@ static void least_work_minds_work_and_not_length(void **state) {
     host_fini(&host);
 }
 
-/* d = b = 1: the first job goes anywhere; from then on the remembered server meets one sample. False alarm: 2e-6 for each of
- * 3 laws. */
+/* d = b = 1: the first job goes anywhere; from then on the remembered server meets one sample. False alarm:
+ * 2e-6 for each of 3 laws. */
 static void pod_memory_remembers(void **state) {
     (void)state;
     struct bal_policy_spec spec;
@@ -425,8 +438,9 @@ static void pod_memory_remembers(void **state) {
     host_fini(&host);
 }
 
-/* Of two candidates with 3 jobs each one gets the job and has 4; the other is remembered. It shows when all but server 0 become longer: if the
- * job went elsewhere although server 0 was a candidate, the next one must go to server 0. */
+/* Of two candidates with 3 jobs each one gets the job and has 4; the other is remembered. It shows when all
+ * but server 0 become longer: if the job went elsewhere although server 0 was a candidate, the next one must
+ * go to server 0. */
 static void pod_memory_counts_its_own_job(void **state) {
     (void)state;
     struct bal_policy_spec spec;
@@ -578,7 +592,8 @@ static void water_fills_by_hand(void **state) {
     static const struct {
         uint32_t length[N], count, wanted[N];
     } cases[] = {
-        {{1, 2, 4, 9, 9, 9}, 3, {2, 1, 0, 0, 0, 0}}, /* the example of the model's page: (1, 2, 4) becomes (3, 3, 4) */
+        {{1, 2, 4, 9, 9, 9}, 3, {2, 1, 0, 0, 0, 0}}, /* the example of the model's page: (1, 2, 4) becomes (3,
+                                                        3, 4) */
         {{0, 0, 0, 0, 0, 0}, 6, {1, 1, 1, 1, 1, 1}},
         {{0, 0, 0, 0, 0, 0}, 600, {100, 100, 100, 100, 100, 100}},
         {{5, 0, 5, 5, 5, 5}, 5, {0, 5, 0, 0, 0, 0}},
@@ -597,7 +612,8 @@ static void water_fills_by_hand(void **state) {
     }
 }
 
-/* Water-filling one by one: each job to a shortest of the candidates. Then the final lengths, sorted, are determined. */
+/* Water-filling one by one: each job to a shortest of the candidates. Then the final lengths, sorted, are
+ * determined. */
 static int by_value(const void *a, const void *b) {
     return (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
 }
@@ -633,8 +649,8 @@ static void water_fills_like_one_by_one(void **state) {
     host_fini(&host);
 }
 
-/* What does not divide evenly goes to a uniform subset. Shares of server s above the even part, over many splits. False alarm: 2e-6 for each
- * of 4 policies. */
+/* What does not divide evenly goes to a uniform subset. Shares of server s above the even part, over many
+ * splits. False alarm: 2e-6 for each of 4 policies. */
 static void remainders_go_to_a_uniform_subset(void **state) {
     (void)state;
     static const char *const names[] = {"jsq", "jiq", "pi", "pod:d=6,replace=0"};
@@ -695,7 +711,8 @@ static void batches_are_divided_among_the_idle(void **state) {
             assert_int_equal(decision.parts, 0);
             assert_int_equal(decision.server, left); /* the last idle one takes it whole */
         } else {
-            assert_true(decision.parts > 1); /* each job goes its own way: all to one place has probability 1e-7 */
+            assert_true(decision.parts > 1); /* each job goes its own way: all to one place has probability
+                                                1e-7 */
         }
         host_fini(&host);
     }
@@ -709,8 +726,12 @@ static void batch_sampling_probes_per_task(void **state) {
         uint32_t count;
         uint64_t probes;
     } cases[] = {
-        {"pod:d=2,pertask=1", 2, 4},  {"pod:d=2,pertask=1", 5, 10}, {"pod:d=2,pertask=1", 50, 10},
-        {"pod:d=20,pertask=1", 1, 10}, {"pod:d=20,pertask=1", 2, 10}, {"pod:d=2,replace=0", 5, 2},
+        {"pod:d=2,pertask=1", 2, 4},
+        {"pod:d=2,pertask=1", 5, 10},
+        {"pod:d=2,pertask=1", 50, 10},
+        {"pod:d=20,pertask=1", 1, 10},
+        {"pod:d=20,pertask=1", 2, 10},
+        {"pod:d=2,replace=0", 5, 2},
         {"pod:d=2", 5, 2},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
@@ -732,8 +753,8 @@ static void memory_is_counted_in_bits(void **state) {
         const char *policy;
         double names, flags; /* so many names of ceil(log2 N) bits, so many bits per server */
     } cases[] = {
-        {"random", 0, 0}, {"round-robin", 1, 0},        {"jsq", 0, 0}, {"pod", 0, 0}, {"pod-memory", 1, 0},
-        {"pod-memory:b=3", 3, 0}, {"least-work", 0, 0}, {"jiq", 0, 1}, {"pi", 1, 1},
+        {"random", 0, 0},         {"round-robin", 1, 0}, {"jsq", 0, 0}, {"pod", 0, 0}, {"pod-memory", 1, 0},
+        {"pod-memory:b=3", 3, 0}, {"least-work", 0, 0},  {"jiq", 0, 1}, {"pi", 1, 1},
     };
     static const struct {
         uint32_t servers;

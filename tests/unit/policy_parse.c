@@ -156,8 +156,8 @@ static void long_nonsense_is_cut(void **state) {
     }
 }
 
-/* For every policy and parameter: both ends of the range are taken, the next numbers beyond are not; printing brings the
- * same spec back. */
+/* For every policy and parameter: both ends of the range are taken, the next numbers beyond are not; printing
+ * brings the same spec back. */
 static void every_range_is_kept(void **state) {
     (void)state;
     for (size_t i = 0; i < bal_policy_count; i++) {

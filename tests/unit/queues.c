@@ -116,8 +116,8 @@ static void follow_arrays(void **state) {
     follow(3, 23);
 }
 
-/* A queue that swells to n items and ebbs away, again and again, on other servers each time: the arena must not grow with the
- * number of times, because blocks that were given back are used again. */
+/* A queue that swells to n items and ebbs away, again and again, on other servers each time: the arena must
+ * not grow with the number of times, because blocks that were given back are used again. */
 static void memory_is_used_again(void **state) {
     (void)state;
     enum { N = 10, SURGE = 1000 };
@@ -136,7 +136,8 @@ static void memory_is_used_again(void **state) {
             used = queues.used;
     }
     assert_true(queues.used == used);
-    /* All block sizes together, twice over for growing and for shrinking, and the first block of each queue. */
+    /* All block sizes together, twice over for growing and for shrinking, and the first block of each queue.
+     */
     assert_true(used <= 2 * 2 * 1024 + 4 * N);
     bal_queues_fini(&queues);
 }
@@ -169,7 +170,8 @@ static void can_be_finished_twice(void **state) {
     assert_int_equal(bal_queues_init(&queues, 3, 2), BAL_OK);
     bal_queues_fini(&queues);
     bal_queues_fini(&queues);
-    assert_int_equal(bal_queues_init(&queues, UINT32_MAX, 1), BAL_E_MEMORY); /* more blocks than names for them */
+    assert_int_equal(bal_queues_init(&queues, UINT32_MAX, 1), BAL_E_MEMORY); /* more blocks than names for
+                                                                                them */
     bal_queues_fini(&queues);
 }
 

@@ -55,10 +55,10 @@ static void reads_fleets(void **state) {
 static void refuses_the_rest(void **state) {
     (void)state;
     static const char *const cases[] = {
-        "",      "0",      "-1",     "1.5",    "x",       "x2",       "5x",      "5x0",   "5x-1",   "5xx2",
-        "5x2x3", "5,",     ",5",     "5,,5",   "5 ",      " 5",       "5;5",     "101M",  "60M,60M", "1e9",
-        "1x1e-10", "1x2e9", "1x1e999", "nan",  "1xnan",   "1xinf",    "0x10",    "ten",   "5x1,0x2", "1e-3",
-        "5x1k,5xz", "5\n",
+        "",      "0",     "-1",      "1.5", "x",       "x2",    "5x",       "5x0",
+        "5x-1",  "5xx2",  "5x2x3",   "5,",  ",5",      "5,,5",  "5 ",       " 5",
+        "5;5",   "101M",  "60M,60M", "1e9", "1x1e-10", "1x2e9", "1x1e999",  "nan",
+        "1xnan", "1xinf", "0x10",    "ten", "5x1,0x2", "1e-3",  "5x1k,5xz", "5\n",
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bal_servers servers, before;
@@ -167,9 +167,12 @@ static void a_model_must_make_sense(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_fleets),           cmocka_unit_test(refuses_the_rest),
-        cmocka_unit_test(has_room_for_32_groups), cmocka_unit_test(prints_into_any_room),
-        cmocka_unit_test(survives_printing),      cmocka_unit_test(arrivals_bring_the_load),
+        cmocka_unit_test(reads_fleets),
+        cmocka_unit_test(refuses_the_rest),
+        cmocka_unit_test(has_room_for_32_groups),
+        cmocka_unit_test(prints_into_any_room),
+        cmocka_unit_test(survives_printing),
+        cmocka_unit_test(arrivals_bring_the_load),
         cmocka_unit_test(a_model_must_make_sense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

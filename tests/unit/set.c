@@ -88,7 +88,8 @@ static void can_be_emptied_and_filled(void **state) {
     free(set);
 }
 
-/* Draws hit each member equally often and nothing else, also after removals have stirred the slots. False alarm: 2e-6. */
+/* Draws hit each member equally often and nothing else, also after removals have stirred the slots. False
+ * alarm: 2e-6. */
 static void draws_uniformly(void **state) {
     (void)state;
     enum { N = 20, DRAWS = 100000 };

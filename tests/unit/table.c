@@ -28,7 +28,8 @@ static void add_all(struct table *table, const char *const *cells, size_t count)
 
 static void aligns(void **state) {
     (void)state;
-    static const char *const cells[] = {"policy", "mean", "note", "pod:d=2", "2.66", "x", "jsq", "1.07", "a long one"};
+    static const char *const cells[] = {"policy", "mean", "note", "pod:d=2",   "2.66",
+                                        "x",      "jsq",  "1.07", "a long one"};
     struct table table;
     table_init(&table, 3);
     add_all(&table, cells, 9);
@@ -110,11 +111,8 @@ static void prints_whole_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(aligns),
-        cmocka_unit_test(draws_a_rule),
-        cmocka_unit_test(counts_characters),
-        cmocka_unit_test(grows),
-        cmocka_unit_test(prints_whole_rows),
+        cmocka_unit_test(aligns), cmocka_unit_test(draws_a_rule),      cmocka_unit_test(counts_characters),
+        cmocka_unit_test(grows),  cmocka_unit_test(prints_whole_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,8 @@ static void draws_the_least(void **state) {
             assert_true(drawn < n);
             if (n < 200 || step % 16 == 0)
                 assert_true(key[drawn] == least_of(key, n));
-            /* mostly the least itself changes, as in use; the key has one of eight values, or one of its own */
+            /* mostly the least itself changes, as in use; the key has one of eight values, or one of its own
+             */
             const uint32_t i = bal_rng_below(&rng, 3) ? drawn : bal_rng_below(&rng, n);
             key[i] = bal_rng_below(&rng, 4) ? bal_rng_below(&rng, 8) : 7 + bal_rng_uniform(&rng);
             bal_tournament_set(&tree, i, key[i]);
@@ -48,7 +49,8 @@ static void draws_the_least(void **state) {
     }
 }
 
-/* Each of the tied leaves equally often, wherever they stand in the tree. False alarm: 2e-6 for each of 40 patterns. */
+/* Each of the tied leaves equally often, wherever they stand in the tree. False alarm: 2e-6 for each of 40
+ * patterns. */
 static void draws_ties_uniformly(void **state) {
     (void)state;
     enum { N = 13, DRAWS = 20000 };
