@@ -26,6 +26,15 @@ static enum bal_code set_format(void *into, const char *value, struct bal_error 
     return bal_fail(err, BAL_E_UNKNOWN, "not one of text, json, markdown");
 }
 
+/* Policies, and behind them the rules of one common queue. */
+static size_t listed_count(void) {
+    return bal_policy_count + bal_pooled_count;
+}
+
+static const struct bal_policy *listed(size_t i) {
+    return i < bal_policy_count ? bal_policy_table[i] : bal_pooled_table[i - bal_policy_count];
+}
+
 static void default_text(const struct bal_policy *policy, char *text, size_t size) {
     struct bal_policy_spec spec = {.policy = policy};
     for (unsigned i = 0; i < policy->param_count; i++)
@@ -58,8 +67,8 @@ static void print_list(FILE *out) {
     static const char *const head[] = {"policy", "rule", "cost a job", "bits, N=1000", "paper"};
     for (int i = 0; i < 5; i++)
         table_add(&table, "%s", head[i]);
-    for (size_t i = 0; i < bal_policy_count; i++) {
-        const struct bal_policy *policy = bal_policy_table[i];
+    for (size_t i = 0; i < listed_count(); i++) {
+        const struct bal_policy *policy = listed(i);
         char name[200], bits[32];
         default_text(policy, name, sizeof name);
         memory_text(policy, 1000, bits, sizeof bits);
@@ -71,7 +80,8 @@ static void print_list(FILE *out) {
     }
     table_print(&table, "lllrl", true, out);
     table_fini(&table);
-    fputs("\nA policy is written name or name:key=value,... ; ballast policies NAME tells its parameters.\n",
+    fputs("\nA policy is written name or name:key=value,... ; ballast policies NAME tells its parameters.\n"
+          "central and delayed-off are one common queue, to compare with; a dispatcher cannot host them.\n",
           out);
 }
 
@@ -99,8 +109,8 @@ static void print_markdown(FILE *out) {
           "| policy | rule | cost a job | bits at N = 100 | at N = 10000 | paper "
           "|\n|---|---|---|---|---|---|\n",
           out);
-    for (size_t i = 0; i < bal_policy_count; i++) {
-        const struct bal_policy *policy = bal_policy_table[i];
+    for (size_t i = 0; i < listed_count(); i++) {
+        const struct bal_policy *policy = listed(i);
         char name[200], bits_small[32], bits_large[32];
         default_text(policy, name, sizeof name);
         memory_text(policy, 100, bits_small, sizeof bits_small);
@@ -111,12 +121,12 @@ static void print_markdown(FILE *out) {
     fputs("\n## Parameters\n\nA policy is written `name` or `name:key=value,...`.\n\n"
           "| policy | parameter | values | meaning |\n|---|---|---|---|\n",
           out);
-    for (size_t i = 0; i < bal_policy_count; i++)
-        for (unsigned k = 0; k < bal_policy_table[i]->param_count; k++) {
-            const struct bal_param *param = &bal_policy_table[i]->params[k];
+    for (size_t i = 0; i < listed_count(); i++)
+        for (unsigned k = 0; k < listed(i)->param_count; k++) {
+            const struct bal_param *param = &listed(i)->params[k];
             char range[200];
             range_text(param, range, sizeof range);
-            fprintf(out, "| `%s` | `%s` | %s | %s |\n", bal_policy_table[i]->name, param->name, range,
+            fprintf(out, "| `%s` | `%s` | %s | %s |\n", listed(i)->name, param->name, range,
                     param->help);
         }
 }
@@ -148,9 +158,9 @@ static void print_json(const struct bal_policy *only, FILE *out) {
     struct json json;
     json_init(&json, out);
     json_open(&json, NULL, '[');
-    for (size_t i = 0; i < bal_policy_count; i++)
-        if (!only || only == bal_policy_table[i])
-            json_policy(&json, bal_policy_table[i]);
+    for (size_t i = 0; i < listed_count(); i++)
+        if (!only || only == listed(i))
+            json_policy(&json, listed(i));
     json_close(&json, ']');
 }
 

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Theory is about many servers. A simulated wish counts as met when it is missed by no more than this, or by no more than the error of the
- * simulation. */
+/* Theory is about many servers. A simulated wish counts as met when it is missed by no more than this, or by
+ * no more than the error of the simulation. */
 static const double tolerance = 0.01;
 
 struct request {
@@ -32,7 +32,8 @@ static enum bal_code set_policy(void *into, const char *value, struct bal_error 
     while (which < 3 && strcmp(spec.policy->name, names[which]) != 0)
         which++;
     if (which == 3)
-        return bal_fail(err, BAL_E_UNKNOWN, "not one of pod-ssp, pod-sep, pod-scp, which treat classes differently");
+        return bal_fail(err, BAL_E_UNKNOWN,
+                        "not one of pod-ssp, pod-sep, pod-scp, which treat classes differently");
     request->wish.priority.policy = (enum bal_priority_policy)which;
     request->given = strchr(value, ':') != NULL;
     if (request->given) {
@@ -90,7 +91,8 @@ static const struct cli_option options[] = {
     {"jobs", "J", "or in expected jobs (default 2M, and at least 100 a server)", cli_set_jobs},
     {"replications", "R", "independent runs (default 10)", cli_set_replications},
     {"seed", "S", "another seed, other random numbers (default 1)", cli_set_seed},
-    {"threads", "K", "threads to use (default: all processors); results do not depend on it", cli_set_threads},
+    {"threads", "K", "threads to use (default: all processors); results do not depend on it",
+     cli_set_threads},
     {"format", "FORM", "text or json (default text)", set_format},
     {"output", "FILE", "write the results there (default: standard output)", cli_set_output},
     {"quiet", NULL, "no progress bar", cli_set_quiet},
@@ -119,7 +121,8 @@ static int check(struct request *request) {
     if (priority->policy == BAL_PRIORITY_SEP && priority->d2 != priority->d1)
         return cli_fail("pod-sep probes as many servers for either class; leave --d2 out or use pod-ssp");
     if (servers->groups != 1 || servers->group[0].speed != 1)
-        return cli_fail("--servers: the theory is about equal servers of speed 1; give a number, such as 1000");
+        return cli_fail(
+            "--servers: the theory is about equal servers of speed 1; give a number, such as 1000");
     if (!isnan(request->setup.time) && !isnan(request->setup.jobs))
         return cli_fail("--time and --jobs: both say how long a run is; give one of them");
     priority->lambda = request->setup.model.load;
@@ -156,7 +159,8 @@ static bool is_confirmed(const struct answer *answer) {
     const struct bal_privilege_measured *measured = &answer->measured;
     if (miss_of(answer) <= tolerance)
         return true;
-    const double gain = measured->gain.mean + measured->gain.half, loss = measured->loss.mean - measured->loss.half;
+    const double gain = measured->gain.mean + measured->gain.half,
+                 loss = measured->loss.mean - measured->loss.half;
     return measured->replications > 1 && bal_privilege_miss(&answer->request->wish, gain, loss) <= 0;
 }
 
@@ -170,7 +174,9 @@ static void print_none(const struct answer *answer, FILE *out) {
     if (priority->lambda >= 1)
         fprintf(out, "From load 1 on the queues grow without bound.\n");
     else
-        fprintf(out, "Each for itself: the gain is at most %.3g (with %g %% high), the loss at least %.3g (with %g %%).\n",
+        fprintf(out,
+                "Each for itself: the gain is at most %.3g (with %g %% high), the loss at least %.3g (with "
+                "%g %%).\n",
                 found->most_gain, 100 * found->most_gain_at, found->least_loss, 100 * found->least_loss_at);
 }
 
@@ -223,8 +229,8 @@ static void print_text(const struct answer *answer, FILE *out) {
     char policy[BAL_PRIVILEGE_TEXT], wish[80];
     bal_privilege_policy(&request->wish.priority, policy);
     wish_text(request, wish, sizeof wish);
-    fprintf(out, "At load %g up to %.2f %% of jobs can be high: %s then has %s.\n\n", request->wish.priority.lambda,
-            100 * answer->found.p, policy, wish);
+    fprintf(out, "At load %g up to %.2f %% of jobs can be high: %s then has %s.\n\n",
+            request->wish.priority.lambda, 100 * answer->found.p, policy, wish);
     print_table(answer, out);
     if (!answer->simulated || answer->measured.replications == 0)
         return;
@@ -234,7 +240,9 @@ static void print_text(const struct answer *answer, FILE *out) {
                 answer->measured.replications);
     const double miss = miss_of(answer);
     if (!is_confirmed(answer))
-        fprintf(out, "Not confirmed: with %u servers the wish is missed by %.1f %%. Wish for less, or use more servers.\n",
+        fprintf(out,
+                "Not confirmed: with %u servers the wish is missed by %.1f %%. Wish for less, or use more "
+                "servers.\n",
                 request->setup.model.servers.group[0].count, 100 * miss);
     else if (miss > 0)
         fprintf(out, "Confirmed by simulation, to within %.1f %%.\n", ceil(1000 * miss) / 10);
@@ -337,14 +345,16 @@ static int print(const struct answer *answer, struct cli_output *output) {
     if (status)
         return status;
     if (answer->cut_short) {
-        cli_warn("interrupted: the simulation is cut short and comes from the replications that were complete");
+        cli_warn(
+            "interrupted: the simulation is cut short and comes from the replications that were complete");
         return CLI_INTERRUPTED;
     }
     return isnan(answer->found.p) || (answer->simulated && !is_confirmed(answer)) ? CLI_OUTCOME : CLI_OK;
 }
 
 static int run(const struct cli_command *command, int argc, char **argv) {
-    struct request request = {.wish = {.priority = {.policy = BAL_PRIORITY_SSP}, .loss = INFINITY}, .d1 = NAN, .d2 = NAN};
+    struct request request = {
+        .wish = {.priority = {.policy = BAL_PRIORITY_SSP}, .loss = INFINITY}, .d1 = NAN, .d2 = NAN};
     cli_setup_init(&request.setup);
     bal_servers_parse("1000", &request.setup.model.servers, NULL);
     int operands;
@@ -371,10 +381,13 @@ const struct cli_command cmd_share = {
     .name = "share",
     .summary = "how many jobs may have high priority, for a wanted gain and loss",
     .operands = "",
-    .description = "Finds the largest share of high-priority jobs at which these are --gain times as fast as under pod with d1\n"
-                   "probes, while low-priority jobs take at most --loss times as long: by theory for many servers, and\n"
-                   "then by simulation at that share, which confirms it if both are met to within 1 % or its error. Exits\n"
-                   "with 1 if there is no such share or it is not confirmed.",
+    .description =
+        "Finds the largest share of high-priority jobs at which these are --gain times as fast as under pod "
+        "with d1\n"
+        "probes, while low-priority jobs take at most --loss times as long: by theory for many servers, and\n"
+        "then by simulation at that share, which confirms it if both are met to within 1 % or its error. "
+        "Exits\n"
+        "with 1 if there is no such share or it is not confirmed.",
     .examples = "  ballast share --load 0.95 --d1 2 --d2 4 --gain 2.5 --loss 2\n"
                 "  ballast share --policy pod-sep:d=2 --loss 1.5 --theory-only\n",
     .options = options,

@@ -92,6 +92,8 @@ static void put_policies(FILE *out) {
         out);
     for (size_t i = 0; i < bal_policy_count; i++)
         put_row(bal_policy_table[i]->name, bal_policy_table[i]->summary, out);
+    for (size_t i = 0; i < bal_pooled_count; i++)
+        put_row(bal_pooled_table[i]->name, bal_pooled_table[i]->summary, out);
     fputs(".El\n", out);
 }
 

@@ -10,7 +10,8 @@ void bal_privilege_policy(const struct bal_priority *priority, char text[BAL_PRI
     if (priority->policy == BAL_PRIORITY_SEP)
         snprintf(text, BAL_PRIVILEGE_TEXT, "pod-sep:d=%u", priority->d1);
     else
-        snprintf(text, BAL_PRIVILEGE_TEXT, "%s:d1=%u,d2=%u", names[priority->policy], priority->d1, priority->d2);
+        snprintf(text, BAL_PRIVILEGE_TEXT, "%s:d1=%u,d2=%u", names[priority->policy], priority->d1,
+                 priority->d2);
 }
 
 void bal_privilege_plain(const struct bal_priority *priority, char text[BAL_PRIVILEGE_TEXT]) {
@@ -58,7 +59,8 @@ double bal_privilege_miss(const struct bal_privilege_wish *wish, double gain, do
 
 /* ---- simulation ---- */
 
-/* Trials 2 r and 2 r + 1 are replication r of the policy and of pod: neighbours, so that an early end leaves few pairs incomplete. */
+/* Trials 2 r and 2 r + 1 are replication r of the policy and of pod: neighbours, so that an early end leaves
+ * few pairs incomplete. */
 struct pairs {
     struct bal_case cases[2];
     struct bal_trial *trial;
@@ -119,8 +121,7 @@ static enum bal_code conclude(const struct pairs *pairs, struct bal_privilege_me
 }
 
 static enum bal_code set_up_cases(struct pairs *pairs, const struct bal_privilege_wish *wish, double p,
-                                  uint32_t servers, const struct bal_run *run,
-                                  struct bal_error *err) {
+                                  uint32_t servers, const struct bal_run *run, struct bal_error *err) {
     char text[2][BAL_PRIVILEGE_TEXT];
     bal_privilege_policy(&wish->priority, text[0]);
     bal_privilege_plain(&wish->priority, text[1]);
@@ -143,8 +144,9 @@ static enum bal_code set_up_cases(struct pairs *pairs, const struct bal_privileg
     return BAL_OK;
 }
 
-enum bal_code bal_privilege_measure(const struct bal_privilege_wish *wish, double p,
-                                    uint32_t servers, const struct bal_run *run, unsigned replications, const struct bal_lab_options *options,
+enum bal_code bal_privilege_measure(const struct bal_privilege_wish *wish, double p, uint32_t servers,
+                                    const struct bal_run *run, unsigned replications,
+                                    const struct bal_lab_options *options,
                                     struct bal_privilege_measured *measured, struct bal_error *err) {
     struct pairs pairs = {.replications = replications, .options = options};
     enum bal_code code = set_up_cases(&pairs, wish, p, servers, run, err);

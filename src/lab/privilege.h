@@ -1,5 +1,6 @@
-/* How large may the share of high jobs be? Priorities make high jobs faster (the gain, T of pod:d=d1 over T of high jobs) and low ones slower
- * (the loss, T of low jobs over T of pod:d=d1), the more so the more high jobs there are. Found by theory, confirmed by simulation. */
+/* How large may the share of high jobs be? Priorities make high jobs faster (the gain, T of pod:d=d1 over T
+ * of high jobs) and low ones slower (the loss, T of low jobs over T of pod:d=d1), the more so the more high
+ * jobs there are. Found by theory, confirmed by simulation. */
 #ifndef LAB_PRIVILEGE_H
 #define LAB_PRIVILEGE_H
 
@@ -20,7 +21,8 @@ struct bal_privilege {
     double least_loss, least_loss_at;
 };
 
-/* By theory, in the limit of many servers; some milliseconds. p is rounded down to so many decimals as are simulated and printed. */
+/* By theory, in the limit of many servers; some milliseconds. p is rounded down to so many decimals as are
+ * simulated and printed. */
 enum { BAL_PRIVILEGE_DECIMALS = 4 };
 struct bal_privilege bal_privilege_find(const struct bal_privilege_wish *wish);
 
@@ -31,10 +33,11 @@ struct bal_privilege_measured {
     unsigned replications;
 };
 
-/* Simulates the policy at the share p and pod:d=d1, fed the same arrivals, on servers of unit speed; of *run the seed and the time
- * count. Returns BAL_E_STOPPED when told to stop, with what is there. */
-enum bal_code bal_privilege_measure(const struct bal_privilege_wish *wish, double p,
-                                    uint32_t servers, const struct bal_run *run, unsigned replications, const struct bal_lab_options *options,
+/* Simulates the policy at the share p and pod:d=d1, fed the same arrivals, on servers of unit speed; of *run
+ * the seed and the time count. Returns BAL_E_STOPPED when told to stop, with what is there. */
+enum bal_code bal_privilege_measure(const struct bal_privilege_wish *wish, double p, uint32_t servers,
+                                    const struct bal_run *run, unsigned replications,
+                                    const struct bal_lab_options *options,
                                     struct bal_privilege_measured *measured, struct bal_error *err);
 
 /* How far a value is on the wrong side of what is wanted, as a fraction of that; 0 when it is not. */

@@ -1,5 +1,6 @@
-/* What is known where there are two classes of jobs: Niu, Wang, Feng and Xu (2022) for the policies that look at classes, and for the others
- * what follows from servers that prefer one class. p is the share of the high class. */
+/* What is known where there are two classes of jobs: Niu, Wang, Feng and Xu (2022) for the policies that look
+ * at classes, and for the others what follows from servers that prefer one class. p is the share of the high
+ * class. */
 #include "ballast/theory.h"
 #include "theory/uniform.h"
 
@@ -22,17 +23,19 @@ static void copy_to_classes(struct bal_known *known) {
     known->high = known->low = class;
 }
 
-/* Servers that prefer a class. With exponential sizes, and routing that is blind to classes and sizes, the numbers of jobs at the servers are
- * those of first come, first served, and so (Little) is the mean response time of all jobs; nothing else is. */
+/* Servers that prefer a class. With exponential sizes, and routing that is blind to classes and sizes, the
+ * numbers of jobs at the servers are those of first come, first served, and so (Little) is the mean response
+ * time of all jobs; nothing else is. */
 static void forget_order(struct bal_known *known) {
     known->waiting_mean = known->waiting_limit = known->waiting_probability = NAN;
     for (int i = 0; i < 4; i++)
         known->response_quantile[i] = NAN;
 }
 
-/* Every server is an M/G/1 queue with two classes. A job waits until its service begins; a low one may be interrupted afterwards, so that its
- * service takes 1/(1 - p lambda) times its size on average. */
-static struct bal_known known_random(const struct bal_model *model, const struct bal_uniform *u, bool interrupts) {
+/* Every server is an M/G/1 queue with two classes. A job waits until its service begins; a low one may be
+ * interrupted afterwards, so that its service takes 1/(1 - p lambda) times its size on average. */
+static struct bal_known known_random(const struct bal_model *model, const struct bal_uniform *u,
+                                     bool interrupts) {
     const double p = model->high, rate = u->lambda / u->unit, speed = model->size.mean / u->unit;
     const double m2 = bal_law_moment(&model->size, 2) / (speed * speed);
     const struct bal_mg1_class class[2] = {{p * rate, u->unit, m2}, {(1 - p) * rate, u->unit, m2}};
@@ -79,7 +82,8 @@ static struct bal_known known_of_both(const struct bal_pod *pod, double unit) {
     return known;
 }
 
-/* Theorem 6, for servers that are blind to class; where they are not, only both classes together are known. */
+/* Theorem 6, for servers that are blind to class; where they are not, only both classes together are known.
+ */
 static struct bal_known known_scp(const struct bal_pod *pod, double unit, bool blind) {
     struct bal_known known = known_of_both(pod, unit);
     if (!blind)
@@ -93,8 +97,8 @@ static struct bal_known known_scp(const struct bal_pod *pod, double unit, bool b
     return known;
 }
 
-/* Theorems 3 and 4: high jobs interrupt low ones and see only their like, as pod of d2 at load p lambda. A low job waits unless it finds an
- * empty server. */
+/* Theorems 3 and 4: high jobs interrupt low ones and see only their like, as pod of d2 at load p lambda. A
+ * low job waits unless it finds an empty server. */
 static struct bal_known known_ssp(const struct bal_pod *pod, double unit) {
     const struct bal_priority priority = {BAL_PRIORITY_SSP, pod->lambda, pod->p, pod->d1, pod->d2};
     const struct bal_pod high = bal_pod_plain(pod->p * pod->lambda, pod->d2);
@@ -125,12 +129,14 @@ struct bal_known bal_known_classes(const struct bal_model *model, const struct b
     const char *name = policy->policy->name;
     const enum bal_discipline discipline =
         bal_model_discipline(model, policy->policy->flags & BAL_SERVES_RANKS);
-    const bool blind = discipline == BAL_DISCIPLINE_FIFO, interrupts = discipline == BAL_DISCIPLINE_PREEMPTIVE;
+    const bool blind = discipline == BAL_DISCIPLINE_FIFO,
+               interrupts = discipline == BAL_DISCIPLINE_PREEMPTIVE;
     const bool scp = strcmp(name, "pod-scp") == 0, ssp = strcmp(name, "pod-ssp") == 0;
     if (scp || ssp) {
         if (!u->exponential || (ssp && !interrupts))
             return bal_known_nothing;
-        const struct bal_pod pod = {u->lambda, model->high, (unsigned)policy->value[0], (unsigned)policy->value[1]};
+        const struct bal_pod pod = {u->lambda, model->high, (unsigned)policy->value[0],
+                                    (unsigned)policy->value[1]};
         return ssp ? known_ssp(&pod, u->unit) : known_scp(&pod, u->unit, blind);
     }
     if (strcmp(name, "random") == 0 && !blind)
@@ -143,7 +149,8 @@ struct bal_known bal_known_classes(const struct bal_model *model, const struct b
     if (policy->policy->flags & BAL_NEEDS_WORK)
         return bal_known_nothing;
     forget_order(&known);
-    if (known.kind != BAL_KNOWN_NOTHING && interrupts && (strcmp(name, "pod") == 0 || strcmp(name, "pod-sep") == 0))
+    if (known.kind != BAL_KNOWN_NOTHING && interrupts &&
+        (strcmp(name, "pod") == 0 || strcmp(name, "pod-sep") == 0))
         add_sep(&known, (unsigned)policy->value[0], model->high, u);
     return known;
 }

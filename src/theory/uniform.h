@@ -15,7 +15,8 @@ struct bal_uniform {
 /* Is the model one of these? Sets *uniform if so. */
 bool bal_uniform_of(const struct bal_model *model, struct bal_uniform *uniform);
 
-#define BAL_KNOWN_NO_CLASS {NAN, NAN, NAN, {NAN, NAN, NAN, NAN}, NAN}
+#define BAL_KNOWN_NO_CLASS                                                                                   \
+    { NAN, NAN, NAN, {NAN, NAN, NAN, NAN}, NAN }
 extern const struct bal_known bal_known_nothing;
 extern const double bal_known_quantiles[4];
 

@@ -1,9 +1,10 @@
-/* A literal twin of the system with two classes: pod-scp, pod-sep and pod-ssp as their definitions read, jobs one by one in plain
- * arrays, every server looked at in every event. It shares only the random generator with the engines, and both engines must agree with
- * it; and with each other for every policy and discipline.
+/* A literal twin of the system with two classes: pod-scp, pod-sep and pod-ssp as their definitions read, jobs
+ * one by one in plain arrays, every server looked at in every event. It shares only the random generator with
+ * the engines, and both engines must agree with it; and with each other for every policy and discipline.
  *
- * Replications are independent, and so are the two sides of a comparison. Each compares two means of REPLICATIONS values with Student's t
- * of 2 REPLICATIONS - 2 degrees of freedom at a false-alarm probability of 1e-6; there are fewer than 600 of them. */
+ * Replications are independent, and so are the two sides of a comparison. Each compares two means of
+ * REPLICATIONS values with Student's t of 2 REPLICATIONS - 2 degrees of freedom at a false-alarm probability
+ * of 1e-6; there are fewer than 600 of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,9 +25,9 @@ static const double warmup = 0.2;
 
 /* What is compared. */
 static const enum bal_metric metrics[] = {
-    BAL_RESPONSE_MEAN,           BAL_HIGH_RESPONSE_MEAN,      BAL_LOW_RESPONSE_MEAN,
-    BAL_HIGH_WAITING_MEAN,       BAL_LOW_WAITING_MEAN,        BAL_HIGH_WAITING_PROBABILITY,
-    BAL_LOW_WAITING_PROBABILITY, BAL_HIGH_PROBES_PER_JOB,     BAL_LOW_PROBES_PER_JOB,
+    BAL_RESPONSE_MEAN,           BAL_HIGH_RESPONSE_MEAN,  BAL_LOW_RESPONSE_MEAN,
+    BAL_HIGH_WAITING_MEAN,       BAL_LOW_WAITING_MEAN,    BAL_HIGH_WAITING_PROBABILITY,
+    BAL_LOW_WAITING_PROBABILITY, BAL_HIGH_PROBES_PER_JOB, BAL_LOW_PROBES_PER_JOB,
     BAL_MOVES_PER_HIGH_JOB,
 };
 enum { METRICS = LENGTH(metrics) };
@@ -88,7 +89,8 @@ static int last_of_class(const struct server *server, int class) {
     return -1;
 }
 
-/* Whom a server that is free to choose serves: the first job, of the high class if there is one and it prefers that. */
+/* Whom a server that is free to choose serves: the first job, of the high class if there is one and it
+ * prefers that. */
 static int choose_job(const struct twin *twin, const struct server *server) {
     const int high = first_of_class(server, HIGH);
     return twin->discipline == BAL_DISCIPLINE_FIFO || high < 0 ? 0 : high;
@@ -263,7 +265,8 @@ static double twin_metric(const struct twin *twin, enum bal_metric metric) {
     }
 }
 
-/* pod-xxx:d1=..,d2=.. or pod-sep:d=..; what its servers do is said here anew, not taken from the table of policies. */
+/* pod-xxx:d1=..,d2=.. or pod-sep:d=..; what its servers do is said here anew, not taken from the table of
+ * policies. */
 static void set_up_twin(struct twin *twin, const struct bal_model *model, const char *policy) {
     memset(twin, 0, sizeof *twin);
     twin->model = model;
@@ -283,7 +286,8 @@ static void set_up_twin(struct twin *twin, const struct bal_model *model, const 
         }
 }
 
-static void simulate_twin(const struct bal_model *model, const char *policy, double time, struct outcome *outcome) {
+static void simulate_twin(const struct bal_model *model, const char *policy, double time,
+                          struct outcome *outcome) {
     static struct twin twin;
     for (int r = 0; r < REPLICATIONS; r++) {
         set_up_twin(&twin, model, policy);
@@ -296,8 +300,8 @@ static void simulate_twin(const struct bal_model *model, const char *policy, dou
 
 /* ---- the engines ---- */
 
-static void simulate_engine(const struct bal_model *model, const char *text, double time, enum bal_engine engine,
-                            struct outcome *outcome) {
+static void simulate_engine(const struct bal_model *model, const char *text, double time,
+                            enum bal_engine engine, struct outcome *outcome) {
     struct bal_policy_spec policy;
     struct bal_error err;
     assert_int_equal(bal_policy_parse(text, &policy, &err), BAL_OK);
@@ -333,8 +337,8 @@ static void assert_agree(const struct outcome *x, const struct outcome *y, const
         moments(y->value[m], &mean_y, &square_y);
         const double error = sqrt((square_x + square_y) / REPLICATIONS);
         if (!(fabs(mean_x - mean_y) <= limit * error + 1e-12))
-            fail_msg("%s: %s: %g and %g differ by %.1f standard errors", what, bal_metric_table[metrics[m]].name,
-                     mean_x, mean_y, fabs(mean_x - mean_y) / error);
+            fail_msg("%s: %s: %g and %g differ by %.1f standard errors", what,
+                     bal_metric_table[metrics[m]].name, mean_x, mean_y, fabs(mean_x - mean_y) / error);
     }
 }
 
@@ -407,7 +411,8 @@ static void engines_agree(void **state) {
             assert_agree(&markov, &event, name);
             compared++;
         }
-    assert_true(compared >= 25); /* least-work needs to know the work, pod-ssp servers that tell classes apart */
+    assert_true(compared >= 25); /* least-work needs to know the work, pod-ssp servers that tell classes apart
+                                  */
 }
 
 int main(void) {

@@ -1,8 +1,10 @@
-/* One server with two classes, against its textbook formulas: preemptive-resume and non-preemptive (Cobham 1954) M/G/1.
+/* One server with two classes, against its textbook formulas: preemptive-resume and non-preemptive (Cobham
+ * 1954) M/G/1.
  *
- * Every mean must lie within 1 % of its formula, and the runs must be long enough for that to mean something: the 95 % interval
- * over 8 replications (Student's t of 7 degrees of freedom) may be 0.6 % wide at most. The tolerance is then at least 3.9 standard errors: a
- * false alarm has probability below 1e-4 for each of the 50 means. */
+ * Every mean must lie within 1 % of its formula, and the runs must be long enough for that to mean something:
+ * the 95 % interval over 8 replications (Student's t of 7 degrees of freedom) may be 0.6 % wide at most. The
+ * tolerance is then at least 3.9 standard errors: a false alarm has probability below 1e-4 for each of the 50
+ * means. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,9 +58,10 @@ static struct means textbook(enum bal_discipline discipline, double high, double
     return means;
 }
 
-/* Errors are measured against the mean response time, also those of the waiting time, which is a part of it. */
-static void assert_mean(const struct bal_result *result, enum bal_metric metric, double expected, double response,
-                        const char *law) {
+/* Errors are measured against the mean response time, also those of the waiting time, which is a part of it.
+ */
+static void assert_mean(const struct bal_result *result, enum bal_metric metric, double expected,
+                        double response, const char *law) {
     const struct bal_estimate estimate = result->metric[metric];
     const char *name = bal_metric_table[metric].name;
     if (!(estimate.half <= WIDEST * response))
@@ -71,10 +74,12 @@ static void check(enum bal_discipline discipline) {
     struct bal_case list[CASES];
     static struct bal_result results[CASES];
     for (size_t i = 0; i < CASES; i++) {
-        list[i] = (struct bal_case){
-            .model = {.load = cases[i].load, .classes = true, .high = cases[i].high, .discipline = discipline},
-            .run = {.seed = 7, .warmup = 0.01, .engine = BAL_ENGINE_EVENT},
-            .replications = REPLICATIONS};
+        list[i] = (struct bal_case){.model = {.load = cases[i].load,
+                                              .classes = true,
+                                              .high = cases[i].high,
+                                              .discipline = discipline},
+                                    .run = {.seed = 7, .warmup = 0.01, .engine = BAL_ENGINE_EVENT},
+                                    .replications = REPLICATIONS};
         assert_int_equal(bal_servers_parse(cases[i].servers, &list[i].model.servers, NULL), BAL_OK);
         assert_int_equal(bal_law_parse(cases[i].law, &list[i].model.size, NULL), BAL_OK);
         assert_int_equal(bal_policy_parse("random", &list[i].policy, NULL), BAL_OK);

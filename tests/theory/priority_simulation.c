@@ -1,11 +1,12 @@
-/* Two classes of jobs, simulated, against the theory of Niu, Wang, Feng and Xu (2022): the means of both classes with 1000 servers, and
- * their Lemmas 1, 2 and 4, which hold for any number of servers.
+/* Two classes of jobs, simulated, against the theory of Niu, Wang, Feng and Xu (2022): the means of both
+ * classes with 1000 servers, and their Lemmas 1, 2 and 4, which hold for any number of servers.
  *
- * Means: a run in which servers were by chance busier than usual has longer queues than usual. The mean of the busy fraction being
- * exactly lambda, busy - lambda is a control variate: subtracting any constant times it leaves the expectation as it is, and with dT/dlambda
- * for the constant most of the variance goes. Over 12 other seeds, what is left has a standard error of 0.1 to 0.3 %, and 1000 servers lie 0 to
- * 0.6 % above the limit; never is the tolerance of 1 % closer than 3 standard errors. A false alarm has probability below 2e-3 in the worst
- * of the 126 comparisons, and far below in most. */
+ * Means: a run in which servers were by chance busier than usual has longer queues than usual. The mean of
+ * the busy fraction being exactly lambda, busy - lambda is a control variate: subtracting any constant times
+ * it leaves the expectation as it is, and with dT/dlambda for the constant most of the variance goes. Over 12
+ * other seeds, what is left has a standard error of 0.1 to 0.3 %, and 1000 servers lie 0 to 0.6 % above the
+ * limit; never is the tolerance of 1 % closer than 3 standard errors. A false alarm has probability below
+ * 2e-3 in the worst of the 126 comparisons, and far below in most. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,13 +39,11 @@ static struct bal_policy_spec policy_of(const char *text) {
     return policy;
 }
 
-static struct bal_trial simulate(const struct bal_model *model, const char *text, double jobs, uint64_t replication,
-                                 double *high_tail) {
+static struct bal_trial simulate(const struct bal_model *model, const char *text, double jobs,
+                                 uint64_t replication, double *high_tail) {
     const struct bal_policy_spec policy = policy_of(text);
-    const struct bal_run run = {.seed = 11,
-                                .replication = replication,
-                                .time = jobs / bal_model_arrival_rate(model),
-                                .warmup = 0.1};
+    const struct bal_run run = {
+        .seed = 11, .replication = replication, .time = jobs / bal_model_arrival_rate(model), .warmup = 0.1};
     struct bal_trial trial = {.high_tail = high_tail};
     struct bal_error err;
     if (bal_simulate(model, &policy, &run, &trial, &err))
@@ -93,8 +92,8 @@ static void assert_mean(const struct bal_priority *priority, const char *what, d
     char text[64];
     print_policy(priority, text, sizeof text);
     if (!(fabs(value - wanted) <= 0.01 * wanted))
-        fail_msg("%s at load %g, p %g: mean response of %s jobs %g, wanted %g", text, priority->lambda, priority->p,
-                 what, value, wanted);
+        fail_msg("%s at load %g, p %g: mean response of %s jobs %g, wanted %g", text, priority->lambda,
+                 priority->p, what, value, wanted);
 }
 
 static double jobs_for(double lambda) {
@@ -111,15 +110,14 @@ static void check_means(const struct bal_priority *priority) {
 
 static void check_grid(enum bal_priority_policy policy) {
     static const double loads[] = {0.7, 0.9, 0.95}, shares[] = {0.3, 0.7};
-    static const struct {
-        unsigned d1, d2;
-    } choices[] = {{1, 2}, {2, 2}, {2, 4}};
+    static const struct { unsigned d1, d2; } choices[] = {{1, 2}, {2, 2}, {2, 4}};
     for (size_t i = 0; i < LENGTH(loads); i++)
         for (size_t j = 0; j < LENGTH(shares); j++)
             for (size_t k = 0; k < LENGTH(choices); k++) {
                 if (policy == BAL_PRIORITY_SEP && choices[k].d1 != choices[k].d2)
                     continue;
-                const struct bal_priority priority = {policy, loads[i], shares[j], choices[k].d1, choices[k].d2};
+                const struct bal_priority priority = {policy, loads[i], shares[j], choices[k].d1,
+                                                      choices[k].d2};
                 check_means(&priority);
             }
 }
@@ -166,8 +164,9 @@ static void check_values(void **state) {
 
 /* ---- tails ----
  *
- * Few servers, so that the law of the queues is far from its limit. Replications are independent, and so are the two sides of a comparison:
- * Student's t of 2 REPLICATIONS - 2 degrees of freedom at a false-alarm probability of 1e-6 for each of 32 levels. */
+ * Few servers, so that the law of the queues is far from its limit. Replications are independent, and so are
+ * the two sides of a comparison: Student's t of 2 REPLICATIONS - 2 degrees of freedom at a false-alarm
+ * probability of 1e-6 for each of 32 levels. */
 
 enum { REPLICATIONS = 20, LEVELS = 8 };
 
@@ -176,7 +175,8 @@ struct tails {
 };
 
 /* Of all jobs, or of high ones. */
-static void measure_tails(const char *policy, double load, double p, bool high, uint64_t seed, struct tails *tails) {
+static void measure_tails(const char *policy, double load, double p, bool high, uint64_t seed,
+                          struct tails *tails) {
     const struct bal_model model = model_of("12", load, p);
     double high_tail[BAL_TAIL_LEVELS];
     for (uint64_t r = 0; r < REPLICATIONS; r++) {
@@ -206,8 +206,8 @@ static unsigned assert_same_law(const struct tails *x, const struct tails *y, co
             continue;
         const double error = sqrt((variance_x + variance_y) / REPLICATIONS);
         if (!(fabs(mean_x - mean_y) <= limit * error))
-            fail_msg("%s: servers with at least %u jobs: %g and %g differ by %.1f standard errors", what, i + 1,
-                     mean_x, mean_y, fabs(mean_x - mean_y) / error);
+            fail_msg("%s: servers with at least %u jobs: %g and %g differ by %.1f standard errors", what,
+                     i + 1, mean_x, mean_y, fabs(mean_x - mean_y) / error);
         compared++;
     }
     return compared;
@@ -253,7 +253,8 @@ static struct bal_known known_of(const char *policy, enum bal_discipline discipl
 
 static void theory_beside_a_simulation(void **state) {
     (void)state;
-    const struct bal_priority ssp = {BAL_PRIORITY_SSP, 0.9, 0.4, 2, 4}, scp = {BAL_PRIORITY_SCP, 0.9, 0.4, 2, 4},
+    const struct bal_priority ssp = {BAL_PRIORITY_SSP, 0.9, 0.4, 2, 4},
+                              scp = {BAL_PRIORITY_SCP, 0.9, 0.4, 2, 4},
                               sep = {BAL_PRIORITY_SEP, 0.9, 0.4, 2, 2};
     struct bal_known known = known_of("pod-ssp:d1=2,d2=4", BAL_DISCIPLINE_AUTO);
     struct bal_priority_result result = bal_priority_solve(&ssp);
@@ -281,7 +282,8 @@ static void theory_beside_a_simulation(void **state) {
         assert_close(known.high.response_mean, result.high / 2, 1e-12);
         assert_close(known.low.response_mean, result.low / 2, 1e-12);
         assert_close(known.low.response_bound, bal_sep_low_bound(0.9, 0.4, 2) / 2, 1e-12);
-        assert_close(0.4 * known.high.response_bound + 0.6 * known.low.response_bound, known.response_mean, 1e-12);
+        assert_close(0.4 * known.high.response_bound + 0.6 * known.low.response_bound, known.response_mean,
+                     1e-12);
         assert_nan(known.waiting_mean);
         assert_nan(known.response_quantile[2]);
         known = known_of(routed_alike[i], BAL_DISCIPLINE_FIFO);
@@ -289,7 +291,8 @@ static void theory_beside_a_simulation(void **state) {
         assert_close(known.low.response_mean, result.pod / 2, 1e-12);
         assert_true(known.response_quantile[2] > known.response_quantile[1]);
     }
-    known = known_of("jiq", BAL_DISCIPLINE_NONPREEMPTIVE); /* where nobody waits, classes make no difference */
+    known = known_of("jiq", BAL_DISCIPLINE_NONPREEMPTIVE); /* where nobody waits, classes make no difference
+                                                            */
     assert_close(known.high.response_mean, 0.5, 1e-12);
     assert_int_equal(known_of("least-work", BAL_DISCIPLINE_PREEMPTIVE).kind, BAL_KNOWN_NOTHING);
 }

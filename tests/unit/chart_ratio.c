@@ -165,7 +165,9 @@ static void assert_refused(const char *figure, const char *why) {
     struct bal_experiment *e = NULL;
     struct bal_error err = {0};
     snprintf(text, sizeof text,
-             "title: t\nfleet: {servers: 9}\nsweep: {axis: load, values: [0.5, 0.6]}\npolicies: [random, jsq]\nfigures:\n  - {id: f, %s}\n", figure);
+             "title: t\nfleet: {servers: 9}\nsweep: {axis: load, values: [0.5, 0.6]}\npolicies: [random, "
+             "jsq]\nfigures:\n  - {id: f, %s}\n",
+             figure);
     assert_int_not_equal(bal_experiment_parse(text, strlen(text), "t", BAL_MODE_PLAIN, &e, &err), BAL_OK);
     if (!strstr(err.text, why))
         fail_msg("'%s' does not say '%s'", err.text, why);
