@@ -79,14 +79,15 @@ static enum bal_code set_figure(void *into, const char *value, struct bal_error 
 
 static const struct cli_option options[] = {
     {"load", "X", "arriving work over capacity (default 0.9); from 1 on the queues grow", cli_set_load},
-    {"service", "LAW", "tabs: job sizes in phases: exp, erlang(K), hyper(C2), phase(...) (default exp)", cli_set_service},
-    {"curve", "SHAPE", "tabs: load over time: sine(A,P), table(T:F ...) or file(PATH) (default constant)", cli_set_curve},
+    {"service", "LAW", "tabs: law of sizes, in phases: exp, erlang(K), hyper(C2), ... (default exp)",
+     cli_set_service},
+    {"curve", "SHAPE", "tabs: load over time: sine(A,P), table(T:F ...), ... (default constant)",
+     cli_set_curve},
     {"high", "P", "two classes of jobs: the share of the high one, 0 to 1", cli_set_high},
     {"variant", "NAME", "rcpb: constrained, or in the limit high-memory (c grows) or high-message (mu grows)",
      set_variant},
-    {"from", "STATE", "empty, full (20 jobs at each server), or a file with s_1 s_2 ... (default empty); tabs: idle, or "
-     "parts (default busy=0.1,off=0.9)",
-     set_from},
+    {"from", "STATE",
+     "empty (default), full (20 jobs each), a file with s_1 s_2 ...; tabs: busy=X,off=Y, idle", set_from},
     {"until", "T", "how far to go, in mean service times (default 20)", set_until},
     {"points", "K", "times that are printed, from 0 to T (default 21)", set_points},
     {"levels", "I", "show s_1 to s_I (default: those that matter)", set_levels},
@@ -170,7 +171,8 @@ struct paths {
     struct bal_known_fluid known;
     struct bal_fluid_path fluid;
     struct bal_path simulated;
-    double *power; /* tabs: standby, set-up and off of the fluid path, then of the simulated one; NULL: none */
+    double *power; /* tabs: standby, set-up and off of the fluid path, then of the simulated one; NULL: none
+                    */
 };
 
 /* Row i of the above. */
@@ -216,7 +218,8 @@ static int follow_power(const struct request *request, struct paths *paths) {
         code = bal_fluid_path_init(&whole, &paths->known.model, start, n, paths->time, paths->times, &err);
     free(start);
     if (!code) {
-        code = bal_known_fluid_levels(&paths->known, &whole, &paths->fluid, power_row(paths, 0), power_row(paths, 1), &err);
+        code = bal_known_fluid_levels(&paths->known, &whole, &paths->fluid, power_row(paths, 0),
+                                      power_row(paths, 1), &err);
         bal_fluid_path_fini(&whole);
     }
     if (code)
@@ -308,7 +311,8 @@ static int print_paths(const struct request *request, const struct paths *paths,
     };
     static const char *const states[BAL_FLUID_EXTRAS] = {"idle", "setup", "off"};
     for (size_t i = 0; paths->power && i < BAL_FLUID_EXTRAS; i++)
-        report.extra[report.extras++] = (struct bal_fluid_extra){states[i], power_row(paths, i), power_row(paths, 3 + i)};
+        report.extra[report.extras++] =
+            (struct bal_fluid_extra){states[i], power_row(paths, i), power_row(paths, 3 + i)};
     struct bal_error err = {0};
     report.levels = choose_levels(request, paths, paths->power ? DRAWN - 3 : DRAWN, level);
     if (request->figure && bal_fluid_figure(&report, request->figure, &err)) {
@@ -364,16 +368,14 @@ static int check(struct request *request, const char *policy) {
 }
 
 static int run(const struct cli_command *command, int argc, char **argv) {
-    struct request request = {.until = 20,
-                              .points = 21,
-                              .simulate = NAN,
-                              .levels = NAN,
-                              .variant = BAL_RCPB_CONSTRAINED};
+    struct request request = {
+        .until = 20, .points = 21, .simulate = NAN, .levels = NAN, .variant = BAL_RCPB_CONSTRAINED};
     cli_setup_init(&request.setup);
     int operands;
     int status = cli_parse(command, argc, argv, &request, 1, &operands);
     if (status < 0 && operands == 0)
-        status = cli_fail("fluid: name a policy: ballast fluid POLICY, such as pod:d=2 or rcpb:c=2,mu=9 or tabs");
+        status =
+            cli_fail("fluid: name a policy: ballast fluid POLICY, such as pod:d=2 or rcpb:c=2,mu=9 or tabs");
     if (status < 0)
         status = check(&request, argv[1]);
     if (status < 0)
@@ -391,7 +393,8 @@ const struct cli_command cmd_fluid = {
         "from a\n"
         "starting state on, and what it tends to. For random, pod, pod-scp, pod-sep, pod-ssp, rcpb and jiq, "
         "with\n"
-        "exponential sizes of mean 1; and for tabs with sizes in phases and a load that varies, with the fractions of\n"
+        "exponential sizes of mean 1; and for tabs with sizes in phases and a load that varies, with the "
+        "fractions of\n"
         "servers that are idle and on, are in set-up and off.",
     .examples =
         "  ballast fluid pod:d=2 --load 0.95 --until 50\n"

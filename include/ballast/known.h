@@ -33,7 +33,8 @@ struct bal_known {
     const char *source; /* "M/M/1", "mean field", ... */
     double response_mean, waiting_mean;
     double waiting_limit; /* waiting_mean as servers are added, load and parameters being the same */
-    double waiting_bound; /* of waiting_mean, from above, for all loads below 1 with as many reports per job */
+    double waiting_bound; /* of waiting_mean, from above, for all loads below 1 with as many reports per job
+                           */
     double waiting_probability;    /* that a job waits at all */
     double response_quantile[4];   /* 50, 90, 99, 99.9 % */
     unsigned levels;               /* how many of tail are known */
@@ -43,8 +44,9 @@ struct bal_known {
 
 struct bal_known bal_known_of(const struct bal_model *model, const struct bal_policy_spec *policy);
 
-/* The fraction of jobs whose response or waiting time is longer than t, by the same theory. NaN where the law is not
- * known, although its mean may be, and without a steady state. Costs as bal_pod_response_tail for pod, else O(1). */
+/* The fraction of jobs whose response or waiting time is longer than t, by the same theory. NaN where the law
+ * is not known, although its mean may be, and without a steady state. Costs as bal_pod_response_tail for pod,
+ * else O(1). */
 enum bal_known_time { BAL_KNOWN_RESPONSE, BAL_KNOWN_WAITING };
 double bal_known_longer(const struct bal_model *model, const struct bal_policy_spec *policy,
                         enum bal_known_time what, double t);
@@ -82,29 +84,29 @@ enum bal_code bal_known_fluid_init(struct bal_known_fluid *fluid, const struct b
  * (load >= 1). */
 bool bal_known_fluid_equilibrium(const struct bal_known_fluid *fluid, double *s, size_t n);
 
-/* The state that a model with this start has at time 0, for a policy that switches servers off. The caller frees it; *n is its
- * length. NULL when there is no memory. */
+/* The state that a model with this start has at time 0, for a policy that switches servers off. The caller
+ * frees it; *n is its length. NULL when there is no memory. */
 double *bal_known_fluid_start(const struct bal_known_fluid *fluid, const struct bal_start *start, size_t *n);
 
-/* Of a path whose state is more than s_1, s_2, ... (tabs: phases and power states): *levels has s_i alone, and standby and setup
- * the fractions of servers that are idle and on and in set-up at its times. The caller ends *levels with
- * bal_fluid_path_fini. */
+/* Of a path whose state is more than s_1, s_2, ... (tabs: phases and power states): *levels has s_i alone,
+ * and standby and setup the fractions of servers that are idle and on and in set-up at its times. The caller
+ * ends *levels with bal_fluid_path_fini. */
 enum bal_code bal_known_fluid_levels(const struct bal_known_fluid *fluid, const struct bal_fluid_path *path,
                                      struct bal_fluid_path *levels, double *standby, double *setup,
                                      struct bal_error *err);
 
 /* Averages over a span of time, in the limit of many servers. */
 struct bal_known_span {
-    double busy, standby, setup, off;  /* fractions of servers */
-    double jobs;                       /* at a server */
-    double waiting_mean;               /* of the jobs that arrive, where few wait at its ends */
-    double tail[BAL_KNOWN_LEVELS];     /* fraction of servers with at least i jobs */
+    double busy, standby, setup, off; /* fractions of servers */
+    double jobs;                      /* at a server */
+    double waiting_mean;              /* of the jobs that arrive, where few wait at its ends */
+    double tail[BAL_KNOWN_LEVELS];    /* fraction of servers with at least i jobs */
 };
 
-/* What the fluid model says about the time between two times, from the model's start on: of tabs, whatever the load does. False where
- * there is no such model. */
-bool bal_known_over(const struct bal_model *model, const struct bal_policy_spec *policy, double from, double until,
-                    struct bal_known_span *span);
+/* What the fluid model says about the time between two times, from the model's start on: of tabs, whatever
+ * the load does. False where there is no such model. */
+bool bal_known_over(const struct bal_model *model, const struct bal_policy_spec *policy, double from,
+                    double until, struct bal_known_span *span);
 
 #ifdef __cplusplus
 }

@@ -202,6 +202,8 @@ static void run_timers(struct event *event, double until) {
     struct system *system = &event->system;
     while (event->timers.count > 0 && event->timers.slot[0].time < until) {
         const struct bal_pending first = event->timers.slot[0];
+        if (first.time >= system->next_stop)
+            system_sample(system, first.time);
         bal_heap_remove(&event->timers, first.id);
         if (bal_set_contains(system->setup, first.id))
             system_end_setup(system, first.time, first.id);

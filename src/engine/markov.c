@@ -186,6 +186,8 @@ static enum bal_code run_loop(struct system *system, const struct rates *rates, 
         return loop(system, rates, rng, 0);
     case REPORTING:
         return loop(system, rates, rng, REPORTING);
+    case RATED:
+        return loop(system, rates, rng, RATED);
     case INDEXED:
         return loop(system, rates, rng, INDEXED);
     case RANKED | LANED:

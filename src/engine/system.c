@@ -228,8 +228,7 @@ enum bal_code system_begin(struct system *system,
     return BAL_OK;
 }
 
-/* Notes the present state for all times of the path up to now. */
-static void sample_path(struct system *system, double now) {
+void system_sample(struct system *system, double now) {
     const struct bal_path *path = system->run->path;
     const struct tally *tally = &system->tally;
     for (; path && system->sampled < path->times && path->time[system->sampled] <= now; system->sampled++) {
@@ -247,12 +246,12 @@ static void sample_path(struct system *system, double now) {
 
 enum bal_code system_advance(struct system *system, double now) {
     struct tally *tally = &system->tally;
-    sample_path(system, now);
+    system_sample(system, now);
     while (now >= tally->slice_end) {
         if (!tally_close_slice(tally, system->fleet.probes))
             return BAL_E_MEMORY;
         if (tally_done(tally)) {
-            sample_path(system, INFINITY); /* the last time may lie a rounding error behind the last slice */
+            system_sample(system, INFINITY); /* the last time may lie a rounding error behind the last slice */
             return BAL_E_STOPPED;
         }
     }

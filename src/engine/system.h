@@ -86,6 +86,10 @@ enum bal_code system_begin(struct system *system,
  * it is complete. */
 enum bal_code system_advance(struct system *system, double now);
 
+/* Notes the present state for all times of the path up to now. Events that happen inside a step of the loop call it first, so that
+ * the path shows what was there before them. */
+void system_sample(struct system *system, double now);
+
 /* What the loop's answer means: fills in *trial if the run is complete, else tells why not. */
 enum bal_code system_end(struct system *system, enum bal_code code, struct bal_trial *trial,
                          struct bal_error *err);
@@ -342,6 +346,8 @@ static inline void system_power(struct system *system, double from, double to) {
         from += bal_rng_exp(&system->power_rng) / total;
         if (from >= to)
             return;
+        if (__builtin_expect(from >= system->next_stop, 0))
+            system_sample(system, from);
         if (bal_rng_uniform(&system->power_rng) * total < standby)
             system_switch_off(system, from, bal_set_uniform(system->standby, &system->power_rng));
         else

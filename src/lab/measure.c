@@ -6,7 +6,6 @@
 #include "lab/plan.h"
 #include "lab/store_private.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -461,8 +460,7 @@ static enum bal_code measure(struct gauge *gauge, size_t point, struct bal_measu
     case BAL_MEASURE_CROSSING:
         return measure_crossing(gauge, point, m);
     }
-    assert(!"a measure that is not handled");
-    return BAL_E_NUMERIC;
+    return bal_fail(gauge->err, BAL_E_NUMERIC, "a measure that is not handled");
 }
 
 enum bal_code bal_claim_measure(struct bal_store *store, const struct bal_experiment *experiment,

@@ -360,17 +360,19 @@ static int best_first(const void *a, const void *b) {
     return by_messages ? by_messages : by_memory ? by_memory : by_waiting;
 }
 
+/* Only what goes beyond a budget is a hint: within it, simulation has said no. */
 static void hint(struct search *search) {
-    const double waiting = search->wish->waiting, names = most_names(search);
-    const double reports = names >= 1 ? fewest_reports(search, names, waiting) : INFINITY;
-    const double probes = fewest_probes(search, waiting);
-    if (fmin(reports, 2 * probes) < INFINITY)
+    const struct bal_wish *wish = search->wish;
+    const double names = most_names(search);
+    const double reports = names >= 1 ? fewest_reports(search, names, wish->waiting) : INFINITY;
+    const double probes = fewest_probes(search, wish->waiting);
+    const double messages = fmin(reports, 2 * probes);
+    if (messages > wish->messages && messages < INFINITY)
         search->offers->more_messages = reports <= 2 * probes ? rcpb_of(names, reports) : pod_of(probes);
-    const double more_names = search->wish->messages >= MUP_LOW
-                                  ? fewest_names(search, fmin(search->wish->messages, MUP_HIGH), waiting)
-                                  : INFINITY;
-    if (more_names < INFINITY)
-        search->offers->more_memory = rcpb_of(more_names, fmin(search->wish->messages, MUP_HIGH));
+    const double mup = fmin(wish->messages, MUP_HIGH);
+    const double more_names = mup >= MUP_LOW ? fewest_names(search, mup, wish->waiting) : INFINITY;
+    if (more_names > names && more_names < INFINITY)
+        search->offers->more_memory = rcpb_of(more_names, mup);
 }
 
 static void conclude(struct search *search) {

@@ -182,8 +182,10 @@ static enum bal_code read_figure(struct bal_reader *reader, int map, struct bal_
         code =
             bal_reader_selection(reader, bal_node_get(reader->document, map, "where"),
                                  bal_node_get(reader->document, map, "policies"), "policies", &plot->where);
+    if (code)
+        return code;
     plot->log_x = bal_reader_flag(reader, map, "log-x", plot->x >= 0 && reader->e->axis[plot->x].log);
-    return code ? code : check_roles(reader, map, plot);
+    return check_roles(reader, map, plot);
 }
 
 enum bal_code bal_read_figures(struct bal_reader *reader) {

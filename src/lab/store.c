@@ -47,15 +47,16 @@ enum statement { FIND_CELL, ADD_CELL, LIST_TRIALS, GET_TRIALS, PUT_TRIAL, GET_HI
 static const char *const statement_text[STATEMENTS] = {
     [FIND_CELL] = "SELECT id FROM cell WHERE identity = ?1",
     [ADD_CELL] = "INSERT INTO cell(identity) VALUES(?1)",
-    [LIST_TRIALS] =
-        "SELECT replication, metrics FROM trial WHERE cell = ?1 AND replication < ?2 ORDER BY replication",
+    [LIST_TRIALS] = "SELECT replication, metrics FROM trial WHERE cell = ?1 AND replication BETWEEN 0 AND ?2 "
+                    "- 1 ORDER BY replication",
     [GET_TRIALS] =
         "SELECT replication, metrics, engine, jobs, events, warmup, seconds, quarters, tail FROM trial"
-        " WHERE cell = ?1 AND replication < ?2 ORDER BY replication",
+        " WHERE cell = ?1 AND replication BETWEEN 0 AND ?2 - 1 ORDER BY replication",
     [PUT_TRIAL] = "INSERT OR REPLACE INTO trial(cell, replication, engine, jobs, events, warmup, seconds, "
                   "quarters, metrics, tail,"
                   " response, waiting) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-    [GET_HISTOGRAMS] = "SELECT metrics, response, waiting FROM trial WHERE cell = ?1 AND replication < ?2",
+    [GET_HISTOGRAMS] =
+        "SELECT metrics, response, waiting FROM trial WHERE cell = ?1 AND replication BETWEEN 0 AND ?2 - 1",
 };
 
 struct bal_store {
@@ -127,9 +128,12 @@ static enum bal_code lock_file(struct bal_store *store, struct bal_error *err) {
         return bal_fail(err, BAL_E_IO, "%s: cannot be written: %s; name another file", store->path,
                         strerror(errno));
     if (flock(store->lock, LOCK_EX | LOCK_NB) != 0)
-        return bal_fail(err, BAL_E_IO,
-                        "%s: another run is writing to it; wait for it to end, or name another file",
-                        store->path);
+        return errno == EWOULDBLOCK
+                   ? bal_fail(err, BAL_E_IO,
+                              "%s: another run is writing to it; wait for it to end, or name another file",
+                              store->path)
+                   : bal_fail(err, BAL_E_IO, "%s: cannot be locked: %s; name a file on another file system",
+                              store->path, strerror(errno));
     return check_header(store->path, store->lock, err);
 }
 
@@ -615,25 +619,25 @@ enum bal_code bal_store_end(struct bal_store *store, int64_t run, struct bal_err
 }
 
 /* Copies a text to the end of a block that has room for it. */
-static const char *append(char **end, const char *text) {
-    if (!text)
-        return NULL;
+static const char *append(char **end, const unsigned char *text) {
     char *copy = *end;
-    *end = stpcpy(copy, text) + 1;
+    *end = stpcpy(copy, text ? (const char *)text : "") + 1;
     return copy;
 }
 
+/* id, mode, ended, then the texts. */
 static void column_run(sqlite3_stmt *list, struct bal_store_run *run, char **end) {
-    const char *mode = (const char *)sqlite3_column_text(list, 2);
+    const char *mode = (const char *)sqlite3_column_text(list, 1);
     *run = (struct bal_store_run){.id = sqlite3_column_int64(list, 0)};
     for (int i = 0; i <= BAL_MODE_FULL; i++)
         if (mode && strcmp(mode, bal_mode_text((enum bal_mode)i)) == 0)
             run->mode = (enum bal_mode)i;
-    const char **const text[] = {&run->name,     NULL,          &run->spec,    &run->version,
-                                 &run->compiler, &run->machine, &run->started, &run->ended};
-    for (int i = 0; i < 8; i++)
-        if (text[i])
-            *text[i] = append(end, (const char *)sqlite3_column_text(list, 1 + i));
+    if (sqlite3_column_type(list, 2) != SQLITE_NULL)
+        run->ended = append(end, sqlite3_column_text(list, 2));
+    const char **const text[] = {&run->name,     &run->spec,    &run->version,
+                                 &run->compiler, &run->machine, &run->started};
+    for (int i = 0; i < 6; i++)
+        *text[i] = append(end, sqlite3_column_text(list, 3 + i));
 }
 
 /* Two passes over the same state of the file: first how much room is needed, then the copies. */
@@ -659,7 +663,7 @@ static enum bal_code copy_runs(struct bal_store *store, sqlite3_stmt *list, stru
 enum bal_code bal_store_runs(struct bal_store *store, struct bal_store_run **runs, size_t *count,
                              struct bal_error *err) {
     static const char sql[] =
-        "SELECT id, name, mode, spec, version, compiler, machine, started, ended FROM run ORDER BY id";
+        "SELECT id, mode, ended, name, spec, version, compiler, machine, started FROM run ORDER BY id";
     sqlite3_stmt *list = NULL;
     enum bal_code code = execute(store, "BEGIN", err);
     if (code)

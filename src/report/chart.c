@@ -395,8 +395,8 @@ static enum bal_code fill_distribution(struct builder *b, struct place place, st
         code = no_memory(b);
     if (code)
         goto out;
-    /* Times in slots are whole numbers: steps, as long as they can be seen. They are drawn as a line, which unlike
-     * gnuplot's own steps can be dashed. */
+    /* Times in slots are whole numbers: steps, as long as they can be seen. They are drawn as a line, which
+     * unlike gnuplot's own steps can be dashed. */
     const double steps_end = case_at(b, &place).model.clock == BAL_CLOCK_SLOTTED ? 25 : 0;
     column->count = 0;
     const uint64_t total = bal_histogram_total(histogram);

@@ -389,7 +389,9 @@ enum bal_code bal_fluid_figure(const struct bal_fluid_report *report, const char
     snprintf(measured, sizeof measured, "%u servers simulated", report->servers);
     const struct bal_panel panel = {
         .x = {.label = "time", .unit = "mean service times"},
-        .y = {.label = report->extras ? "fraction of servers" : "servers with at least i jobs, s_i", .low = 0, .high = 1},
+        .y = {.label = report->extras ? "fraction of servers" : "servers with at least i jobs, s_i",
+              .low = 0,
+              .high = 1},
         .series = drawing.series,
         .count = drawing.count,
     };

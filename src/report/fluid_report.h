@@ -9,7 +9,7 @@
 
 /* A fraction of servers beside the levels, at all times. */
 struct bal_fluid_extra {
-    const char *name;        /* "off": in tables */
+    const char *name; /* "off": in tables */
     const double *fluid;
     const double *simulated; /* NULL: none */
 };

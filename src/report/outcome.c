@@ -17,6 +17,7 @@ struct walk {
     struct bal_error *err;
     void *into;
     bool seconds;
+    bool undecided; /* a verdict was */
 };
 
 struct row {
@@ -135,7 +136,7 @@ static enum bal_code csv_row(struct walk *w, const struct row *row) {
 
 enum bal_code bal_outcome_csv(struct bal_store *store, const struct bal_experiment *experiment, bool seconds,
                               FILE *out, struct bal_error *err) {
-    struct walk w = {store, experiment, err, out, seconds};
+    struct walk w = {.store = store, .e = experiment, .err = err, .into = out, .seconds = seconds};
     csv_head(experiment, seconds, out);
     return walk(&w, csv_row);
 }
@@ -235,7 +236,7 @@ static enum bal_code json_claims(struct walk *w) {
 enum bal_code bal_outcome_json(struct bal_store *store, const struct bal_experiment *experiment, FILE *out,
                                struct bal_error *err) {
     struct json json;
-    struct walk w = {store, experiment, err, &json, false};
+    struct walk w = {.store = store, .e = experiment, .err = err, .into = &json};
     json_init(&json, out);
     json_open(&json, NULL, '{');
     json_text(&json, "version", BALLAST_VERSION);
@@ -323,6 +324,7 @@ static enum bal_code text_row(struct walk *w, const struct row *row) {
     const struct bal_experiment *e = w->e;
     struct table *table = w->into;
     add_coordinates(w, row);
+    w->undecided = w->undecided || (row->result.verdict == BAL_UNDECIDED && row->result.replications > 0);
     table_add(table, "%s%s", e->policy[row->policy].label, row->result.verdict == BAL_UNDECIDED ? " ?" : "");
     enum bal_code code = BAL_OK;
     for (size_t i = 0; !code && i < e->metrics; i++)
@@ -360,7 +362,7 @@ static enum bal_code text_results(struct bal_store *store, const struct bal_expe
     struct table table;
     table_init(&table, (unsigned)columns);
     text_head(e, &table);
-    struct walk w = {store, e, err, &table, false};
+    struct walk w = {.store = store, .e = e, .err = err, .into = &table};
     const enum bal_code code = walk(&w, text_row);
     if (!code)
         table_print(&table, align, true, out);
@@ -370,6 +372,8 @@ static enum bal_code text_results(struct bal_store *store, const struct bal_expe
         fprintf(out, "\nvs %s: %s compared with that of %s on the same arrivals\n", label,
                 bal_quantity_text(e->metric[0], text), label);
     }
+    if (!code && w.undecided)
+        fputs("\n?: too short, or too few replications, to tell whether it is stable\n", out);
     table_fini(&table);
     free(align);
     return code;

@@ -147,7 +147,8 @@ static const char bound_dashes[] = " dt (6,4)";
 
 /* The first group is solid and lies below the others; what shows between their dashes is theirs in turn. */
 static const char *dashes_of(const struct group_use *use, unsigned group) {
-    static const char *const dashes[] = {"", " dt (12,8)", " dt (4,6)", " dt (12,4,3,4)", " dt (6,4)", " dt (2,2)"};
+    static const char *const dashes[] = {"",          " dt (12,8)", " dt (4,6)", " dt (12,4,3,4)",
+                                         " dt (6,4)", " dt (2,2)"};
     return use->dashed && !is_washed(use) ? dashes[group % (sizeof dashes / sizeof *dashes)] : "";
 }
 
@@ -342,7 +343,8 @@ static void plot_curve(const struct pen *pen, const struct bal_series *series, c
         put_wash(pen, colour_of(series->group));
     else
         put_line(pen, colour_of(series->group));
-    fputs(series->bound ? bound_dashes : dashes_of(&pen->layout->use[series->group], series->group), pen->out);
+    fputs(series->bound ? bound_dashes : dashes_of(&pen->layout->use[series->group], series->group),
+          pen->out);
     fputs(" notitle", pen->out);
 }
 

@@ -309,7 +309,13 @@ static void print_hint(const struct bal_policy_spec *policy, const struct bal_ca
         price.memory_bits);
 }
 
-static void print_outcome(const struct bal_offers *offers, const struct bal_case *c, FILE *out) {
+/* What no policy can beat. */
+static double waiting_floor(const struct bal_model *model) {
+    return bal_known_floor(model) - model->size.mean / model->servers.group[0].speed;
+}
+
+static void print_outcome(const struct bal_offers *offers, const struct bal_case *c,
+                          const struct bal_wish *wish, FILE *out) {
     if (offers->count > 0 && offers->offer[0].fulfilment == BAL_WISH_MET) {
         fputs("\nyes: by the 95 % interval of the simulation. cheapest: nothing that does costs less of one "
               "and no more of the "
@@ -325,6 +331,12 @@ static void print_outcome(const struct bal_offers *offers, const struct bal_case
         bal_policy_print(&offers->offer[0].policy, policy, sizeof policy);
         bal_metric_print(offers->offer[0].result.metric[BAL_WAITING_MEAN], waiting);
         fprintf(out, "; the nearest is %s, which waits %s\n", policy, waiting);
+    }
+    const double floor_waiting = waiting_floor(&c->model);
+    if (wish->waiting < floor_waiting) {
+        fprintf(out, "No policy can: even one common queue for all servers (M/M/N) waits %.4g.\n",
+                floor_waiting);
+        return;
     }
     print_hint(&offers->more_messages, c, "messages", out);
     print_hint(&offers->more_memory, c, "memory", out);
@@ -346,7 +358,7 @@ void bal_offers_text(const struct bal_offers *offers, const struct bal_case *c, 
         table_print(&table, "lrlrrl", true, out);
         table_fini(&table);
     }
-    print_outcome(offers, c, out);
+    print_outcome(offers, c, wish, out);
 }
 
 void bal_offers_csv(const struct bal_offers *offers, const struct bal_case *c, FILE *out) {
@@ -394,6 +406,7 @@ void bal_offers_json(const struct bal_offers *offers, const struct bal_case *c, 
         json_close(&json, '}');
     }
     json_close(&json, ']');
+    json_number(&json, "floor_waiting", waiting_floor(&c->model));
     json_hint(&json, "more_messages", &offers->more_messages);
     json_hint(&json, "more_memory", &offers->more_memory);
     json_close(&json, '}');

@@ -7,7 +7,8 @@
 
 static const char with_fluid[] = "random, pod, pod-scp, pod-sep, pod-ssp, rcpb, jiq and tabs";
 
-/* The equations assume Poisson arrivals, servers of one speed, and, but for tabs, exponential sizes and a constant load. */
+/* The equations assume Poisson arrivals, servers of one speed, and, but for tabs, exponential sizes and a
+ * constant load. */
 static enum bal_code check_model(const struct bal_model *model, bool tabs, struct bal_error *err) {
     if (model->clock != BAL_CLOCK_CONTINUOUS)
         return bal_fail(err, BAL_E_MODEL, "fluid models are about continuous time");
@@ -49,7 +50,8 @@ static enum bal_code use_tabs(struct bal_known_fluid *fluid, const struct bal_mo
         if (!(laws[i]->mean > 0))
             continue;
         if (!bal_law_is_exponential(laws[i]))
-            return bal_fail(err, BAL_E_MODEL, "the fluid model of tabs is about exponential standby and set-up times");
+            return bal_fail(err, BAL_E_MODEL,
+                            "the fluid model of tabs is about exponential standby and set-up times");
         rate[i] = unit / laws[i]->mean;
     }
     fluid->kind = BAL_FLUID_TABS;

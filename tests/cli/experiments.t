@@ -83,6 +83,18 @@ $ sed 's/most: 0.95/most: 0.01/' small.yaml >wrong.yaml; ballast run wrong.yaml 
 | does not hold Two choices are better than one. (2)
 ? 1
 
+# Interrupted, it says how to go on; another one may look on, but not write.
+$ printf 'title: long\nfleet: {servers: 50}\nworkload: {load: 0.9}\npolicies: [random]\nrun: {jobs: 1M, replications: 500}\n' >long.yaml
+> ballast run long.yaml 2>err & sleep 0.5
+> ballast run long.yaml; echo $?
+> ballast results long.db | awk 'NR == 3 { print $2, $6, $7 }'
+> kill -INT $!; wait $!; echo $?; sed 's/after [0-9]*/after K/' err
+| 2
+| long not complete
+| 130
+| ballast: interrupted: stopped after K of 500 trials; they are kept in long.db, and the same command goes on from there
+! ballast: long.db: another run is writing to it; wait for it to end, or name another file
+
 # What is wrong, in one line and with nothing else.
 $ printf 'title: x\nfleet: {servers: 0}\nworkload: {load: 0.5}\npolicies: [jsq]\n' >bad.yaml; ballast run bad.yaml
 ! ballast: bad.yaml:2: servers: servers '0': a count must be a whole number from 1 to 100M; write a number such as 100 or groups COUNTxSPEED such as 50x1,50x10

@@ -109,6 +109,12 @@ $ ballast fluid pod:d=2 --variant high-memory
 $ ballast fluid rcpb:c=2,mu=9,mup=1
 ! ballast: policy 'rcpb': mu and mup both say how often servers report; give one of them
 ? 2
+$ ballast fluid rcpb:c=2,mu=0
+! ballast: policy 'rcpb': mu=0 is not a number from 1e-09 to 1000000000 (reports of an idle server in a mean service time)
+? 2
+$ ballast fluid rcpb:c=0,mu=1
+! ballast: policy 'rcpb': c=0 is not a whole number from 1 to 100000000 (names of idle servers that the dispatcher keeps)
+? 2
 $ ballast fluid rcpb:c=2 --load 1
 ! ballast: policy 'rcpb': mup is in units of load/(1 - load) and the load is 1; below 1 it works, else give mu
 ? 2

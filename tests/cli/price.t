@@ -126,6 +126,7 @@ $ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 0 --memory 0 --
 |       "cheapest": false
 |     }
 |   ],
+|   "floor_waiting": 0.0009823213317179391,
 |   "more_messages": "pod:d=14",
 |   "more_memory": null
 | }

@@ -1,8 +1,8 @@
-/* The fluid model of tabs: balance of mass and signs along paths from random states, convergence, phases, and a plain
- * twin that steps over what the model locates. */
+/* The fluid model of tabs: balance of mass and signs along paths from random states, convergence, phases, and
+ * a plain twin that steps over what the model locates. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
 
 #include <cmocka.h>
@@ -146,7 +146,8 @@ static void keeps_mass_and_signs_from_random_states(void **unused) {
     size_t switches = 0;
     for (unsigned trial = 0; trial < 100; trial++) {
         const double lambda = 0.05 + 0.9 * bal_rng_uniform(&rng);
-        const double mu = pow(10, -2 + 3 * bal_rng_uniform(&rng)), nu = pow(10, -2 + 3 * bal_rng_uniform(&rng));
+        const double mu = pow(10, -2 + 3 * bal_rng_uniform(&rng)),
+                     nu = pow(10, -2 + 3 * bal_rng_uniform(&rng));
         struct counted c = {.tabs = tabs_of(lambda, mu, nu, sizes[trial % 4], curves[trial / 4 % 2])};
         c.tabs.unit = 1; /* curves in mean service times */
         const struct bal_fluid_model model = counted_model(&c);
@@ -162,8 +163,8 @@ static void keeps_mass_and_signs_from_random_states(void **unused) {
         bal_fluid_path_fini(&path);
     }
     if (!(worst.mass < 1e-8 && worst.sign < 1e-8 && worst.monotone < 1e-8))
-        fail_msg("mass is off by %g, u, d0 or d1 falls below 0 by %g, a level rises by %g", worst.mass, worst.sign,
-                 worst.monotone);
+        fail_msg("mass is off by %g, u, d0 or d1 falls below 0 by %g, a level rises by %g", worst.mass,
+                 worst.sign, worst.monotone);
     assert_true(switches > 100); /* the modes were put to the test */
 }
 
@@ -183,7 +184,8 @@ static void paths_end_at_the_fixed_point(void **unused) {
         {0.5, 0.3, 0.3, "phase(0.4 0.6;1 2;0 0.5/0.3 0)", 400},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct bal_tabs tabs = tabs_of(cases[i].lambda, cases[i].mu, cases[i].nu, cases[i].size, "constant");
+        const struct bal_tabs tabs =
+            tabs_of(cases[i].lambda, cases[i].mu, cases[i].nu, cases[i].size, "constant");
         const struct bal_fluid_model model = bal_fluid_tabs(&tabs);
         double y[2 + BAL_LAW_PHASES] = {0}, fixed[2 + BAL_LAW_PHASES];
         const struct bal_start start = {.busy = 0.1, .off = 0.9};
@@ -196,7 +198,8 @@ static void paths_end_at_the_fixed_point(void **unused) {
         for (size_t k = 0; k < path.columns; k++) {
             const double wanted = k < 2 + tabs.phases ? fixed[k] : 0;
             if (fabs(path.state[k] - wanted) > 1e-8)
-                fail_msg("%s: number %zu is %.12g and tends to %.12g", cases[i].size, k, path.state[k], wanted);
+                fail_msg("%s: number %zu is %.12g and tends to %.12g", cases[i].size, k, path.state[k],
+                         wanted);
         }
         bal_fluid_path_fini(&path);
     }
@@ -212,7 +215,8 @@ static void fixed_points_are_known(void **unused) {
     assert_true(y[1] == 0);
     assert_close(y[2], 0.3 * 0.75 / 2, 1e-15);
     assert_close(y[3], 0.3 * 0.25 / 0.4, 1e-15);
-    /* n_1 = 0.4 + 0.3 n_2, n_2 = 0.6 + 0.5 n_1: n_1 = 0.58/0.85, n_2 = 0.8/0.85; mean n_1 + n_2/2 = 0.98/0.85. */
+    /* n_1 = 0.4 + 0.3 n_2, n_2 = 0.6 + 0.5 n_1: n_1 = 0.58/0.85, n_2 = 0.8/0.85; mean n_1 + n_2/2 =
+     * 0.98/0.85. */
     const struct bal_tabs phase = tabs_of(0.5, 1, 1, "phase(0.4 0.6;1 2;0 0.5/0.3 0)", "constant");
     bal_tabs_fixed_point(&phase, y);
     assert_close(y[2], 0.5 * 0.58 / 0.98, 1e-14);
@@ -256,7 +260,8 @@ static void one_phase_is_exponential(void **unused) {
             worst = fmax(worst, fabs(bal_fluid_path_at(&one, k, 0) - bal_fluid_path_at(&other, k, 0)));
             worst = fmax(worst, fabs(bal_fluid_path_at(&one, k, 1) - bal_fluid_path_at(&other, k, 1)));
             for (size_t level = 1; level < 20; level++)
-                worst = fmax(worst, fabs(level_at(&one, 1, k, level) - level_at(&other, tabs.phases, k, level)));
+                worst =
+                    fmax(worst, fabs(level_at(&one, 1, k, level) - level_at(&other, tabs.phases, k, level)));
         }
         if (!(worst < 1e-9))
             fail_msg("%s is %g away from exp", disguises[i], worst);
@@ -267,8 +272,8 @@ static void one_phase_is_exponential(void **unused) {
 
 /* ---- a plain twin ---- */
 
-/* Euler's method on the equations as they are written, with p0 by the sign of u: it dithers about u = 0 by a step, so it
- * is right to some steps. */
+/* Euler's method on the equations as they are written, with p0 by the sign of u: it dithers about u = 0 by a
+ * step, so it is right to some steps. */
 static void agrees_with_small_steps(void **unused) {
     (void)unused;
     enum { LEVELS = 60, STEPS = 400000 };
@@ -314,8 +319,8 @@ static void refuses_what_cannot_be(void **unused) {
     assert_int_equal(bal_tabs_init(&tabs, 0.3, 1, 1, &law, NULL, &err), BAL_E_MODEL);
     assert_int_equal(bal_law_parse("exp", &law, NULL), BAL_OK);
     assert_int_equal(bal_tabs_init(&tabs, 0.3, 1, 1, &law, NULL, &err), BAL_OK);
-    static const double bad[][3] = {
-        {1, 0, 0}, {0.5, 0.5, 0}, {0.6, 0, 0.6}, {-0.1, 0, 0.5}, {0, -0.1, 0.5}, {0, 0, -0.5}, {0, 0, NAN}};
+    static const double bad[][3] = {{1, 0, 0},      {0.5, 0.5, 0}, {0.6, 0, 0.6}, {-0.1, 0, 0.5},
+                                    {0, -0.1, 0.5}, {0, 0, -0.5},  {0, 0, NAN}};
     const double time = 1;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct bal_fluid_path path;

@@ -1,18 +1,18 @@
-/* Where join-the-idle-queue ceases to be stable on fleets of slow and fast servers in slotted time, by a route of
- * its own.
+/* Where join-the-idle-queue ceases to be stable on fleets of slow and fast servers in slotted time, by a
+ * route of its own.
  *
- * Suppose that the slow servers, of capacity 1, have so many jobs that they will not be idle for long. Then only fast
- * servers report, and a job goes to a slow server only in a slot that begins without an idle fast one, when each of
- * the N servers gets 1/N of the batch on average, whole or split. What has arrived before does not depend on the batch, so
- * the queue of every slow server drifts by
+ * Suppose that the slow servers, of capacity 1, have so many jobs that they will not be idle for long. Then
+ * only fast servers report, and a job goes to a slow server only in a slot that begins without an idle fast
+ * one, when each of the N servers gets 1/N of the batch on average, whole or split. What has arrived before
+ * does not depend on the batch, so the queue of every slow server drifts by
  *
  *     lambda/N * P(no fast server is idle) - 1
  *
- * jobs a slot. Above 0 the slow servers' queues grow for ever once they are long, and the policy is unstable; below 0
- * they shrink. The probability comes from a literal simulation of the fast servers alone, without the engine and
- * without the policy. The loads between which the sign changes are those between which `ballast paper pi` finds the
- * critical load from the queues of the whole system, and those of whole and split batches do not overlap on any
- * fleet: splitting does enlarge the stability region. */
+ * jobs a slot. Above 0 the slow servers' queues grow for ever once they are long, and the policy is unstable;
+ * below 0 they shrink. The probability comes from a literal simulation of the fast servers alone, without the
+ * engine and without the policy. The loads between which the sign changes are those between which `ballast
+ * paper pi` finds the critical load from the queues of the whole system, and those of whole and split batches
+ * do not overlap on any fleet: splitting does enlarge the stability region. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@
 
 #include <stdbool.h>
 
-enum { SERVERS = 100, FASTEST = 19, WARMUP = 10000, SERVER_SLOTS = 8000000, REPLICATIONS = 6 };
+enum { SERVERS = 100, FASTEST = 19, WARMUP = 10000, SERVER_SLOTS = 4000000, REPLICATIONS = 6 };
 
 struct system {
     unsigned fast;
@@ -85,7 +85,8 @@ static double drift(unsigned slow, bool split, double load, uint64_t replication
     bal_rng_init(&s.rng, 42, replication, 0);
     for (unsigned t = 0; t < WARMUP; t++)
         pass_slot(&s);
-    const unsigned slots = SERVER_SLOTS / s.fast; /* the fewer servers there are, the longer it takes to know */
+    const unsigned slots = SERVER_SLOTS / s.fast; /* the fewer servers there are, the longer it takes to know
+                                                   */
     unsigned without_idle = 0;
     for (unsigned t = 0; t < slots; t++)
         without_idle += pass_slot(&s);
@@ -99,8 +100,8 @@ static struct bal_estimate estimate(unsigned slow, bool split, double load) {
     return bal_estimate_mean(value, REPLICATIONS);
 }
 
-/* The signs must be established by the 95 % intervals. The loads are chosen so that the drifts are at least six standard
- * errors from 0: with other seeds a correct program fails here about once in 200 times. */
+/* The signs must be established by the 95 % intervals. The loads are chosen so that the drifts are at least
+ * six standard errors from 0: with other seeds a correct program fails here about once in 200 times. */
 static void assert_changes_sign(unsigned slow, bool split, double low, double high) {
     const struct bal_estimate below = estimate(slow, split, low), above = estimate(slow, split, high);
     print_message("# %u slow, %s: %+.5f +- %.5f at load %g, %+.5f +- %.5f at %g\n", slow,
@@ -113,8 +114,8 @@ static void assert_changes_sign(unsigned slow, bool split, double low, double hi
 
 static void test_whole(void **state) {
     (void)state;
-    assert_changes_sign(10, false, 0.973, 0.977);
-    assert_changes_sign(50, false, 0.970, 0.975);
+    assert_changes_sign(10, false, 0.973, 0.978);
+    assert_changes_sign(50, false, 0.968, 0.976);
     assert_changes_sign(90, false, 0.976, 0.9795);
 }
 

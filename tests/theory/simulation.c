@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "../agree.h"
+#include "ballast/known.h"
 
 struct experiment {
     const char *policy, *servers, *size;
@@ -182,6 +183,70 @@ static void one_server_any_sizes(void **state) {
     }
 }
 
+/* ---- what is called exact ---- */
+
+/* Whatever bal_known_of calls exact must be what simulation finds, to within its error; each of the
+ * comparisons fails by chance with probability 1e-6. Percentiles of a simulation are within 1/128. */
+static bool is_exact(const struct experiment *e, const struct replications *r, int quantity, double exact,
+                     double slack) {
+    if (!isfinite(exact))
+        return true;
+    const struct bal_estimate estimate = controlled(r, quantity, e->load);
+    const double allowed =
+        bal_student_quantile(1 - 5e-7, r->count - 2) * estimate.half + slack * exact + 1e-9 * exact;
+    if (fabs(estimate.mean - exact) <= allowed)
+        return true;
+    print_error("%s on %s, %s: %s is %g (error %g), but %g is called exact\n", e->policy, e->servers, e->size,
+                quantity_name(quantity), estimate.mean, estimate.half, exact);
+    return false;
+}
+
+static unsigned check_exact(const char *policy, const char *servers, const char *size, double load,
+                            bool *good) {
+    struct bal_model model = {.load = load};
+    struct bal_policy_spec spec;
+    struct bal_error err;
+    if (bal_policy_parse(policy, &spec, &err) || bal_servers_parse(servers, &model.servers, &err) ||
+        bal_law_parse(size, &model.size, &err))
+        fail_msg("%s", err.text);
+    const struct bal_known known = bal_known_of(&model, &spec);
+    if (known.kind != BAL_KNOWN_EXACT)
+        return 0;
+    const struct experiment e = {policy, servers, size, load, BAL_ENGINE_AUTO, 50000, 30};
+    struct replications r = run_experiment(&e, 608);
+    *good &= is_exact(&e, &r, BAL_RESPONSE_MEAN, known.response_mean, 0);
+    *good &= is_exact(&e, &r, BAL_WAITING_MEAN, known.waiting_mean, 0);
+    *good &= is_exact(&e, &r, BAL_WAITING_PROBABILITY, known.waiting_probability, 0);
+    for (int q = 0; q < 3; q++) /* too few jobs for the last one */
+        *good &= is_exact(&e, &r, BAL_RESPONSE_P50 + q, known.response_quantile[q], 1. / 128);
+    for (unsigned level = 2; level < known.levels && level <= AGREE_TAIL; level++)
+        *good &= is_exact(&e, &r, BAL_METRIC_COUNT + (int)level - 1, known.tail[level], 0);
+    replications_free(&r);
+    return 1;
+}
+
+static void exact_means_exact(void **state) {
+    (void)state;
+    static const struct {
+        const char *servers, *size;
+        double load;
+    } models[] = {
+        {"1", "exp", 0.8},
+        {"10x4", "exp(2)", 0.7},
+        {"5", "erlang(2,3)", 0.6},
+        {"2x3,3x3", "exp", 0.75},
+    };
+    unsigned checked = 0;
+    bool good = true;
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++)
+        for (size_t i = 0; i < bal_policy_count; i++)
+            checked += check_exact(bal_policy_table[i]->name, models[m].servers, models[m].size,
+                                   models[m].load, &good);
+    assert_true(good);
+    assert_true(checked >= 3 + 3 + 1 + 3); /* random, round-robin and least-work; random alone where not
+                                              exponential */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pod_of_two),
@@ -189,6 +254,7 @@ int main(void) {
         cmocka_unit_test(one_server_at_high_load),
         cmocka_unit_test(laws_of_one_server),
         cmocka_unit_test(one_server_any_sizes),
+        cmocka_unit_test(exact_means_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "ballast/known.h"
 #include "ballast/lab.h"
 
 struct expectation {
@@ -71,7 +72,7 @@ static void known_ones(void **state) {
         {"jsq", "100", "exp", 1.02, BAL_UNSTABLE},
         {"pod:d=2", "100", "exp", 0.98, BAL_STABLE},
     };
-    assert_verdicts(expected, sizeof expected / sizeof *expected, 500000, 1);
+    assert_verdicts(expected, sizeof expected / sizeof *expected, 300000, 1);
 }
 
 /* Other sizes, by the event engine. */
@@ -112,11 +113,39 @@ static void whatever_the_seed(void **state) {
         assert_true(undecided[i] <= 2);
 }
 
+/* On both sides of the critical load, wherever it is known, on fleets where it is below 1 for some policies.
+ */
+static void on_both_sides_of_the_critical_load(void **state) {
+    (void)state;
+    static const char *const fleets[] = {"20x1,20x10", "30x1,10x4"};
+    unsigned judged = 0;
+    for (int f = 0; f < 2; f++)
+        for (size_t i = 0; i < bal_policy_count; i++) {
+            struct expectation sides[2] = {
+                {bal_policy_table[i]->name, fleets[f], "exp", 0.5, BAL_STABLE},
+                {bal_policy_table[i]->name, fleets[f], "exp", 0.5, BAL_UNSTABLE},
+            };
+            if (bal_policy_table[i]->flags & BAL_TAKES_RANKS)
+                continue;
+            const struct bal_case c = case_of(&sides[0], 1, 1);
+            const double critical = bal_known_critical_load(&c.model, &c.policy);
+            if (isnan(critical))
+                continue;
+            assert_true(critical > 0 && critical <= 1);
+            sides[0].load = 0.9 * critical;
+            sides[1].load = 1.1 * critical;
+            assert_verdicts(sides, 2, 100000, 3);
+            judged += critical < 1;
+        }
+    assert_true(judged >= 2 * 3); /* random, round-robin and pod on each */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_ones),
         cmocka_unit_test(known_ones_by_events),
         cmocka_unit_test(whatever_the_seed),
+        cmocka_unit_test(on_both_sides_of_the_critical_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

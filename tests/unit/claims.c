@@ -39,7 +39,7 @@ static int set_up(void **state) {
     close(fd);
     *state = bench;
     struct bal_error err = {0};
-    return bal_store_open(bench->path, BAL_STORE_WRITE, &bench->store, &err);
+    return bal_store_open(bench->path, BAL_STORE_WRITE, &bench->store, &err) ? -1 : 0;
 }
 
 static int tear_down(void **state) {

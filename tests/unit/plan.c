@@ -116,6 +116,36 @@ static void seeds_fit_json(void **state) {
     bal_experiment_free(e);
 }
 
+/* Stored trials are good as long as the same trial gives the same numbers. When this fails although the seeds
+ * and the models are right, an engine computes something else than before: raise RESULTS_REVISION in
+ * src/lab/plan.c, so that older files of results are not mixed with new ones, and put the new numbers here.
+ */
+static void same_numbers_as_ever(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double response;
+    } known[] = {
+        {FLEET "workload: {load: 0.8}\npolicies: ['pod:d=2']\n" RUN, 1.6129668578843726},
+        {FLEET "workload: {load: 0.8, service: 'erlang(3)'}\npolicies: [jiq]\n" RUN, 1.2426949320917955},
+        {"title: x\nfleet: {servers: '3x1,2xuniform(1,5)'}\nworkload: {clock: slotted, load: 0.7}\npolicies: "
+         "[pi]\n"
+         "run: {slots: 500}\n",
+         2.9107427478482628},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct bal_experiment *e = read_text(known[i].text);
+        struct bal_case c = cell(e, 0, 0);
+        struct bal_trial trial = {.jobs = 0};
+        struct bal_error err = {0};
+        assert_int_equal(bal_simulate(&c.model, &c.policy, &c.run, &trial, &err), BAL_OK);
+        const double response = trial.metric[BAL_RESPONSE_MEAN];
+        if (!(fabs(response - known[i].response) <= 1e-12 * response))
+            fail_msg("case %zu: mean response time %.17g instead of %.17g", i, response, known[i].response);
+        bal_experiment_free(e);
+    }
+}
+
 /* ---- running ---- */
 
 static char path[] = "/tmp/ballast-plan-XXXXXX";
@@ -403,6 +433,7 @@ int main(void) {
         cmocka_unit_test(identity_says_everything),
         cmocka_unit_test(other_cells_stay),
         cmocka_unit_test(seeds_fit_json),
+        cmocka_unit_test(same_numbers_as_ever),
         cmocka_unit_test_setup_teardown(results_are_those_of_the_lab, make_store, remove_store),
         cmocka_unit_test_setup_teardown(only_what_is_missing_is_run, make_store, remove_store),
         cmocka_unit_test_setup_teardown(equal_cells_are_run_once, make_store, remove_store),

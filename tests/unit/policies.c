@@ -465,6 +465,34 @@ static void pod_memory_counts_its_own_job(void **state) {
     host_fini(&host);
 }
 
+/* When the job makes two candidates equal, each of them is remembered half of the time: server 0, which is
+ * remembered, has 2 jobs and gets a third, as many as all others have. Whether it is remembered again shows
+ * when it becomes the shortest: it is chosen next if it is, and otherwise if it is sampled. False alarm:
+ * 2e-6. */
+static void pod_memory_breaks_ties_evenly(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("pod-memory:d=1,b=1", &spec);
+    struct host host;
+    host_init(&host, &spec, N, 108);
+    uint64_t count[2] = {0};
+    while (count[0] + count[1] < DRAWS) {
+        bal_policy_init(&spec, &host.setting, host.state);
+        if (host_route(&host, 1, false).server != 0) /* until the memory is server 0 */
+            continue;
+        for (uint32_t s = 0; s < N; s++)
+            host.length[s] = s == 0 ? 2 : 3;
+        assert_int_equal(host_route(&host, 1, false).server, 0);
+        host.length[0] = 0;
+        count[host_route(&host, 1, false).server == 0]++;
+    }
+    const double again = 1. / N + (N - 1.) / N / 2; /* it was the sample itself, or the coin fell its way */
+    const double next = again + (1 - again) / N;
+    const double p[2] = {1 - next, next};
+    assert_fits("remembered again", p, count, 2);
+    host_fini(&host);
+}
+
 /* Many remembered servers: of d + b = 2 + 3 candidates the least loaded ones stay, each server once. */
 static void pod_memory_keeps_the_best(void **state) {
     (void)state;
@@ -799,6 +827,7 @@ int main(void) {
         cmocka_unit_test(least_work_minds_work_and_not_length),
         cmocka_unit_test(pod_memory_remembers),
         cmocka_unit_test(pod_memory_counts_its_own_job),
+        cmocka_unit_test(pod_memory_breaks_ties_evenly),
         cmocka_unit_test(pod_memory_keeps_the_best),
         cmocka_unit_test(jiq_prefers_idle_servers),
         cmocka_unit_test(pi_persists),

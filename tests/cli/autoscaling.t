@@ -1,0 +1,155 @@
+# Servers that switch off: compare, fluid and tune, and what cannot be.
+$ ballast compare --servers 50 --load 0.3 --policy tabs --policy jiq --policy delayed-off --policy central --jobs 20k --replications 3
+| 50 servers at load 0.3, service exp; 3 replications of 20k jobs each, seed 1
+|
+| policy                       mean response             p99  watts  waits  msgs  bits  theory
+| ────────────────────────────────────────────────────────────────────────────────────────────────────
+| jiq                          0.996 ± 0.014  ██████▉   4.56    158   0.0%  1.00    50  → 1.00 (-0.4%)
+| central                    0.9974 ± 0.0035  ███████   4.64    158   0.0%     0     0  = 1.00 (-0.3%)
+| tabs:mu=0.1,nu=0.1           1.053 ± 0.015  ███████▍  4.91    108   4.7%  1.05   100  → 1.00 (+5.3%)
+| delayed-off:mu=0.1,nu=0.1    1.149 ± 0.021  ████████  4.79   76.7  44.2%     0     0
+|
+| No policy can beat 1.0000: one common queue for all servers (M/M/N).
+| ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
+| theory: = exact, → limit of many servers, with the difference of the simulation.
+| watts: mean power of a server, busy, idle, in set-up or off.
+$ ballast compare --servers 20 --load 0.3 --policy tabs --start off=1 --buffer 2 --time 50 --window 40 --replications 2
+| 20 servers at load 0.3, service exp; 2 replications of 300 jobs each, seed 1
+|
+| policy              mean response             p99  watts  waits  msgs  bits  theory
+| ───────────────────────────────────────────────────────────────────────────────────
+| tabs:mu=0.1,nu=0.1  0.94 ± 0.29 ?  ████████  4.24    116   1.9%  1.12    40
+|
+| ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
+| watts: mean power of a server, busy, idle, in set-up or off.
+| tabs:mu=0.1,nu=0.1 loses 1.08 % of all jobs at full buffers and refuses 0 % with no server on.
+| ?: stable or not could not be decided; a longer run (--jobs) tells.
+$ ballast compare --servers 20 --load 0.3 --policy tabs --setup 'det(5)' --standby 3 --watts 100,50,80,1 --curve 'sine(0.5,20)' --time 500 --replications 2 --format json | jq -c '.results[0] | .power.mean > 30 and .power.off > 0, .engine, .lost, .refused'
+| true
+| "event"
+| 0
+| 0
+$ ballast fluid tabs --load 0.3 --until 60 --points 5
+| tabs:mu=0.1,nu=0.1 at load 0.3 from busy=0.1,off=0.9: fluid model
+|
+|     t    jobs     s_1     s_2    idle   setup     off
+| ─────────────────────────────────────────────────────
+|     0  0.1000  0.1000  0.0000  0.0000  0.0000  0.9000
+|    15  0.3107  0.3048  0.0028  0.2720  0.2475  0.1757
+|    30  0.3000  0.3000  0.0000  0.1449  0.0552  0.4999
+|    45  0.3000  0.3000  0.0000  0.0508  0.0123  0.6369
+|    60  0.3000  0.3000  0.0000  0.0155  0.0027  0.6818
+| limit  0.3000  0.3000  0.0000  0.0000  0.0000  0.7000
+|
+| jobs: mean number at a server; s_i: fraction of servers with at least i. Time in mean service times.
+| idle, setup, off: fractions of servers that are idle and on, in set-up, off.
+| limit: what the path tends to; jobs then wait 0.0000 on average.
+$ ballast fluid tabs --load 0.3 --until 40 --points 3 --simulate 2000 --service 'hyper(0.75,2,0.25,0.4)' --curve 'sine(0.5,20)' --from idle
+| tabs:mu=0.1,nu=0.1 at load 0.3 from idle: fluid model
+| sim: one simulated system of 2000 servers, seed 1
+|
+|  t    jobs     sim     s_1     sim     s_2     sim    idle     sim   setup     sim     off     sim
+| ──────────────────────────────────────────────────────────────────────────────────────────────────
+|  0  0.0000  0.0000  0.0000  0.0000  0.0000  0.0000  1.0000  1.0000  0.0000  0.0000  0.0000  0.0000
+| 20  0.2458  0.2460  0.2458  0.2460  0.0000  0.0000  0.1093  0.1275  0.0000  0.0000  0.6449  0.6265
+| 40  0.2482  0.2520  0.2471  0.2505  0.0008  0.0015  0.1696  0.1535  0.0908  0.0810  0.4925  0.5150
+|
+| jobs: mean number at a server; s_i: fraction of servers with at least i. Time in mean service times.
+| idle, setup, off: fractions of servers that are idle and on, in set-up, off.
+| There is no limit: the load varies, or servers never switch off.
+| The two paths are never farther apart than 0.0423, in s_2 at time 23.44.
+| In the states of servers, idle: 0.0406, setup: 0.1070, off: 0.1048.
+$ ballast fluid tabs --load 0.3 --until 10 --points 2 --format csv
+| t,jobs,s1,s2,s3,s4,s5,s6,s7,s8,idle,setup,off
+| 0,0.1,0.1,0,0,0,0,0,0,0,0,0,0.9
+| 10,0.3855414733,0.3327325079,0.0214912891,0.0133749318,0.0080789176,0.0046773062,0.0025825182,0.0013567136,0.0006774914,0.2105663366,0.4080527946,0.0486483608
+$ ballast tune tabs --servers 20 --load 0.3 --setup 5 --points 3 --time 500 --replications 2
+| tabs on 20 servers at load 0.3, service exp, set-up exp(5), 200,140,200,0 W busy, idle, in set-up, off
+|
+|   standby         tabs waits    p99  watts  waste         delayed-off waits  watts
+| ──────────────────────────────────────────────────────────────────────────────────
+|      0.05  10.2408 ± 28.4265  44.86  190.4  +236%           0.6730 ± 0.4678  101.8
+|         5    0.1610 ± 0.3554   5.22  118.0  +104%  •        0.2353 ± 0.0308   85.0
+|       500    0.0029 ± 0.0054   4.59  123.9  +104%  •        0.0094 ± 0.0088   98.4
+| always on    0.0000 ± 0.0000   4.45  157.8  +167%  (jiq)
+|
+| There is no knee: fewer than three standby times are worth considering; widen --from and --to.
+| The work alone needs 60.0 W a server. •: no other standby of tabs has less waiting and less power.
+| ±: 95 % confidence over replications. standby: mean time that an idle server stays on.
+$ ballast tune tabs --servers 20 --setup 5 --points 2 --time 200 --replications 2 --format csv | cut -d, -f1-3
+| policy,standby,verdict
+| tabs,0.05,undecided
+| delayed-off,0.05,undecided
+| tabs,500,stable
+| delayed-off,500,stable
+| jiq,,stable
+$ ballast tune tabs --servers 20 --setup 5 --points 3 --time 200 --replications 2 --format json | jq -c '.spec.setup, .least_power, (.points | length), (.points[0].tabs | keys)'
+| "exp(5)"
+| 60
+| 3
+| ["energy.per_job","energy.per_job.ci","power.mean","power.mean.ci","power.setup","power.setup.ci","power.standby","power.standby.ci","power.waste","power.waste.ci","response.mean","response.mean.ci","response.p99","response.p99.ci","verdict","waiting.mean","waiting.mean.ci"]
+
+# what cannot be
+$ ballast tune
+! ballast: tune: '' cannot be tuned; write ballast tune tabs
+? 2
+$ ballast tune pod
+! ballast: tune: 'pod' cannot be tuned; write ballast tune tabs
+? 2
+$ ballast tune tabs --setup 0
+! ballast: --setup 0: not a mean above 0 or a law, such as 10, det(10) or erlang(4,10)
+? 2
+$ ballast tune tabs --setup x
+! ballast: --setup x: law 'x': no such law; there are exp, det, erlang, hyper, phase, lognormal, pareto, bounded-pareto, uniform
+? 2
+$ ballast tune tabs --from 5 --to 1
+! ballast: standby times from 5 to 1; they must be above 0 and rise
+? 2
+$ ballast tune tabs --points 1
+! ballast: --points 1: not a whole number from 2 to 200
+? 2
+$ ballast tune tabs --engine markov
+! ballast: --engine: tuning runs several engines; leave it out
+? 2
+$ ballast tune tabs --figure x.gif
+! ballast: --figure x.gif: the name must end in .svg, .png or .pdf
+? 2
+$ ballast compare --curve 'sine(2,1)'
+! ballast: --curve sine(2,1): curve 'sine(2,1)': this is not a sine; write constant, sine(A,P) with 0 <= A <= 1 and P > 0, table(T:F T:F ...) or file(PATH)
+? 2
+$ ballast compare --curve 'file(nowhere)'
+! ballast: --curve file(nowhere): curve: cannot read 'nowhere': No such file or directory
+? 2
+$ ballast compare --start busy=2
+! ballast: --start busy=2: start 'busy=2': a fraction is a number from 0 to 1; write idle, or fractions of the servers such as busy=0.1,off=0.9
+? 2
+$ ballast compare --watts 1,2
+! ballast: --watts 1,2: watts '1,2': write those of a server that is busy, idle, in set-up and off, such as 200,140,200,0
+? 2
+$ ballast compare --buffer 0
+! ballast: --buffer 0: not a whole number from 1
+? 2
+$ ballast compare --policy delayed-off --buffer 2
+! ballast: --policy: policy 'delayed-off' is one common queue and needs an unlimited buffer
+? 2
+$ ballast compare --policy delayed-off --engine event
+! ballast: --policy: engine 'event' cannot run policy 'delayed-off'; use pooled or auto
+? 2
+$ ballast compare --policy jiq --engine pooled
+! ballast: --policy: engine 'pooled' is for one common queue, not for policy 'jiq'; use auto
+? 2
+$ ballast compare --policy tabs --setup 'det(3)' --engine markov
+! ballast: --policy: engine 'markov' needs exponential sizes, standby and set-up times; use event or auto
+? 2
+$ ballast compare --window 0
+! ballast: --window 0: not a length of time above 0, such as 10
+? 2
+$ ballast fluid tabs --from full
+! ballast: --from: start 'full': a state is busy, setup or off; write idle, or fractions of the servers such as busy=0.1,off=0.9
+? 2
+$ ballast fluid tabs --from off=1
+! ballast: tabs: starting state: no server is on; at least some must be busy or idle
+? 2
+$ ballast fluid tabs --service 'pareto(2)'
+! ballast: the fluid model of tabs needs sizes in at most 16 phases; use exp, erlang, hyper or phase
+? 2

@@ -1,0 +1,108 @@
+/* Frontiers, knees, and a small tuning from end to end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ballast/tune.h"
+
+#include <math.h>
+#include <string.h>
+
+static void frontier_is_what_nothing_betters(void **unused) {
+    (void)unused;
+    /*                  0  1  2  3    4  5    6 */
+    const double x[] = {1, 2, 3, 2, 4.5, 3, NAN}, y[] = {9, 4, 3, 5, 3, 3, 0};
+    const bool wanted[] = {true, true, true, false, false, true, false};
+    bool on[7];
+    bal_frontier_mark(x, y, 7, on);
+    for (int i = 0; i < 7; i++)
+        if (on[i] != wanted[i])
+            fail_msg("point %d is %s the frontier", i, on[i] ? "on" : "off");
+}
+
+static void knee_is_farthest_from_the_chord(void **unused) {
+    (void)unused;
+    const bool all[] = {true, true, true, true, true};
+    const double x[] = {0, 1, 2, 6, 10}, y[] = {100, 40, 10, 4, 0};
+    assert_int_equal(bal_frontier_knee(x, y, 5, all), 2); /* 1 - 0.2 - 0.1 */
+    /* Scale and order do not matter. */
+    const double back_x[] = {1010, 1006, 1002, 1001, 1000}, back_y[] = {0, 0.4, 1, 4, 10};
+    assert_int_equal(bal_frontier_knee(back_x, back_y, 5, all), 2);
+    /* A straight line, two points and a single height have none. */
+    const double line[] = {4, 3, 2, 1, 0}, flat[] = {1, 1, 1, 1, 1}, up[] = {0, 1, 2, 3, 4};
+    assert_int_equal(bal_frontier_knee(up, line, 5, all), 5);
+    assert_int_equal(bal_frontier_knee(up, flat, 5, all), 5);
+    const bool two[] = {true, false, false, false, true};
+    assert_int_equal(bal_frontier_knee(x, y, 5, two), 5);
+}
+
+static struct bal_tuning small_tuning(void) {
+    struct bal_tuning tuning = {.run = {.seed = 1, .time = 2000, .warmup = NAN},
+                                .replications = 2,
+                                .shortest = 0.1,
+                                .longest = 100,
+                                .points = 4,
+                                .model = {.load = 0.3}};
+    assert_int_equal(bal_servers_parse("50", &tuning.model.servers, NULL), BAL_OK);
+    assert_int_equal(bal_law_parse("exp", &tuning.model.size, NULL), BAL_OK);
+    assert_int_equal(bal_law_parse("det(10)", &tuning.model.setup, NULL), BAL_OK);
+    return tuning;
+}
+
+static void tuning_runs_what_it_says(void **unused) {
+    (void)unused;
+    const struct bal_tuning tuning = small_tuning();
+    const struct bal_lab_options options = {.threads = 2};
+    struct bal_tuned tuned;
+    struct bal_error err = {0};
+    if (bal_tune(&tuning, &options, &tuned, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(tuned.points, 4);
+    double before = INFINITY;
+    for (unsigned i = 0; i < 4; i++) {
+        const struct bal_tune_point *point = &tuned.point[i];
+        assert_true(fabs(point->standby - 0.1 * pow(10, i)) < 1e-9 * point->standby);
+        assert_int_equal(point->tabs.engine, BAL_ENGINE_EVENT); /* set-ups are not exponential */
+        assert_int_equal(point->pooled.engine, BAL_ENGINE_POOLED);
+        assert_true(point->tabs.metric[BAL_WAITING_MEAN].mean < before); /* longer standby, less waiting */
+        before = point->tabs.metric[BAL_WAITING_MEAN].mean;
+    }
+    assert_true(tuned.point[3].frontier); /* nobody waits less */
+    assert_true(fabs(tuned.always_on.metric[BAL_POWER_MEAN].mean - 158) < 3);
+    bal_tuned_fini(&tuned);
+}
+
+static void impossible_tunings_are_refused(void **unused) {
+    (void)unused;
+    const struct bal_lab_options options = {.threads = 1};
+    struct bal_tuned tuned;
+    struct bal_error err = {0};
+    struct bal_tuning tuning = small_tuning();
+    tuning.shortest = 0;
+    assert_int_equal(bal_tune(&tuning, &options, &tuned, &err), BAL_E_RANGE);
+    tuning = small_tuning();
+    tuning.longest = tuning.shortest;
+    assert_int_equal(bal_tune(&tuning, &options, &tuned, &err), BAL_E_RANGE);
+    tuning = small_tuning();
+    tuning.points = 1;
+    assert_int_equal(bal_tune(&tuning, &options, &tuned, &err), BAL_E_RANGE);
+    tuning = small_tuning();
+    tuning.model.setup = (struct bal_law){0};
+    assert_int_equal(bal_tune(&tuning, &options, &tuned, &err), BAL_E_MODEL);
+    tuning = small_tuning();
+    tuning.model.load = -1;
+    assert_int_equal(bal_tune(&tuning, &options, &tuned, &err), BAL_E_RANGE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frontier_is_what_nothing_betters),
+        cmocka_unit_test(knee_is_farthest_from_the_chord),
+        cmocka_unit_test(tuning_runs_what_it_says),
+        cmocka_unit_test(impossible_tunings_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
