@@ -28,11 +28,11 @@ static void warn_imprecise(const struct comparison *comparison) {
 static int print_results(const struct cli_setup *setup, const struct comparison *comparison,
                          struct cli_output *output) {
     if (setup->format == CLI_JSON)
-        comparison_json(comparison, output->stream);
+        bal_comparison_json(comparison, output->stream);
     else if (setup->format == CLI_CSV)
-        comparison_csv(comparison, output->stream);
+        bal_comparison_csv(comparison, output->stream);
     else
-        comparison_text(comparison, output->stream);
+        bal_comparison_text(comparison, output->stream);
     const int status = cli_output_close(output);
     if (status)
         return status;

@@ -289,7 +289,7 @@ static void print_wrapped(const char *text, int indent, FILE *out) {
         const size_t length = strcspn(text, " \n");
         char word[200];
         snprintf(word, sizeof word, "%.*s", (int)(length < 190 ? length : 190), text);
-        const size_t width = table_text_width(word);
+        const size_t width = bal_table_text_width(word);
         if (column > 0 && column + 1 + width > 96) {
             fputc('\n', out);
             column = 0;
@@ -341,40 +341,40 @@ static void print_text(const struct work *work, bool drawn, FILE *out) {
 static void json_measured(struct json *json, const struct bal_claim *claim,
                           const struct bal_finding *finding) {
     if (claim->measure == BAL_MEASURE_VERDICT) {
-        json_text(json, "measured", bal_verdict_text(finding->verdict));
-        json_null(json, "ci");
+        bal_json_text(json, "measured", bal_verdict_text(finding->verdict));
+        bal_json_null(json, "ci");
         return;
     }
-    json_number(json, "measured", finding->value);
-    json_number(json, "ci", fmax(finding->high - finding->value, finding->value - finding->low));
+    bal_json_number(json, "measured", finding->value);
+    bal_json_number(json, "ci", fmax(finding->high - finding->value, finding->value - finding->low));
 }
 
 static void print_json(const struct work *work, FILE *out) {
     struct json json;
-    json_init(&json, out);
-    json_open(&json, NULL, '{');
-    json_text(&json, "paper", work->paper.name);
-    json_text(&json, "title", work->paper.title);
-    json_text(&json, "mode", bal_mode_text(work->request->mode));
-    json_text(&json, "output", work->directory);
-    json_open(&json, "claims", '[');
+    bal_json_init(&json, out);
+    bal_json_open(&json, NULL, '{');
+    bal_json_text(&json, "paper", work->paper.name);
+    bal_json_text(&json, "title", work->paper.title);
+    bal_json_text(&json, "mode", bal_mode_text(work->request->mode));
+    bal_json_text(&json, "output", work->directory);
+    bal_json_open(&json, "claims", '[');
     for (size_t i = 0; i < work->count; i++)
         for (size_t k = 0; k < work->experiment[i]->claims; k++) {
             const struct bal_claim *claim = &work->experiment[i]->claim[k];
             const struct bal_finding *finding = &work->finding[i][k];
-            json_open(&json, NULL, '{');
-            json_text(&json, "id", claim->id);
-            json_text(&json, "experiment", work->experiment[i]->name);
-            json_text(&json, "section", claim->section ? claim->section : "");
-            json_text(&json, "says", claim->says);
+            bal_json_open(&json, NULL, '{');
+            bal_json_text(&json, "id", claim->id);
+            bal_json_text(&json, "experiment", work->experiment[i]->name);
+            bal_json_text(&json, "section", claim->section ? claim->section : "");
+            bal_json_text(&json, "says", claim->says);
             json_measured(&json, claim, finding);
-            json_text(&json, "at", finding->where);
-            json_text(&json, "expected", claim->expected);
-            json_text(&json, "verdict", bal_judgement_text(finding->judgement));
-            json_close(&json, '}');
+            bal_json_text(&json, "at", finding->where);
+            bal_json_text(&json, "expected", claim->expected);
+            bal_json_text(&json, "verdict", bal_judgement_text(finding->judgement));
+            bal_json_close(&json, '}');
         }
-    json_close(&json, ']');
-    json_close(&json, '}');
+    bal_json_close(&json, ']');
+    bal_json_close(&json, '}');
 }
 
 static int print_findings(const struct work *work, bool drawn) {
@@ -406,17 +406,17 @@ static int list_papers(const struct request *request) {
         return cli_fail("%s", err.text);
     if (request->format == CLI_JSON) {
         struct json json;
-        json_init(&json, stdout);
-        json_open(&json, NULL, '[');
+        bal_json_init(&json, stdout);
+        bal_json_open(&json, NULL, '[');
         for (size_t i = 0; i < papers.count; i++) {
-            json_open_line(&json, NULL, '{');
-            json_text(&json, "paper", papers.paper[i].name);
-            json_text(&json, "title", papers.paper[i].title);
-            json_text(&json, "source", papers.paper[i].source);
-            json_count(&json, "experiments", papers.paper[i].experiments);
-            json_close(&json, '}');
+            bal_json_open_line(&json, NULL, '{');
+            bal_json_text(&json, "paper", papers.paper[i].name);
+            bal_json_text(&json, "title", papers.paper[i].title);
+            bal_json_text(&json, "source", papers.paper[i].source);
+            bal_json_count(&json, "experiments", papers.paper[i].experiments);
+            bal_json_close(&json, '}');
         }
-        json_close(&json, ']');
+        bal_json_close(&json, ']');
     } else {
         for (size_t i = 0; i < papers.count; i++)
             printf("%-14s %s\n%-14s %s\n", papers.paper[i].name, papers.paper[i].title, "",

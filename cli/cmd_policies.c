@@ -63,23 +63,23 @@ static void range_text(const struct bal_param *param, char *text, size_t size) {
 
 static void print_list(FILE *out) {
     struct table table;
-    table_init(&table, 5);
+    bal_table_init(&table, 5);
     static const char *const head[] = {"policy", "rule", "cost a job", "bits, N=1000", "paper"};
     for (int i = 0; i < 5; i++)
-        table_add(&table, "%s", head[i]);
+        bal_table_add(&table, "%s", head[i]);
     for (size_t i = 0; i < listed_count(); i++) {
         const struct bal_policy *policy = listed(i);
         char name[200], bits[32];
         default_text(policy, name, sizeof name);
         memory_text(policy, 1000, bits, sizeof bits);
-        table_add(&table, "%s", name);
-        table_add(&table, "%s", policy->summary);
-        table_add(&table, "%s", policy->cost);
-        table_add(&table, "%s", bits);
-        table_add(&table, "%s", policy->paper);
+        bal_table_add(&table, "%s", name);
+        bal_table_add(&table, "%s", policy->summary);
+        bal_table_add(&table, "%s", policy->cost);
+        bal_table_add(&table, "%s", bits);
+        bal_table_add(&table, "%s", policy->paper);
     }
-    table_print(&table, "lllrl", true, out);
-    table_fini(&table);
+    bal_table_print(&table, "lllrl", true, out);
+    bal_table_fini(&table);
     fputs("\nA policy is written name or name:key=value,... ; ballast policies NAME tells its parameters.\n"
           "central and delayed-off are one common queue, to compare with; a dispatcher cannot host them.\n",
           out);
@@ -126,42 +126,41 @@ static void print_markdown(FILE *out) {
             const struct bal_param *param = &listed(i)->params[k];
             char range[200];
             range_text(param, range, sizeof range);
-            fprintf(out, "| `%s` | `%s` | %s | %s |\n", listed(i)->name, param->name, range,
-                    param->help);
+            fprintf(out, "| `%s` | `%s` | %s | %s |\n", listed(i)->name, param->name, range, param->help);
         }
 }
 
 static void json_policy(struct json *json, const struct bal_policy *policy) {
-    json_open(json, NULL, '{');
-    json_text(json, "name", policy->name);
-    json_text(json, "summary", policy->summary);
-    json_text(json, "cost", policy->cost);
-    json_text(json, "paper", policy->paper);
-    json_bool(json, "symmetric", policy->flags & BAL_SYMMETRIC);
-    json_open(json, "parameters", '[');
+    bal_json_open(json, NULL, '{');
+    bal_json_text(json, "name", policy->name);
+    bal_json_text(json, "summary", policy->summary);
+    bal_json_text(json, "cost", policy->cost);
+    bal_json_text(json, "paper", policy->paper);
+    bal_json_bool(json, "symmetric", policy->flags & BAL_SYMMETRIC);
+    bal_json_open(json, "parameters", '[');
     for (unsigned k = 0; k < policy->param_count; k++) {
         const struct bal_param *param = &policy->params[k];
-        json_open_line(json, NULL, '{');
-        json_text(json, "name", param->name);
-        json_number(json, "low", param->low);
-        json_number(json, "high", param->high);
-        json_number(json, "default", param->fallback);
-        json_bool(json, "whole", param->whole);
-        json_text(json, "help", param->help);
-        json_close(json, '}');
+        bal_json_open_line(json, NULL, '{');
+        bal_json_text(json, "name", param->name);
+        bal_json_number(json, "low", param->low);
+        bal_json_number(json, "high", param->high);
+        bal_json_number(json, "default", param->fallback);
+        bal_json_bool(json, "whole", param->whole);
+        bal_json_text(json, "help", param->help);
+        bal_json_close(json, '}');
     }
-    json_close(json, ']');
-    json_close(json, '}');
+    bal_json_close(json, ']');
+    bal_json_close(json, '}');
 }
 
 static void print_json(const struct bal_policy *only, FILE *out) {
     struct json json;
-    json_init(&json, out);
-    json_open(&json, NULL, '[');
+    bal_json_init(&json, out);
+    bal_json_open(&json, NULL, '[');
     for (size_t i = 0; i < listed_count(); i++)
         if (!only || only == listed(i))
             json_policy(&json, listed(i));
-    json_close(&json, ']');
+    bal_json_close(&json, ']');
 }
 
 static int run(const struct cli_command *command, int argc, char **argv) {

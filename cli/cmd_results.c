@@ -60,13 +60,13 @@ static void add_run(struct table *table, struct bal_store *store, const struct b
     char trials[60] = "?";
     if (!read_run(run, &e, &err) && !bal_sweep_status(e, store, &progress, &err))
         snprintf(trials, sizeof trials, "%zu/%zu", progress.done, progress.total);
-    table_add(table, "%lld", (long long)run->id);
-    table_add(table, "%s", run->name);
-    table_add(table, "%s", bal_mode_text(run->mode));
-    table_add(table, "%s", trials);
-    table_add(table, "%s", run->started);
-    table_add(table, "%s", run->ended ? run->ended : "not complete");
-    table_add(table, "%s", run->version);
+    bal_table_add(table, "%lld", (long long)run->id);
+    bal_table_add(table, "%s", run->name);
+    bal_table_add(table, "%s", bal_mode_text(run->mode));
+    bal_table_add(table, "%s", trials);
+    bal_table_add(table, "%s", run->started);
+    bal_table_add(table, "%s", run->ended ? run->ended : "not complete");
+    bal_table_add(table, "%s", run->version);
     bal_experiment_free(e);
 }
 
@@ -78,13 +78,13 @@ static int list_runs(struct bal_store *store, const struct bal_store_run *runs, 
     if (status)
         return status;
     struct table table;
-    table_init(&table, sizeof heads / sizeof *heads);
+    bal_table_init(&table, sizeof heads / sizeof *heads);
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        table_add(&table, "%s", heads[i]);
+        bal_table_add(&table, "%s", heads[i]);
     for (size_t i = 0; i < count; i++)
         add_run(&table, store, &runs[i]);
-    table_print(&table, "rllrlll", true, output.stream);
-    table_fini(&table);
+    bal_table_print(&table, "rllrlll", true, output.stream);
+    bal_table_fini(&table);
     return cli_output_close(&output);
 }
 

@@ -182,15 +182,15 @@ static void print_none(const struct answer *answer, FILE *out) {
 
 static void add_row(struct table *table, const struct answer *answer, const char *what, const char *wanted,
                     double theory, struct bal_estimate measured) {
-    table_add(table, "%s", what);
-    table_add(table, "%s", wanted);
-    table_add(table, "%.4f", theory);
+    bal_table_add(table, "%s", what);
+    bal_table_add(table, "%s", wanted);
+    bal_table_add(table, "%.4f", theory);
     if (!answer->simulated)
         return;
     if (isnan(measured.half))
-        table_add(table, "%.4f", measured.mean);
+        bal_table_add(table, "%.4f", measured.mean);
     else
-        table_add(table, "%.4f \u00b1 %.4f", measured.mean, measured.half);
+        bal_table_add(table, "%.4f \u00b1 %.4f", measured.mean, measured.half);
 }
 
 static void print_table(const struct answer *answer, FILE *out) {
@@ -205,19 +205,19 @@ static void print_table(const struct answer *answer, FILE *out) {
     if (is_wanted_loss(request))
         snprintf(loss, sizeof loss, "<= %g", request->wish.loss);
     struct table table;
-    table_init(&table, answer->simulated ? 4 : 3);
-    table_add(&table, "%s", "");
-    table_add(&table, "wanted");
-    table_add(&table, "theory");
+    bal_table_init(&table, answer->simulated ? 4 : 3);
+    bal_table_add(&table, "%s", "");
+    bal_table_add(&table, "wanted");
+    bal_table_add(&table, "theory");
     if (answer->simulated)
-        table_add(&table, "%u servers", request->setup.model.servers.group[0].count);
+        bal_table_add(&table, "%u servers", request->setup.model.servers.group[0].count);
     add_row(&table, answer, "gain: pod over high", gain, theory->gain, measured->gain);
     add_row(&table, answer, "loss: low over pod", loss, theory->loss, measured->loss);
     add_row(&table, answer, "mean response, high", "", theory->high, measured->high);
     add_row(&table, answer, "mean response, low", "", theory->low, measured->low);
     add_row(&table, answer, pod_label, "", theory->pod, measured->pod);
-    table_print(&table, "llrr", true, out);
-    table_fini(&table);
+    bal_table_print(&table, "llrr", true, out);
+    bal_table_fini(&table);
 }
 
 static void print_text(const struct answer *answer, FILE *out) {
@@ -251,66 +251,66 @@ static void print_text(const struct answer *answer, FILE *out) {
 }
 
 static void json_estimate(struct json *json, const char *key, struct bal_estimate estimate) {
-    json_open_line(json, key, '{');
-    json_number(json, "mean", estimate.mean);
-    json_number(json, "ci", estimate.half);
-    json_close(json, '}');
+    bal_json_open_line(json, key, '{');
+    bal_json_number(json, "mean", estimate.mean);
+    bal_json_number(json, "ci", estimate.half);
+    bal_json_close(json, '}');
 }
 
 static void json_spec(struct json *json, const struct request *request) {
     char policy[BAL_PRIVILEGE_TEXT];
     bal_privilege_policy(&request->wish.priority, policy);
-    json_open(json, "spec", '{');
-    json_text(json, "policy", policy);
-    json_number(json, "load", request->wish.priority.lambda);
-    json_number(json, "gain", is_wanted_gain(request) ? request->wish.gain : NAN);
-    json_number(json, "loss", request->wish.loss);
-    json_close(json, '}');
+    bal_json_open(json, "spec", '{');
+    bal_json_text(json, "policy", policy);
+    bal_json_number(json, "load", request->wish.priority.lambda);
+    bal_json_number(json, "gain", is_wanted_gain(request) ? request->wish.gain : NAN);
+    bal_json_number(json, "loss", request->wish.loss);
+    bal_json_close(json, '}');
 }
 
 static void json_theory(struct json *json, const struct bal_privilege *found) {
-    json_open(json, "theory", '{');
-    json_number(json, "gain", found->theory.gain);
-    json_number(json, "loss", found->theory.loss);
-    json_number(json, "high", found->theory.high);
-    json_number(json, "low", found->theory.low);
-    json_number(json, "pod", found->theory.pod);
-    json_number(json, "most_gain", found->most_gain);
-    json_number(json, "least_loss", found->least_loss);
-    json_close(json, '}');
+    bal_json_open(json, "theory", '{');
+    bal_json_number(json, "gain", found->theory.gain);
+    bal_json_number(json, "loss", found->theory.loss);
+    bal_json_number(json, "high", found->theory.high);
+    bal_json_number(json, "low", found->theory.low);
+    bal_json_number(json, "pod", found->theory.pod);
+    bal_json_number(json, "most_gain", found->most_gain);
+    bal_json_number(json, "least_loss", found->least_loss);
+    bal_json_close(json, '}');
 }
 
 static void json_simulation(struct json *json, const struct answer *answer) {
     const struct cli_setup *setup = &answer->request->setup;
     const struct bal_privilege_measured *measured = &answer->measured;
-    json_open(json, "simulation", '{');
-    json_count(json, "servers", setup->model.servers.group[0].count);
-    json_number(json, "time", cli_setup_time(setup));
-    json_count(json, "replications", measured->replications);
-    json_count(json, "seed", (uint64_t)setup->seed);
+    bal_json_open(json, "simulation", '{');
+    bal_json_count(json, "servers", setup->model.servers.group[0].count);
+    bal_json_number(json, "time", cli_setup_time(setup));
+    bal_json_count(json, "replications", measured->replications);
+    bal_json_count(json, "seed", (uint64_t)setup->seed);
     json_estimate(json, "gain", measured->gain);
     json_estimate(json, "loss", measured->loss);
     json_estimate(json, "high", measured->high);
     json_estimate(json, "low", measured->low);
     json_estimate(json, "pod", measured->pod);
-    json_bool(json, "confirmed", is_confirmed(answer));
-    json_bool(json, "cut_short", answer->cut_short);
-    json_close(json, '}');
+    bal_json_bool(json, "confirmed", is_confirmed(answer));
+    bal_json_bool(json, "cut_short", answer->cut_short);
+    bal_json_close(json, '}');
 }
 
 static void print_json(const struct answer *answer, FILE *out) {
     struct json json;
-    json_init(&json, out);
-    json_open(&json, NULL, '{');
-    json_text(&json, "version", BALLAST_VERSION);
+    bal_json_init(&json, out);
+    bal_json_open(&json, NULL, '{');
+    bal_json_text(&json, "version", BALLAST_VERSION);
     json_spec(&json, answer->request);
-    json_number(&json, "share", answer->found.p);
+    bal_json_number(&json, "share", answer->found.p);
     json_theory(&json, &answer->found);
     if (answer->simulated)
         json_simulation(&json, answer);
     else
-        json_null(&json, "simulation");
-    json_close(&json, '}');
+        bal_json_null(&json, "simulation");
+    bal_json_close(&json, '}');
 }
 
 /* ---- the work ---- */

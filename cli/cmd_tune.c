@@ -9,8 +9,8 @@
 #include <string.h>
 
 struct request {
-    struct cli_setup setup;       /* first: its setters take the whole */
-    double shortest, longest;     /* NaN: not given */
+    struct cli_setup setup;   /* first: its setters take the whole */
+    double shortest, longest; /* NaN: not given */
     double points;
     const char *figure;
 };
@@ -40,9 +40,11 @@ static enum bal_code set_figure(void *into, const char *value, struct bal_error 
 static const struct cli_option options[] = {
     {"servers", "FLEET", "a number, or COUNTxSPEED,... (default 100)", cli_set_servers},
     {"load", "X", "arriving work over capacity (default 0.3)", cli_set_load},
-    {"setup", "S", "time to switch a server on: its mean, or a law such as det(10) (default 10)", cli_set_setup},
+    {"setup", "S", "time to switch a server on: its mean, or a law such as det(10) (default 10)",
+     cli_set_setup},
     {"service", "LAW", "job sizes (default exp)", cli_set_service},
-    {"curve", "SHAPE", "load over time: sine(A,P), table(T:F ...) or file(PATH) (default constant)", cli_set_curve},
+    {"curve", "SHAPE", "load over time: sine(A,P), table(T:F ...) or file(PATH) (default constant)",
+     cli_set_curve},
     {"watts", "B,I,S,O", "of a server busy, idle, in set-up, off (default 200,140,200,0)", cli_set_watts},
     {"from", "T", "shortest mean standby time (default: a hundredth of the set-up time)", set_shortest},
     {"to", "T", "longest (default: a hundred set-up times)", set_longest},
@@ -61,19 +63,19 @@ static double time_of(const struct request *request) {
     return fmin(fmax(fmax(3e5 / rate, 200 * setup->model.setup.mean), 1000), 2e6 / rate);
 }
 
-static int print(const struct request *request, const struct bal_tuning *tuning, const struct bal_tuned *tuned,
-                 bool cut_short, struct cli_output *output) {
+static int print(const struct request *request, const struct bal_tuning *tuning,
+                 const struct bal_tuned *tuned, bool cut_short, struct cli_output *output) {
     struct bal_error err = {0};
-    if (request->figure && !cut_short && tune_figure(tuning, tuned, request->figure, &err)) {
+    if (request->figure && !cut_short && bal_tune_figure(tuning, tuned, request->figure, &err)) {
         cli_output_discard(output);
         return cli_fail("--figure %s: %s", request->figure, err.text);
     }
     if (request->setup.format == CLI_JSON)
-        tune_json(tuning, tuned, output->stream);
+        bal_tune_json(tuning, tuned, output->stream);
     else if (request->setup.format == CLI_CSV)
-        tune_csv(tuning, tuned, output->stream);
+        bal_tune_csv(tuning, tuned, output->stream);
     else
-        tune_text(tuning, tuned, output->stream);
+        bal_tune_text(tuning, tuned, output->stream);
     const int status = cli_output_close(output);
     if (status || !cut_short)
         return status;
@@ -145,10 +147,11 @@ const struct cli_command cmd_tune = {
     .name = "tune",
     .summary = "find how long idle servers should stay on: delay against energy",
     .operands = "tabs",
-    .description =
-        "Sweeps the standby time of tabs, after which an idle server switches off, and shows what it costs in power and\n"
-        "waiting, with the knee of the frontier marked; beside it servers that are always on (jiq) and one common queue with\n"
-        "the same times (delayed-off).",
+    .description = "Sweeps the standby time of tabs, after which an idle server switches off, and shows what "
+                   "it costs in power and\n"
+                   "waiting, with the knee of the frontier marked; beside it servers that are always on "
+                   "(jiq) and one common queue with\n"
+                   "the same times (delayed-off).",
     .examples = "  ballast tune tabs --servers 100 --load 0.3 --setup 10\n"
                 "  ballast tune tabs --servers 1000 --load 0.6 --setup 'det(30)' --figure frontier.svg\n",
     .options = options,

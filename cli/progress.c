@@ -28,8 +28,8 @@ void cli_progress_show(void *context, double part) {
     if (part > 0.02 && elapsed > 0.5)
         snprintf(left, sizeof left, ", %.0f s left", ceil(elapsed * (1 - part) / part));
     const int done = (int)(part * WIDTH);
-    fprintf(stderr, "\r[%.*s%*s] %3.0f %%%s%s%s\033[K", done, "##############################", WIDTH - done, "",
-            100 * part, *progress->note ? ", " : "", progress->note, left);
+    fprintf(stderr, "\r[%.*s%*s] %3.0f %%%s%s%s\033[K", done, "##############################", WIDTH - done,
+            "", 100 * part, *progress->note ? ", " : "", progress->note, left);
     fflush(stderr);
 }
 

@@ -46,13 +46,17 @@ struct bal_case cli_setup_case(const struct cli_setup *setup, size_t policy);
         {"discipline", "NAME", "auto, fifo, preemptive or nonpreemptive (default auto)",                     \
          cli_set_discipline},                                                                                \
         {"tasks", "M", "tasks of a job, divided among servers (default 1)", cli_set_tasks},                  \
-        {"curve", "SHAPE", "load over time: constant, sine(A,P), table(T:F ...) or file(PATH)", cli_set_curve},  \
-    {"buffer", "B", "most jobs at a server, one more is lost (default: no limit)", cli_set_buffer},          \
-    {"standby", "LAW", "idle time before a server switches off, in place of 1/mu: det(10), ...", cli_set_standby},\
-    {"setup", "LAW", "time to switch a server on, in place of 1/nu: det(10), erlang(4,10), ...", cli_set_setup},\
-    {"watts", "B,I,S,O", "of a server busy, idle, in set-up, off (default 200,140,200,0)", cli_set_watts},   \
-    {"start", "STATE", "idle, or parts such as busy=0.1,setup=0,off=0.9 (default idle)", cli_set_start},     \
-    {"slotted", NULL, "slotted time: a batch of jobs in each slot, capacities of 1 or more",             \
+        {"curve", "SHAPE", "load over time: constant, sine(A,P), table(T:F ...) or file(PATH)",              \
+         cli_set_curve},                                                                                     \
+        {"buffer", "B", "most jobs at a server, one more is lost (default: no limit)", cli_set_buffer},      \
+        {"standby", "LAW", "idle time before a server switches off, in place of 1/mu: det(10), ...",         \
+         cli_set_standby},                                                                                   \
+        {"setup", "LAW", "time to switch a server on, in place of 1/nu: det(10), erlang(4,10), ...",         \
+         cli_set_setup},                                                                                     \
+        {"watts", "B,I,S,O", "of a server busy, idle, in set-up, off (default 200,140,200,0)",               \
+         cli_set_watts},                                                                                     \
+        {"start", "STATE", "idle, or parts such as busy=0.1,setup=0,off=0.9 (default idle)", cli_set_start}, \
+        {"slotted", NULL, "slotted time: a batch of jobs in each slot, capacities of 1 or more",             \
          cli_set_slotted},                                                                                   \
         {"batch", "LAW", "slotted: poisson, geometric, bernoulli, constant(K), ... (default poisson)",       \
          cli_set_batch},                                                                                     \
@@ -67,7 +71,8 @@ struct bal_case cli_setup_case(const struct cli_setup *setup, size_t policy);
     {"time", "T", "length of each replication in time (slots)", cli_set_time},                               \
         {"jobs", "J", "or in expected jobs (default 2M, and at least 100 a server)", cli_set_jobs},          \
         {"warmup", "PART", "part of the run to cut, 0 to 0.999 (default auto: MSER-5)", cli_set_warmup},     \
-        {"window", "W", "or measure the last W units of time alone (least: a thousandth of the run)", cli_set_window},\
+        {"window", "W", "or measure the last W units of time alone (least: a thousandth of the run)",        \
+         cli_set_window},                                                                                    \
         {"replications", "R", "independent runs of each policy (default 10)", cli_set_replications},         \
         {"precision", "P", "add replications until the mean is known to within P, such as 0.01",             \
          cli_set_precision},                                                                                 \
@@ -75,7 +80,7 @@ struct bal_case cli_setup_case(const struct cli_setup *setup, size_t policy);
         {"threads", "K", "threads to use (default: all processors); results do not depend on it",            \
          cli_set_threads},                                                                                   \
     {                                                                                                        \
-        "engine", "NAME", "auto, markov, event, slotted or pooled (default auto)", cli_set_engine                    \
+        "engine", "NAME", "auto, markov, event, slotted or pooled (default auto)", cli_set_engine            \
     }
 
 #define CLI_OUTPUT_OPTIONS                                                                                   \

@@ -91,4 +91,64 @@ static inline struct bal_decision host_route(struct host *host, uint32_t count, 
     return bal_policy_route(&host->spec, host->state, &host->fleet, &job, &host->rng);
 }
 
+/* Does the decision keep the contract? */
+static inline void assert_decision(const struct host *host, struct bal_decision decision) {
+    const struct bal_policy *policy = host->spec.policy;
+    const uint32_t servers = host->setting.servers;
+    const bool refused = decision.server == BAL_NONE && policy->flags & BAL_MAY_REFUSE;
+    const bool wakes_well = decision.wake == BAL_NONE || decision.wake < servers;
+    const bool moves_well = decision.move_to == BAL_NONE || decision.move_to < servers;
+    if (decision.move_to != BAL_NONE) /* then there is a job of lower rank to move, and whoever moves jobs
+                                         says so */
+        assert_true(policy->flags & BAL_MOVES_JOBS &&
+                    host->urgent[decision.server] < host->length[decision.server]);
+    if ((decision.server >= servers && !refused) || !wakes_well || !moves_well)
+        fail_msg("policy %s: decision %u wake %u move %u of %u servers", policy->name, decision.server,
+                 decision.wake, decision.move_to, servers);
+}
+
+/* A job joins as was decided, with an exponential amount of work. */
+static inline void host_join(struct host *host, struct bal_decision decision, struct bal_rng *rng) {
+    if (decision.server == BAL_NONE)
+        return;
+    if (decision.move_to != BAL_NONE) {
+        host->length[decision.server]--;
+        host->length[decision.move_to]++;
+    }
+    host->length[decision.server]++;
+    host->urgent[decision.server] += host->rank == 0;
+    host->work[decision.server] += bal_rng_exp(rng);
+}
+
+/* One job leaves a server, an urgent one if there is any, and the server reports if that was the last. */
+static inline void host_leave(struct host *host, uint32_t server) {
+    if (host->length[server] == 0)
+        return;
+    host->work[server] *= (host->length[server] - 1.0) / host->length[server];
+    host->urgent[server] -= host->urgent[server] > 0;
+    if (--host->length[server] == 0)
+        host_report(host, BAL_REPORT_IDLE, server);
+}
+
+/* Divided among servers: nothing is lost or invented, no server is named twice, and shares are not empty. */
+static inline void assert_split(const struct host *host, struct bal_decision decision, uint32_t count) {
+    assert_decision(host, decision);
+    if (decision.parts == 0)
+        return;
+    assert_true(decision.parts <= host->setting.servers);
+    bool seen[64] = {false};
+    uint64_t sum = 0;
+    for (uint32_t part = 0; part < decision.parts; part++) {
+        const struct bal_share share = host->fleet.shares[part];
+        if (share.server >= host->setting.servers || share.count == 0 || seen[share.server])
+            fail_msg("policy %s: share %u of %u is %u jobs to server %u", host->spec.policy->name, part,
+                     decision.parts, share.count, share.server);
+        seen[share.server] = true;
+        sum += share.count;
+    }
+    if (sum != count)
+        fail_msg("policy %s: %u jobs were split into %llu", host->spec.policy->name, count,
+                 (unsigned long long)sum);
+}
+
 #endif

@@ -1,10 +1,10 @@
 /* How the load varies over time: a factor that multiplies the arrival rate.
  *
- *   constant           1 at all times
- *   sine(A,P)          1 + A sin(2 pi t / P), 0 <= A <= 1, period P
- *   table(T:F T:F ...) piecewise linear through the points (T, F), T ascending, F >= 0; constant before the
- * first and after the last
- *   file(PATH)         such a table from a file: a line for each point, its time and its factor; # begins a comment
+ *   constant            1 at all times
+ *   sine(A,P)           1 + A sin(2 pi t / P), 0 <= A <= 1, period P
+ *   table(T:F T:F ...)  piecewise linear through the points (T, F), T ascending, F >= 0; constant before the
+ *                       first and after the last
+ *   file(PATH)          such a table from a file: on each line a time and a factor; # begins a comment
  */
 #ifndef BALLAST_CURVE_H
 #define BALLAST_CURVE_H

@@ -72,23 +72,25 @@ struct bal_tabs {
     struct bal_curve curve;
     double unit; /* a mean service time in the unit of the curve */
     unsigned phases;
-    double start[BAL_LAW_PHASES], rate[BAL_LAW_PHASES], jump[BAL_LAW_PHASES][BAL_LAW_PHASES], leave[BAL_LAW_PHASES];
+    double start[BAL_LAW_PHASES], rate[BAL_LAW_PHASES], jump[BAL_LAW_PHASES][BAL_LAW_PHASES],
+        leave[BAL_LAW_PHASES];
 };
 
 /* size must be exponential, erlang, hyper or phase, of any finite mean; curve may be NULL. */
-enum bal_code bal_tabs_init(struct bal_tabs *tabs, double lambda, double mu, double nu, const struct bal_law *size,
-                            const struct bal_curve *curve, struct bal_error *err);
+enum bal_code bal_tabs_init(struct bal_tabs *tabs, double lambda, double mu, double nu,
+                            const struct bal_law *size, const struct bal_curve *curve, struct bal_error *err);
 
-/* A hybrid system: head = 2, width = phases. y[0] is the fraction of servers that are off, y[1] in set-up, and
- * y[2 + (i - 1) phases + j] that of servers with at least i jobs whose job in service is in phase j (from 0); the others
- * are idle and on. At least some servers must be on. */
+/* A hybrid system: head = 2, width = phases. y[0] is the fraction of servers that are off, y[1] in set-up,
+ * and y[2 + (i - 1) phases + j] that of servers with at least i jobs whose job in service is in phase j (from
+ * 0); the others are idle and on. At least some servers must be on. */
 struct bal_fluid_model bal_fluid_tabs(const struct bal_tabs *tabs);
 
-/* What its paths tend to under a constant load lambda < 1, whatever mu > 0 and nu: a fraction lambda of the servers has
- * one job each, the others are off. Writes 2 + phases numbers; the rest are 0. O(phases^3). */
+/* What its paths tend to under a constant load lambda < 1, whatever mu > 0 and nu: a fraction lambda of the
+ * servers has one job each, the others are off. Writes 2 + phases numbers; the rest are 0. O(phases^3). */
 void bal_tabs_fixed_point(const struct bal_tabs *tabs, double *y);
 
-/* The starting state that a simulation has: jobs begin in the phase that they start in. Writes 2 + phases numbers. */
+/* The starting state that a simulation has: jobs begin in the phase that they start in. Writes 2 + phases
+ * numbers. */
 void bal_tabs_start(const struct bal_tabs *tabs, const struct bal_start *start, double *y);
 
 struct bal_fluid_path {

@@ -69,15 +69,16 @@ size_t bal_watts_print(const struct bal_watts *watts, char *text, size_t size);
 /* The same, or the default if all are 0. */
 struct bal_watts bal_watts_of(const struct bal_watts *watts);
 
-/* How servers start (continuous time): so many of them, as fractions, have one job, are in set-up, are off; the
- * others are idle and on. All zero: every server is idle and on. Under a policy that never switches servers off those
- * in set-up and off are idle and on too. Numbers of servers are rounded; the busy ones come first in the order of the
- * fleet, then those in set-up, then those that are off. */
+/* How servers start (continuous time): so many of them, as fractions, have one job, are in set-up, are off;
+ * the others are idle and on. All zero: every server is idle and on. Under a policy that never switches
+ * servers off those in set-up and off are idle and on too. Numbers of servers are rounded; the busy ones come
+ * first in the order of the fleet, then those in set-up, then those that are off. */
 struct bal_start {
     double busy, setup, off;
 };
 
-/* Reads "idle" (all zero) or fractions such as "busy=0.3,off=0.7", "busy=0.1,setup=0.2,off=0.5"; their sum is at most
+/* Reads "idle" (all zero) or fractions such as "busy=0.3,off=0.7", "busy=0.1,setup=0.2,off=0.5"; their sum is
+ * at most
  * 1. On failure *start is untouched. */
 enum bal_code bal_start_parse(const char *text, struct bal_start *start, struct bal_error *err);
 /* The canonical text; always terminated; returns the length needed. */

@@ -111,7 +111,7 @@ enum bal_report {
     BAL_REPORT_STILL_IDLE, /* it is idle, said at the times of a Poisson process of the declared rate */
     BAL_REPORT_OFF,        /* it has switched itself off */
     BAL_REPORT_ON,         /* its set-up is complete; it is on and idle */
-    BAL_REPORT_SETUP,     /* it is in set-up; said to a dispatcher that begins, and not otherwise */
+    BAL_REPORT_SETUP,      /* it is in set-up; said to a dispatcher that begins, and not otherwise */
 };
 
 /* Which of them a policy wants; servers send no others. */
@@ -197,8 +197,8 @@ struct bal_policy_spec {
 extern const struct bal_policy *const bal_policy_table[];
 extern const size_t bal_policy_count;
 
-/* Rules of one common queue, to compare with: they are found, parsed and simulated by name like policies, but have the
- * flag BAL_POOLED and no route. A dispatcher cannot host them; bal_policy_check() says so. */
+/* Rules of one common queue, to compare with: they are found, parsed and simulated by name like policies, but
+ * have the flag BAL_POOLED and no route. A dispatcher cannot host them; bal_policy_check() says so. */
 extern const struct bal_policy *const bal_pooled_table[];
 extern const size_t bal_pooled_count;
 

@@ -115,9 +115,9 @@ struct bal_run {
 /* What one trial measured, warm-up removed. */
 struct bal_trial {
     double metric[BAL_METRIC_COUNT];
-    double tail[BAL_TAIL_LEVELS]; /* tail[i]: time average of the fraction of servers with at least i jobs; with one
-                                   * common queue tail[1] is that of busy servers and tail[2] the jobs that wait, per
-                                   * server */
+    double tail[BAL_TAIL_LEVELS]; /* tail[i]: time average of the fraction of servers with at least i jobs;
+                                   * with one common queue tail[1] is that of busy servers and tail[2] the
+                                   * jobs that wait, per server */
     double quarter[4];            /* mean total queue over each quarter of the whole run, warm-up included */
     double warmup;                /* model time that was cut */
     double seconds;               /* wall-clock time it took */

@@ -1,9 +1,9 @@
 /* Tuning of autoscaling: how long should an idle server stay on?
  *
- * A longer standby wastes energy, a shorter one makes jobs wait for set-ups. Tuning runs tabs at many standby times and
- * finds which of them are worth considering: the frontier, on which no other has both less delay and less power, and
- * its knee, from where on a gain in one costs much of the other. Beside it stand servers that are always on (jiq) and one common
- * queue with the same standby and set-up times (delayed-off). */
+ * A longer standby wastes energy, a shorter one makes jobs wait for set-ups. Tuning runs tabs at many standby
+ * times and finds which of them are worth considering: the frontier, on which no other has both less delay
+ * and less power, and its knee, from where on a gain in one costs much of the other. Beside it stand servers
+ * that are always on (jiq) and one common queue with the same standby and set-up times (delayed-off). */
 #ifndef BALLAST_TUNE_H
 #define BALLAST_TUNE_H
 
@@ -13,16 +13,16 @@
 extern "C" {
 #endif
 
-/* What is asked. The model's standby and start are ignored: servers start in the limit of many servers, a fraction equal to the
- * load with one job each and the others off. Its law of the set-up time must be given. A run is at least 20 standby times
- * long; where the warm-up is left open (NaN) it is a quarter. */
+/* What is asked. The model's standby and start are ignored: servers start in the limit of many servers, a
+ * fraction equal to the load with one job each and the others off. Its law of the set-up time must be given.
+ * A run is at least 20 standby times long; where the warm-up is left open (NaN) it is a quarter. */
 struct bal_tuning {
     struct bal_model model;
     struct bal_run run;
     unsigned replications;
-    double precision;          /* as in struct bal_case */
-    double shortest, longest;  /* standby times, above 0, in the unit of the model */
-    unsigned points;           /* from 2, spaced evenly on a logarithmic scale */
+    double precision;         /* as in struct bal_case */
+    double shortest, longest; /* standby times, above 0, in the unit of the model */
+    unsigned points;          /* from 2, spaced evenly on a logarithmic scale */
 };
 
 struct bal_tune_point {
@@ -38,18 +38,19 @@ struct bal_tuned {
     unsigned knee; /* a point of the frontier; `points` when there is none: fewer than three on it */
 };
 
-/* Runs all of it. On success the caller ends with bal_tuned_fini. BAL_E_STOPPED leaves results of what was complete, to be
- * ended too; other failures leave nothing. */
-enum bal_code bal_tune(const struct bal_tuning *tuning, const struct bal_lab_options *options, struct bal_tuned *tuned,
-                       struct bal_error *err);
+/* Runs all of it. On success the caller ends with bal_tuned_fini. BAL_E_STOPPED leaves results of what was
+ * complete, to be ended too; other failures leave nothing. */
+enum bal_code bal_tune(const struct bal_tuning *tuning, const struct bal_lab_options *options,
+                       struct bal_tuned *tuned, struct bal_error *err);
 void bal_tuned_fini(struct bal_tuned *tuned);
 
-/* Marks the points that no other betters in both coordinates (smaller is better; equal points are all marked). A NaN is
- * never on it. O(n^2). */
+/* Marks the points that no other betters in both coordinates (smaller is better; equal points are all
+ * marked). A NaN is never on it. O(n^2). */
 void bal_frontier_mark(const double *x, const double *y, size_t n, bool *on);
 
-/* The point of the frontier that is farthest from the line through its two ends, after both coordinates are scaled so that
- * the ends are (0, 1) and (1, 0); n when fewer than three points are marked or none lies below that line. */
+/* The point of the frontier that is farthest from the line through its two ends, after both coordinates are
+ * scaled so that the ends are (0, 1) and (1, 0); n when fewer than three points are marked or none lies below
+ * that line. */
 size_t bal_frontier_knee(const double *x, const double *y, size_t n, const bool *on);
 
 #ifdef __cplusplus

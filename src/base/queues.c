@@ -23,7 +23,8 @@ static uint64_t take_block(struct bal_queues *queues, unsigned log2) {
         queues->capacity = capacity;
     }
     queues->used = needed;
-    memset(queues->arena + block * queues->words, 0, (needed - block) * queues->words * sizeof *queues->arena);
+    memset(queues->arena + block * queues->words, 0,
+           (needed - block) * queues->words * sizeof *queues->arena);
     return block;
 }
 

@@ -47,8 +47,8 @@ void bal_queues_fini(struct bal_queues *queues);
 bool bal_queues_grow(struct bal_queues *queues, uint32_t i);
 void bal_queues_shrink(struct bal_queues *queues, uint32_t i);
 
-/* The item k places behind the front. Behind the last one there may be anything, but never memory that was not
- * set: the front of an empty queue can be read where that saves a branch. */
+/* The item k places behind the front. Behind the last one there may be anything, but never memory that was
+ * not set: the front of an empty queue can be read where that saves a branch. */
 static inline union bal_word *bal_queues_at(const struct bal_queues *queues, uint32_t i, uint32_t words,
                                             uint32_t k) {
     const struct bal_ring ring = queues->ring[i];

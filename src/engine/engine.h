@@ -5,19 +5,19 @@
 #include "ballast/simulate.h"
 
 /* Exponential sizes. */
-enum bal_code engine_markov(const struct bal_model *model, const struct bal_policy_spec *policy,
-                            const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
+enum bal_code bal_engine_markov(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
 
 /* Any sizes. */
-enum bal_code engine_event(const struct bal_model *model, const struct bal_policy_spec *policy,
-                           const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
+enum bal_code bal_engine_event(const struct bal_model *model, const struct bal_policy_spec *policy,
+                               const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
 
 /* Slotted time: batches and random capacities. */
-enum bal_code engine_slotted(const struct bal_model *model, const struct bal_policy_spec *policy,
-                             const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
+enum bal_code bal_engine_slotted(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                 const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
 
 /* One common queue before all servers; the policy has the flag BAL_POOLED. */
-enum bal_code engine_pooled(const struct bal_model *model, const struct bal_policy_spec *policy,
-                            const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
+enum bal_code bal_engine_pooled(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
 
 #endif

@@ -203,7 +203,7 @@ static void run_timers(struct event *event, double until) {
     while (event->timers.count > 0 && event->timers.slot[0].time < until) {
         const struct bal_pending first = event->timers.slot[0];
         if (first.time >= system->next_stop)
-            system_sample(system, first.time);
+            bal_system_sample(system, first.time);
         bal_heap_remove(&event->timers, first.id);
         if (bal_set_contains(system->setup, first.id))
             system_end_setup(system, first.time, first.id);
@@ -253,7 +253,7 @@ static inline __attribute__((always_inline)) enum bal_code loop(struct event *ev
             run_timers(event, now);
         before = now;
         if (__builtin_expect(now >= system->next_stop, 0)) {
-            const enum bal_code code = system_advance(system, now);
+            const enum bal_code code = bal_system_advance(system, now);
             if (code)
                 return code;
         }
@@ -283,12 +283,12 @@ static enum bal_code run_loop(struct event *event) {
     }
 }
 
-enum bal_code engine_event(const struct bal_model *model, const struct bal_policy_spec *policy,
-                           const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
+enum bal_code bal_engine_event(const struct bal_model *model, const struct bal_policy_spec *policy,
+                               const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
     struct event *event = calloc(1, sizeof *event);
     if (!event)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trial");
-    enum bal_code code = system_init(&event->system, model, policy, run, WORDS, err);
+    enum bal_code code = bal_system_init(&event->system, model, policy, run, WORDS, err);
     if (code)
         goto out;
     event->law = &model->size;
@@ -303,9 +303,9 @@ enum bal_code engine_event(const struct bal_model *model, const struct bal_polic
         (event->system.features & LANED && !event->since))
         code = BAL_E_MEMORY;
     if (!code)
-        code = system_begin(&event->system, join_first);
-    code = system_end(&event->system, code ? code : run_loop(event), trial, err);
-    system_fini(&event->system);
+        code = bal_system_begin(&event->system, join_first);
+    code = bal_system_end(&event->system, code ? code : run_loop(event), trial, err);
+    bal_system_fini(&event->system);
 out:
     bal_heap_fini(&event->completions);
     bal_heap_fini(&event->timers);

@@ -158,7 +158,7 @@ loop(struct system *system, const struct rates *rates, struct bal_rng *rng, cons
             if (features & POWERED)
                 system_power(system, before, now);
             if (__builtin_expect(now >= system->next_stop, 0)) {
-                const enum bal_code code = system_advance(system, now);
+                const enum bal_code code = bal_system_advance(system, now);
                 if (code)
                     return code;
             }
@@ -197,20 +197,20 @@ static enum bal_code run_loop(struct system *system, const struct rates *rates, 
     }
 }
 
-enum bal_code engine_markov(const struct bal_model *model, const struct bal_policy_spec *policy,
-                            const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
+enum bal_code bal_engine_markov(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
     struct system *system = malloc(sizeof *system);
     if (!system)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trial");
-    enum bal_code code = system_init(system, model, policy, run, WORDS, err);
+    enum bal_code code = bal_system_init(system, model, policy, run, WORDS, err);
     if (code)
         goto out;
     struct bal_rng rng;
     bal_rng_init(&rng, run->seed, run->replication, BAL_STREAM_ARRIVALS);
     const struct rates rates = rates_of(model);
-    code = system_begin(system, join_first);
-    code = system_end(system, code ? code : run_loop(system, &rates, &rng), trial, err);
-    system_fini(system);
+    code = bal_system_begin(system, join_first);
+    code = bal_system_end(system, code ? code : run_loop(system, &rates, &rng), trial, err);
+    bal_system_fini(system);
 out:
     free(system);
     return code;

@@ -1,11 +1,11 @@
-/* The pooled engine: one common queue, first come, first served, before equal servers that may switch off (rules in
- * policy/pooled.c).
+/* The pooled engine: one common queue, first come, first served, before equal servers that may switch off
+ * (rules in policy/pooled.c).
  *
- * Jobs get their sizes when they arrive, from the same streams as in the event engine, so that a common queue and a
- * dispatch policy are compared on the same jobs. Completions wait in one heap, ends of standby and of set-up in another.
- * While jobs wait no server stands by, and as many are in set-up as jobs wait, or all that are not busy if those are
- * fewer. Which of several servers standing by takes a job, or which set-up is cancelled, does not matter while
- * those times are exponential; it is drawn uniformly. */
+ * Jobs get their sizes when they arrive, from the same streams as in the event engine, so that a common queue
+ * and a dispatch policy are compared on the same jobs. Completions wait in one heap, ends of standby and of
+ * set-up in another. While jobs wait no server stands by, and as many are in set-up as jobs wait, or all that
+ * are not busy if those are fewer. Which of several servers standing by takes a job, or which set-up is
+ * cancelled, does not matter while those times are exponential; it is drawn uniformly. */
 #include "ballast/set.h"
 #include "base/heap.h"
 #include "base/queues.h"
@@ -151,17 +151,18 @@ static void check_state(const struct pooled *p, double now) {
     if (whole && (waiting(p) == 0 || p->standby->count == 0) && (!p->powered || p->setup->count == wanted))
         return;
     fprintf(stderr,
-            "ballast: internal error: a common queue of %u jobs with %u servers standing by, %u in set-up, %u off of %u "
+            "ballast: internal error: a common queue of %u jobs with %u servers standing by, %u in set-up, "
+            "%u off of %u "
             "without work (seed %llu, replication %llu, simulation time %.17g)\n",
-            waiting(p), p->standby->count, p->setup->count, p->off->count, idle, (unsigned long long)p->run->seed,
-            (unsigned long long)p->run->replication, now);
+            waiting(p), p->standby->count, p->setup->count, p->off->count, idle,
+            (unsigned long long)p->run->seed, (unsigned long long)p->run->replication, now);
     abort();
 }
 
 static enum bal_code advance(struct pooled *p, double now) {
     check_state(p, now);
     while (now >= p->tally.slice_end) {
-        if (!tally_close_slice(&p->tally, 0))
+        if (!bal_tally_close_slice(&p->tally, 0))
             return BAL_E_MEMORY;
         if (tally_done(&p->tally))
             return BAL_E_STOPPED;
@@ -194,8 +195,8 @@ static enum bal_code run_all(struct pooled *p) {
 
 /* ---- setting up ---- */
 
-/* Exponential at the rate of the policy (per mean service time), unless the model has a law of its own; without either it
- * takes for ever. */
+/* Exponential at the rate of the policy (per mean service time), unless the model has a law of its own;
+ * without either it takes for ever. */
 static struct bal_law timer_law(const struct bal_law *own, double rate, double unit) {
     if (own->mean > 0)
         return *own;
@@ -208,7 +209,8 @@ static struct bal_law timer_law(const struct bal_law *own, double rate, double u
     return law;
 }
 
-static void set_up_power(struct pooled *p, const struct bal_model *model, const struct bal_policy_spec *policy) {
+static void set_up_power(struct pooled *p, const struct bal_model *model,
+                         const struct bal_policy_spec *policy) {
     p->tally.watts = bal_watts_of(&model->watts);
     p->tally.powered = true;
     p->powered = policy->policy->power != NULL;
@@ -252,7 +254,8 @@ static enum bal_code allocate(struct pooled *p) {
     return BAL_OK;
 }
 
-static enum bal_code set_up(struct pooled *p, const struct bal_model *model, const struct bal_policy_spec *policy) {
+static enum bal_code set_up(struct pooled *p, const struct bal_model *model,
+                            const struct bal_policy_spec *policy) {
     const uint64_t seed = p->run->seed, replication = p->run->replication;
     p->servers = bal_servers_count(&model->servers);
     p->per_speed = 1 / model->servers.group[0].speed;
@@ -267,7 +270,7 @@ static enum bal_code set_up(struct pooled *p, const struct bal_model *model, con
     bal_rng_init(&p->power, seed, replication, BAL_STREAM_POWER);
     enum bal_code code = allocate(p);
     if (!code)
-        code = tally_init(&p->tally, p->run, model->size.mean, false);
+        code = bal_tally_init(&p->tally, p->run, model->size.mean, false);
     if (code)
         return code;
     set_up_power(p, model, policy);
@@ -276,7 +279,7 @@ static enum bal_code set_up(struct pooled *p, const struct bal_model *model, con
 }
 
 static void tear_down(struct pooled *p) {
-    tally_fini(&p->tally);
+    bal_tally_fini(&p->tally);
     bal_queues_fini(&p->waiting);
     bal_heap_fini(&p->completions);
     bal_heap_fini(&p->timers);
@@ -286,8 +289,8 @@ static void tear_down(struct pooled *p) {
     free(p->arrival);
 }
 
-enum bal_code engine_pooled(const struct bal_model *model, const struct bal_policy_spec *policy,
-                            const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
+enum bal_code bal_engine_pooled(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
     struct pooled *p = calloc(1, sizeof *p);
     if (!p)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trial");
@@ -303,7 +306,7 @@ enum bal_code engine_pooled(const struct bal_model *model, const struct bal_poli
     else if (!tally_done(&p->tally))
         code = bal_fail(err, BAL_E_STOPPED, "stopped before the end");
     else
-        tally_finish(&p->tally, p->servers, trial), code = BAL_OK;
+        bal_tally_finish(&p->tally, p->servers, trial), code = BAL_OK;
 out:
     tear_down(p);
     free(p);

@@ -68,7 +68,8 @@ static enum bal_code check_pooled(const struct bal_model *model, const struct ba
     for (unsigned g = 1; g < model->servers.groups; g++)
         if (model->servers.group[g].speed != model->servers.group[0].speed)
             what = "servers of equal speed";
-    return what ? bal_fail(err, BAL_E_MODEL, "policy '%s' is one common queue and needs %s", policy->name, what)
+    return what ? bal_fail(err, BAL_E_MODEL, "policy '%s' is one common queue and needs %s", policy->name,
+                           what)
                 : BAL_OK;
 }
 
@@ -86,7 +87,8 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
     if (code)
         return code;
     if (engine == BAL_ENGINE_POOLED)
-        return bal_fail(err, BAL_E_MODEL, "engine 'pooled' is for one common queue, not for policy '%s'; use auto",
+        return bal_fail(err, BAL_E_MODEL,
+                        "engine 'pooled' is for one common queue, not for policy '%s'; use auto",
                         policy->policy->name);
     if (model->clock == BAL_CLOCK_SLOTTED) {
         *chosen = BAL_ENGINE_SLOTTED;
@@ -103,7 +105,9 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
     const bool exponential = bal_law_is_exponential(&model->size) && !power_laws;
     const bool needs_work = policy->policy->flags & BAL_NEEDS_WORK;
     if (engine == BAL_ENGINE_MARKOV && !exponential)
-        return bal_fail(err, BAL_E_MODEL, "engine 'markov' needs exponential sizes, standby and set-up times; use event or auto");
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "engine 'markov' needs exponential sizes, standby and set-up times; use event or auto");
     if (engine == BAL_ENGINE_MARKOV && needs_work)
         return bal_fail(err, BAL_E_MODEL,
                         "engine 'markov' does not know the work that policy '%s' asks for; use event or auto",
@@ -160,10 +164,10 @@ enum bal_code bal_simulate(const struct bal_model *model, const struct bal_polic
     if (code)
         return code;
     const double start = wall_clock();
-    code = (engine == BAL_ENGINE_SLOTTED  ? engine_slotted
-            : engine == BAL_ENGINE_POOLED ? engine_pooled
-            : engine == BAL_ENGINE_MARKOV ? engine_markov
-                                          : engine_event)(model, policy, run, trial, err);
+    code = (engine == BAL_ENGINE_SLOTTED  ? bal_engine_slotted
+            : engine == BAL_ENGINE_POOLED ? bal_engine_pooled
+            : engine == BAL_ENGINE_MARKOV ? bal_engine_markov
+                                          : bal_engine_event)(model, policy, run, trial, err);
     const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
     trial->metric[BAL_MEMORY_BITS] = bal_policy_memory_bits(policy, &setting);
     trial->engine = engine;

@@ -123,7 +123,7 @@ static enum bal_code close_slice(struct slotted *s) {
     flush_levels(s);
     s->queue_sum = 0;
     s->offset = 0;
-    return tally_close_slice(&s->tally, s->fleet.probes) ? BAL_OK : BAL_E_MEMORY;
+    return bal_tally_close_slice(&s->tally, s->fleet.probes) ? BAL_OK : BAL_E_MEMORY;
 }
 
 /* ---- a slot ---- */
@@ -337,11 +337,11 @@ static enum bal_code set_up(struct slotted *s, const struct bal_policy_spec *pol
     bal_rng_init(&s->service, s->run->seed, s->run->replication, BAL_STREAM_SERVICE);
     bal_rng_init(&s->decisions, s->run->seed, s->run->replication, BAL_STREAM_POLICY);
     const enum bal_code code = set_up_policy(s, policy);
-    return code ? code : tally_init_slotted(&s->tally, s->run);
+    return code ? code : bal_tally_init_slotted(&s->tally, s->run);
 }
 
 static void tear_down(struct slotted *s) {
-    tally_fini(&s->tally);
+    bal_tally_fini(&s->tally);
     bal_queues_fini(&s->runs);
     free(s->fleet.shares);
     free(s->state);
@@ -351,8 +351,8 @@ static void tear_down(struct slotted *s) {
     free(s->jobs);
 }
 
-enum bal_code engine_slotted(const struct bal_model *model, const struct bal_policy_spec *policy,
-                             const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
+enum bal_code bal_engine_slotted(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                 const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
     struct slotted *s = calloc(1, sizeof *s);
     if (!s)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trial");
@@ -373,7 +373,7 @@ enum bal_code engine_slotted(const struct bal_model *model, const struct bal_pol
     else if (!tally_done(&s->tally))
         code = bal_fail(err, BAL_E_STOPPED, "stopped before the end");
     else
-        tally_finish(&s->tally, s->servers, trial);
+        bal_tally_finish(&s->tally, s->servers, trial);
 out:
     tear_down(s);
     free(s);

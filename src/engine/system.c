@@ -35,9 +35,10 @@ static enum bal_code set_up_policy(struct system *system, const struct bal_polic
             continue;
         const bool on = !(system->features & POWERED) || bal_set_contains(system->standby, server);
         const bool setup = !on && bal_set_contains(system->setup, server);
-        bal_policy_report(spec, system->state, on      ? BAL_REPORT_IDLE
-                                               : setup ? BAL_REPORT_SETUP
-                                                       : BAL_REPORT_OFF,
+        bal_policy_report(spec, system->state,
+                          on      ? BAL_REPORT_IDLE
+                          : setup ? BAL_REPORT_SETUP
+                                  : BAL_REPORT_OFF,
                           server);
     }
     return BAL_OK;
@@ -96,8 +97,8 @@ static enum bal_code set_up_queues(struct system *system, uint32_t words) {
     return BAL_OK;
 }
 
-/* Of the servers that begin without jobs the first are in set-up, the next off, as the start says, and the others stand by. One that
- * begins with jobs stands by until they join. */
+/* Of the servers that begin without jobs the first are in set-up, the next off, as the start says, and the
+ * others stand by. One that begins with jobs stands by until they join. */
 static void begin_power(struct system *system) {
     const struct bal_start *start = &system->start;
     const uint32_t busy = servers_below(system, start->busy);
@@ -162,9 +163,9 @@ static void set_next_stop(struct system *system) {
         system->next_stop = path->time[system->sampled];
 }
 
-enum bal_code system_init(struct system *system, const struct bal_model *model,
-                          const struct bal_policy_spec *policy, const struct bal_run *run, uint32_t words,
-                          struct bal_error *err) {
+enum bal_code bal_system_init(struct system *system, const struct bal_model *model,
+                              const struct bal_policy_spec *policy, const struct bal_run *run, uint32_t words,
+                              struct bal_error *err) {
     memset(system, 0, sizeof *system);
     const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
     system->servers = setting.servers;
@@ -188,7 +189,7 @@ enum bal_code system_init(struct system *system, const struct bal_model *model,
     if (!code)
         code = set_up_fleet(system);
     if (!code)
-        code = tally_init(&system->tally, run, model->size.mean, model->classes);
+        code = bal_tally_init(&system->tally, run, model->size.mean, model->classes);
     if (!code)
         code = set_up_power(system, model, policy);
     if (!code)
@@ -196,16 +197,16 @@ enum bal_code system_init(struct system *system, const struct bal_model *model,
     set_next_stop(system);
     if (!code)
         return BAL_OK;
-    system_fini(system);
+    bal_system_fini(system);
     return bal_fail(err, BAL_E_MEMORY, "not enough memory for %u servers", setting.servers);
 }
 
-void system_fini(struct system *system) {
+void bal_system_fini(struct system *system) {
     if (system->length != system->queues.length)
         free(system->length);
     bal_queues_fini(&system->queues);
     bal_by_length_fini(&system->by_length);
-    tally_fini(&system->tally);
+    bal_tally_fini(&system->tally);
     free(system->urgent);
     free(system->serving);
     free(system->idle);
@@ -216,8 +217,8 @@ void system_fini(struct system *system) {
     system->state = NULL;
 }
 
-enum bal_code system_begin(struct system *system,
-                           enum bal_code (*join)(struct system *system, uint32_t server)) {
+enum bal_code bal_system_begin(struct system *system,
+                               enum bal_code (*join)(struct system *system, uint32_t server)) {
     for (uint32_t server = 0; server < system->servers; server++)
         for (uint32_t i = 0; i < first_jobs(system, server); i++) {
             system_draw_class(system, system->features);
@@ -228,7 +229,7 @@ enum bal_code system_begin(struct system *system,
     return BAL_OK;
 }
 
-void system_sample(struct system *system, double now) {
+void bal_system_sample(struct system *system, double now) {
     const struct bal_path *path = system->run->path;
     const struct tally *tally = &system->tally;
     for (; path && system->sampled < path->times && path->time[system->sampled] <= now; system->sampled++) {
@@ -244,14 +245,15 @@ void system_sample(struct system *system, double now) {
     }
 }
 
-enum bal_code system_advance(struct system *system, double now) {
+enum bal_code bal_system_advance(struct system *system, double now) {
     struct tally *tally = &system->tally;
-    system_sample(system, now);
+    bal_system_sample(system, now);
     while (now >= tally->slice_end) {
-        if (!tally_close_slice(tally, system->fleet.probes))
+        if (!bal_tally_close_slice(tally, system->fleet.probes))
             return BAL_E_MEMORY;
         if (tally_done(tally)) {
-            system_sample(system, INFINITY); /* the last time may lie a rounding error behind the last slice */
+            bal_system_sample(system, INFINITY); /* the last time may lie a rounding error behind the last
+                                                    slice */
             return BAL_E_STOPPED;
         }
     }
@@ -261,29 +263,30 @@ enum bal_code system_advance(struct system *system, double now) {
     return BAL_OK;
 }
 
-/* A server reports at most twice for each job that starts it: when it has run out of work or has been set up, and when it switches
- * off. One that begins standing by switches off once for free, and one that begins in set-up has two reports for free. */
+/* A server reports at most twice for each job that starts it: when it has run out of work or has been set up,
+ * and when it switches off. One that begins standing by switches off once for free, and one that begins in
+ * set-up has two reports for free. */
 static void check_reports(struct system *system) {
     const struct totals *totals = &system->tally.totals;
     const uint64_t jobs = totals->arrivals + totals->lost + totals->refused;
     system->now = system->tally.time;
     if (system->features & POWERED && totals->reports > 2 * jobs + system->began_on + 2 * system->began_setup)
-        system_broken(system, "servers have sent more than two reports a job");
+        bal_system_broken(system, "servers have sent more than two reports a job");
 }
 
-enum bal_code system_end(struct system *system, enum bal_code code, struct bal_trial *trial,
-                         struct bal_error *err) {
+enum bal_code bal_system_end(struct system *system, enum bal_code code, struct bal_trial *trial,
+                             struct bal_error *err) {
     if (code == BAL_E_MEMORY)
         return bal_fail(err, code, "not enough memory: the queues of %u servers hold %lld jobs",
-                        system->servers, (long long)tally_queue(&system->tally));
+                        system->servers, (long long)bal_tally_queue(&system->tally));
     if (!tally_done(&system->tally))
         return bal_fail(err, BAL_E_STOPPED, "stopped before the end");
     check_reports(system);
-    tally_finish(&system->tally, system->servers, trial);
+    bal_tally_finish(&system->tally, system->servers, trial);
     return BAL_OK;
 }
 
-_Noreturn void system_broken(const struct system *system, const char *what) {
+_Noreturn void bal_system_broken(const struct system *system, const char *what) {
     fprintf(stderr,
             "ballast: internal error: %s (policy %s, seed %llu, replication %llu, simulation time %.17g)\n",
             what, system->policy->name, (unsigned long long)system->run->seed,

@@ -27,7 +27,8 @@ enum {
     VARYING = 1024, /* the arrival rate varies over time */
 };
 
-#define UNSPECIALISED (~0u) /* as features for the choice of a loop: the one that looks at them as it goes */
+#define UNSPECIALISED (~0u) /* as features for the choice of a loop: the one that looks at them as it goes   \
+                             */
 
 /* The tag of an item: its rank, and whether its service has begun. */
 enum { TAG_RANK = 1, TAG_STARTED = 2 };
@@ -64,7 +65,8 @@ struct system {
     double per_most; /* 1 / its largest value */
     struct bal_rng thinning_rng;
     struct tally tally;
-    double next_stop; /* when the loop must call system_advance: the end of a slice, or a time of the path */
+    double next_stop; /* when the loop must call bal_system_advance: the end of a slice, or a time of the path
+                       */
     size_t sampled;   /* times of the path that have passed */
     const struct bal_run *run;
     double now;
@@ -72,30 +74,30 @@ struct system {
 
 /* words: size of a queued item without the tag. The system must stay where it is: the policy's view of it
  * points inside. */
-enum bal_code system_init(struct system *system, const struct bal_model *model,
-                          const struct bal_policy_spec *policy, const struct bal_run *run, uint32_t words,
-                          struct bal_error *err);
-void system_fini(struct system *system);
+enum bal_code bal_system_init(struct system *system, const struct bal_model *model,
+                              const struct bal_policy_spec *policy, const struct bal_run *run, uint32_t words,
+                              struct bal_error *err);
+void bal_system_fini(struct system *system);
 
 /* Puts the jobs there that the run begins with, one by one with the engine's own function. */
-enum bal_code system_begin(struct system *system,
-                           enum bal_code (*join)(struct system *system, uint32_t server));
+enum bal_code bal_system_begin(struct system *system,
+                               enum bal_code (*join)(struct system *system, uint32_t server));
 
 /* Time has reached `now`, past next_stop, and what happens then has not happened yet: notes the path and
  * closes as many slices as that takes. BAL_OK: go on; otherwise the run is over: tally_done() tells whether
  * it is complete. */
-enum bal_code system_advance(struct system *system, double now);
+enum bal_code bal_system_advance(struct system *system, double now);
 
-/* Notes the present state for all times of the path up to now. Events that happen inside a step of the loop call it first, so that
- * the path shows what was there before them. */
-void system_sample(struct system *system, double now);
+/* Notes the present state for all times of the path up to now. Events that happen inside a step of the loop
+ * call it first, so that the path shows what was there before them. */
+void bal_system_sample(struct system *system, double now);
 
 /* What the loop's answer means: fills in *trial if the run is complete, else tells why not. */
-enum bal_code system_end(struct system *system, enum bal_code code, struct bal_trial *trial,
-                         struct bal_error *err);
+enum bal_code bal_system_end(struct system *system, enum bal_code code, struct bal_trial *trial,
+                             struct bal_error *err);
 
 /* Stops with a message that names the trial: what follows would be our own mistake. */
-_Noreturn void system_broken(const struct system *system, const char *what);
+_Noreturn void bal_system_broken(const struct system *system, const char *what);
 
 static inline uint32_t item_words(uint32_t words, unsigned features) {
     return words + (features & RANKED ? 1 : 0);
@@ -132,7 +134,7 @@ static inline void system_stand_by(struct system *system, double now, uint32_t s
 static inline void system_leave_standby(struct system *system, double now, uint32_t server) {
     if (!bal_set_remove(system->standby, server)) {
         system->now = now;
-        system_broken(system, "the policy sent a job to a server that is off");
+        bal_system_broken(system, "the policy sent a job to a server that is off");
     }
     tally_power_down(&system->tally, now, POWER_STANDBY);
     if (system->power_timer)
@@ -144,7 +146,7 @@ static inline void system_wake(struct system *system, double now, uint32_t serve
     if (server >= system->servers || system->length[server] > 0 ||
         bal_set_contains(system->standby, server) || !bal_set_insert(system->setup, server)) {
         system->now = now;
-        system_broken(system, "the policy woke a server that is not off");
+        bal_system_broken(system, "the policy woke a server that is not off");
     }
     tally_power_up(&system->tally, now, POWER_SETUP);
     if (system->power_timer)
@@ -234,7 +236,7 @@ static inline void system_serve(struct system *system, double now, union bal_wor
 static inline void system_check_server(struct system *system, double now, uint32_t server) {
     if (__builtin_expect(server >= system->servers, 0)) {
         system->now = now;
-        system_broken(system, "the policy chose a server that does not exist");
+        bal_system_broken(system, "the policy chose a server that does not exist");
     }
 }
 
@@ -298,7 +300,7 @@ static inline bool system_move(struct system *system, double now, uint32_t from,
     const uint32_t low = system->queues.length[lane];
     if (low == 0) {
         system->now = now;
-        system_broken(system, "the policy moves a low job from a server that has none");
+        bal_system_broken(system, "the policy moves a low job from a server that has none");
     }
     if (features & HOLDING && low == 1 && system->serving[from] == 1)
         return true;
@@ -347,7 +349,7 @@ static inline void system_power(struct system *system, double from, double to) {
         if (from >= to)
             return;
         if (__builtin_expect(from >= system->next_stop, 0))
-            system_sample(system, from);
+            bal_system_sample(system, from);
         if (bal_rng_uniform(&system->power_rng) * total < standby)
             system_switch_off(system, from, bal_set_uniform(system->standby, &system->power_rng));
         else

@@ -21,7 +21,7 @@ static enum bal_code start(struct tally *tally, const struct bal_run *run) {
     return BAL_OK;
 }
 
-enum bal_code tally_init(struct tally *tally, const struct bal_run *run, double unit, bool classes) {
+enum bal_code bal_tally_init(struct tally *tally, const struct bal_run *run, double unit, bool classes) {
     memset(tally, 0, sizeof *tally);
     tally->time = run->time;
     tally->slices = SLICES;
@@ -31,7 +31,7 @@ enum bal_code tally_init(struct tally *tally, const struct bal_run *run, double 
     return start(tally, run);
 }
 
-enum bal_code tally_init_slotted(struct tally *tally, const struct bal_run *run) {
+enum bal_code bal_tally_init_slotted(struct tally *tally, const struct bal_run *run) {
     memset(tally, 0, sizeof *tally);
     tally->time = ceil(run->time);
     tally->slotted = true;
@@ -40,7 +40,7 @@ enum bal_code tally_init_slotted(struct tally *tally, const struct bal_run *run)
     return start(tally, run);
 }
 
-void tally_fini(struct tally *tally) {
+void bal_tally_fini(struct tally *tally) {
     for (unsigned i = 0; i < tally->snapshots; i++)
         for (unsigned which = 0; which < CHANNELS; which++) {
             free(tally->snapshot[i].channel[which].response_histogram.count);
@@ -119,7 +119,7 @@ static bool take_snapshot(struct tally *tally) {
     return packed;
 }
 
-int64_t tally_queue(const struct tally *tally) {
+int64_t bal_tally_queue(const struct tally *tally) {
     int64_t queue = 0;
     for (unsigned i = 1; i < LEVELS; i++)
         queue += tally->level[i].count;
@@ -138,7 +138,7 @@ static double close_levels(struct level *levels, double width, double *tail) {
     return sum;
 }
 
-bool tally_close_slice(struct tally *tally, uint64_t probes) {
+bool bal_tally_close_slice(struct tally *tally, uint64_t probes) {
     struct totals *totals = &tally->totals;
     const double width = tally->slice_end - tally->slice_start;
     const double queue = close_levels(tally->level, width, totals->tail);
@@ -150,7 +150,7 @@ bool tally_close_slice(struct tally *tally, uint64_t probes) {
     }
     totals->queue += queue;
     totals->probes = probes;
-    totals->arrivals = tally->all.completed + (uint64_t)tally_queue(tally);
+    totals->arrivals = tally->all.completed + (uint64_t)bal_tally_queue(tally);
     tally->slice_queue[tally->slice++] = queue / width;
     tally->slice_start = tally->slice_end;
     tally->slice_end = boundary(tally, tally->slice + 1);
@@ -282,7 +282,7 @@ static void power_metrics(const struct tally *tally, uint32_t servers, double ti
     metric[BAL_REFUSED] = (double)totals->refused / offered;
 }
 
-void tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *trial) {
+void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *trial) {
     trial->events = tally->totals.arrivals + tally->all.completed;
     for (unsigned q = 0; q < 4; q++)
         trial->quarter[q] = mean_queue(tally, tally->slices * q / 4, tally->slices * (q + 1) / 4);

@@ -97,19 +97,19 @@ struct tally {
 };
 
 /* unit: the mean size of a job; classes: are there two? */
-enum bal_code tally_init(struct tally *tally, const struct bal_run *run, double unit, bool classes);
+enum bal_code bal_tally_init(struct tally *tally, const struct bal_run *run, double unit, bool classes);
 /* For slotted time, in units of slots; the last slot need not be complete in run->time, but is simulated. */
-enum bal_code tally_init_slotted(struct tally *tally, const struct bal_run *run);
-void tally_fini(struct tally *tally);
+enum bal_code bal_tally_init_slotted(struct tally *tally, const struct bal_run *run);
+void bal_tally_fini(struct tally *tally);
 
 /* Jobs in the system. */
-int64_t tally_queue(const struct tally *tally);
+int64_t bal_tally_queue(const struct tally *tally);
 
 /* Closes the current slice. probes is the fleet's meter. Returns false when there is no memory. */
-bool tally_close_slice(struct tally *tally, uint64_t probes);
+bool bal_tally_close_slice(struct tally *tally, uint64_t probes);
 
 /* Works out the metrics of a complete run. */
-void tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *trial);
+void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *trial);
 
 static inline bool tally_done(const struct tally *tally) {
     return tally->slice == tally->slices;

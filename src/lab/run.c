@@ -58,8 +58,7 @@ static void run_task(void *context, size_t i) {
     run.replication = task->replication;
     run.stop = lab->options->stop;
     struct bal_error err = {0};
-    const enum bal_code code =
-        bal_case_trial(c, &run, &record->trial[task->replication], &err);
+    const enum bal_code code = bal_case_trial(c, &run, &record->trial[task->replication], &err);
     record->complete[task->replication] = code == BAL_OK;
     pthread_mutex_lock(&lab->lock);
     if (code && code != BAL_E_STOPPED && !lab->first_error.code)

@@ -40,7 +40,8 @@ size_t bal_frontier_knee(const double *x, const double *y, size_t n, const bool 
     return knee;
 }
 
-/* A policy with the rate of standby set; the set-up time is a law of the model. Rates are per mean service time. */
+/* A policy with the rate of standby set; the set-up time is a law of the model. Rates are per mean service
+ * time. */
 static enum bal_code switching(const struct bal_tuning *tuning, const char *name, double standby,
                                struct bal_policy_spec *spec, struct bal_error *err) {
     const double mean_speed =
@@ -65,7 +66,8 @@ static double standby_of(const struct bal_tuning *tuning, unsigned point) {
 
 enum { LONG = 20 }; /* a run is at least so many standby times long */
 
-/* Warm-up is found from the queues, which forget the start long before the power states do: here it is a quarter. */
+/* Warm-up is found from the queues, which forget the start long before the power states do: here it is a
+ * quarter. */
 static struct bal_case base_case(const struct bal_tuning *tuning) {
     struct bal_case base = {.model = tuning->model,
                             .run = tuning->run,
@@ -80,13 +82,15 @@ static struct bal_case base_case(const struct bal_tuning *tuning) {
 }
 
 /* Case 0 is always on; 2 i + 1 and 2 i + 2 are tabs and the common queue at point i. */
-static enum bal_code list_cases(const struct bal_tuning *tuning, struct bal_case *cases, struct bal_error *err) {
+static enum bal_code list_cases(const struct bal_tuning *tuning, struct bal_case *cases,
+                                struct bal_error *err) {
     const struct bal_case base = base_case(tuning);
     cases[0] = base;
     enum bal_code code = bal_policy_parse("jiq", &cases[0].policy, err);
     for (unsigned i = 0; i < tuning->points && !code; i++) {
         cases[2 * i + 1] = cases[2 * i + 2] = base;
-        cases[2 * i + 1].run.time = cases[2 * i + 2].run.time = fmax(base.run.time, LONG * standby_of(tuning, i));
+        cases[2 * i + 1].run.time = cases[2 * i + 2].run.time =
+            fmax(base.run.time, LONG * standby_of(tuning, i));
         code = switching(tuning, "tabs", standby_of(tuning, i), &cases[2 * i + 1].policy, err);
         if (!code)
             code = switching(tuning, "delayed-off", standby_of(tuning, i), &cases[2 * i + 2].policy, err);
@@ -100,8 +104,8 @@ static enum bal_code list_cases(const struct bal_tuning *tuning, struct bal_case
 
 static enum bal_code check(const struct bal_tuning *tuning, struct bal_error *err) {
     if (!(tuning->shortest > 0 && tuning->longest > tuning->shortest && isfinite(tuning->longest)))
-        return bal_fail(err, BAL_E_RANGE, "standby times from %g to %g; they must be above 0 and rise", tuning->shortest,
-                        tuning->longest);
+        return bal_fail(err, BAL_E_RANGE, "standby times from %g to %g; they must be above 0 and rise",
+                        tuning->shortest, tuning->longest);
     if (tuning->points < 2)
         return bal_fail(err, BAL_E_RANGE, "%u standby times; there must be at least 2", tuning->points);
     if (!(tuning->model.setup.mean > 0 && isfinite(tuning->model.setup.mean)))
@@ -134,8 +138,8 @@ out:
     return code;
 }
 
-enum bal_code bal_tune(const struct bal_tuning *tuning, const struct bal_lab_options *options, struct bal_tuned *tuned,
-                       struct bal_error *err) {
+enum bal_code bal_tune(const struct bal_tuning *tuning, const struct bal_lab_options *options,
+                       struct bal_tuned *tuned, struct bal_error *err) {
     *tuned = (struct bal_tuned){.points = tuning->points};
     enum bal_code code = check(tuning, err);
     if (code)

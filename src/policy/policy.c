@@ -18,9 +18,10 @@ enum bal_code bal_policy_check(const struct bal_policy_spec *spec, const struct 
                                struct bal_error *err) {
     const struct bal_policy *policy = spec->policy;
     if (policy->flags & BAL_POOLED)
-        return bal_fail(err, BAL_E_MODEL,
-                        "policy '%s' is one common queue, which can be simulated; a dispatcher cannot host it",
-                        policy->name);
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "policy '%s' is one common queue, which can be simulated; a dispatcher cannot host it",
+            policy->name);
     return policy->check ? policy->check(spec->value, setting, err) : BAL_OK;
 }
 

@@ -1,14 +1,15 @@
-/* Rules of one common queue. They are no dispatch policies: nothing is routed, servers take work when they can. They
- * are yardsticks for those that are, written and parsed like them and run by an engine of their own; a dispatcher
- * cannot host them, which bal_policy_check says.
+/* Rules of one common queue. They are no dispatch policies: nothing is routed, servers take work when they
+ * can. They are yardsticks for those that are, written and parsed like them and run by an engine of their
+ * own; a dispatcher cannot host them, which bal_policy_check says.
  *
- * central: M/M/N. A job takes an idle server or waits at the back of the one queue. With exponential sizes no dispatch
- * policy waits less.
+ * central: M/M/N. A job takes an idle server or waits at the back of the one queue. With exponential sizes no
+ * dispatch policy waits less.
  *
- * delayed-off: M/M/N/setup/delayedoff (Gandhi, Doroudi, Harchol-Balter and Scheller-Wolf 2013). A job that finds an
- * idle server which is on takes it; otherwise it waits and starts the set-up of a server that is off, if there is one. A
- * server that runs out of work stays on for a while and then switches off. A completed service or set-up takes the job at
- * the head of the queue, and a set-up in excess of the jobs that wait is cancelled. */
+ * delayed-off: M/M/N/setup/delayedoff (Gandhi, Doroudi, Harchol-Balter and Scheller-Wolf 2013). A job that
+ * finds an idle server which is on takes it; otherwise it waits and starts the set-up of a server that is
+ * off, if there is one. A server that runs out of work stays on for a while and then switches off. A
+ * completed service or set-up takes the job at the head of the queue, and a set-up in excess of the jobs that
+ * wait is cancelled. */
 #include "policy/table.h"
 
 enum { MU, NU };

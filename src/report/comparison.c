@@ -1,4 +1,4 @@
-/* JSON and csv of a comparison, and the order of its rows; the text table is in comparison_text.c. */
+/* JSON and csv of a comparison, and the order of its rows; the text table is in bal_comparison_text.c. */
 #include "report/comparison.h"
 
 #include "ballast/known.h"
@@ -8,17 +8,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool comparison_has_means(const struct bal_result *result) {
+bool bal_comparison_has_means(const struct bal_result *result) {
     return result->replications > 0 && result->verdict != BAL_UNSTABLE;
 }
 
 static bool better(const struct bal_result *a, const struct bal_result *b) {
-    if (comparison_has_means(a) != comparison_has_means(b))
-        return comparison_has_means(a);
-    return comparison_has_means(a) && a->metric[BAL_RESPONSE_MEAN].mean < b->metric[BAL_RESPONSE_MEAN].mean;
+    if (bal_comparison_has_means(a) != bal_comparison_has_means(b))
+        return bal_comparison_has_means(a);
+    return bal_comparison_has_means(a) &&
+           a->metric[BAL_RESPONSE_MEAN].mean < b->metric[BAL_RESPONSE_MEAN].mean;
 }
 
-void comparison_order(const struct bal_result *results, size_t count, size_t *order) {
+void bal_comparison_order(const struct bal_result *results, size_t count, size_t *order) {
     for (size_t i = 0; i < count; i++) {
         size_t at = i;
         for (; at > 0 && better(&results[i], &results[order[at - 1]]); at--)
@@ -28,193 +29,196 @@ void comparison_order(const struct bal_result *results, size_t count, size_t *or
 }
 
 static void json_estimate(struct json *json, const char *key, struct bal_estimate estimate, bool known) {
-    json_number(json, key, known ? estimate.mean : NAN);
+    bal_json_number(json, key, known ? estimate.mean : NAN);
 }
 
-/* mean, ci and percentiles; first is the metric of the mean, and what follows it is in the order of BAL_TIME_METRICS. */
+/* mean, ci and percentiles; first is the metric of the mean, and what follows it is in the order of
+ * BAL_TIME_METRICS. */
 static void json_times(struct json *json, const char *key, const struct bal_result *result, int first) {
     static const char *const names[] = {"p50", "p90", "p99", "p999"};
-    const bool known = comparison_has_means(result);
-    json_open_line(json, key, '{');
+    const bool known = bal_comparison_has_means(result);
+    bal_json_open_line(json, key, '{');
     json_estimate(json, "mean", result->metric[first], known);
-    json_number(json, "ci", known ? result->metric[first].half : NAN);
+    bal_json_number(json, "ci", known ? result->metric[first].half : NAN);
     for (int i = 0; i < 4; i++) {
         char ci[16];
         snprintf(ci, sizeof ci, "%s_ci", names[i]);
         json_estimate(json, names[i], result->metric[first + 1 + i], known);
-        json_number(json, ci, known ? result->metric[first + 1 + i].half : NAN);
+        bal_json_number(json, ci, known ? result->metric[first + 1 + i].half : NAN);
     }
     if (first == BAL_WAITING_MEAN || first == BAL_HIGH_WAITING_MEAN || first == BAL_LOW_WAITING_MEAN)
         json_estimate(json, "probability", result->metric[first + 5], known);
-    json_close(json, '}');
+    bal_json_close(json, '}');
 }
 
 static void json_queue(struct json *json, const struct bal_result *result) {
-    const bool known = comparison_has_means(result);
-    json_open_line(json, "queue", '{');
+    const bool known = bal_comparison_has_means(result);
+    bal_json_open_line(json, "queue", '{');
     json_estimate(json, "mean", result->metric[BAL_QUEUE_MEAN], known);
-    json_number(json, "ci", known ? result->metric[BAL_QUEUE_MEAN].half : NAN);
+    bal_json_number(json, "ci", known ? result->metric[BAL_QUEUE_MEAN].half : NAN);
     json_estimate(json, "total", result->metric[BAL_QUEUE_TOTAL], known);
-    json_open_line(json, "tail", '[');
+    bal_json_open_line(json, "tail", '[');
     for (int i = 0; known && i < BAL_TAIL_LEVELS && result->tail[i] > 1e-9; i++)
-        json_number(json, NULL, result->tail[i]);
-    json_close(json, ']');
-    json_close(json, '}');
+        bal_json_number(json, NULL, result->tail[i]);
+    bal_json_close(json, ']');
+    bal_json_close(json, '}');
 }
 
 static void json_messages(struct json *json, const struct bal_result *result) {
-    json_open_line(json, "messages", '{');
-    json_number(json, "probes_per_job", result->metric[BAL_PROBES_PER_JOB].mean);
-    json_number(json, "reports_per_job", result->metric[BAL_REPORTS_PER_JOB].mean);
-    json_number(json, "per_job", result->metric[BAL_MESSAGES_PER_JOB].mean);
-    json_number(json, "per_time", result->metric[BAL_MESSAGES_PER_TIME].mean);
-    json_close(json, '}');
+    bal_json_open_line(json, "messages", '{');
+    bal_json_number(json, "probes_per_job", result->metric[BAL_PROBES_PER_JOB].mean);
+    bal_json_number(json, "reports_per_job", result->metric[BAL_REPORTS_PER_JOB].mean);
+    bal_json_number(json, "per_job", result->metric[BAL_MESSAGES_PER_JOB].mean);
+    bal_json_number(json, "per_time", result->metric[BAL_MESSAGES_PER_TIME].mean);
+    bal_json_close(json, '}');
 }
 
 static void json_power(struct json *json, const struct bal_result *result) {
-    json_open_line(json, "power", '{');
-    json_number(json, "mean", result->metric[BAL_POWER_MEAN].mean);
-    json_number(json, "mean_ci", result->metric[BAL_POWER_MEAN].half);
-    json_number(json, "waste", result->metric[BAL_POWER_WASTE].mean);
-    json_number(json, "energy_per_job", result->metric[BAL_ENERGY_PER_JOB].mean);
-    json_number(json, "busy", result->metric[BAL_POWER_BUSY].mean);
-    json_number(json, "standby", result->metric[BAL_POWER_STANDBY].mean);
-    json_number(json, "setup", result->metric[BAL_POWER_SETUP].mean);
-    json_number(json, "off", result->metric[BAL_POWER_OFF].mean);
-    json_close(json, '}');
+    bal_json_open_line(json, "power", '{');
+    bal_json_number(json, "mean", result->metric[BAL_POWER_MEAN].mean);
+    bal_json_number(json, "mean_ci", result->metric[BAL_POWER_MEAN].half);
+    bal_json_number(json, "waste", result->metric[BAL_POWER_WASTE].mean);
+    bal_json_number(json, "energy_per_job", result->metric[BAL_ENERGY_PER_JOB].mean);
+    bal_json_number(json, "busy", result->metric[BAL_POWER_BUSY].mean);
+    bal_json_number(json, "standby", result->metric[BAL_POWER_STANDBY].mean);
+    bal_json_number(json, "setup", result->metric[BAL_POWER_SETUP].mean);
+    bal_json_number(json, "off", result->metric[BAL_POWER_OFF].mean);
+    bal_json_close(json, '}');
 }
 
 static void json_class(struct json *json, const char *key, const struct bal_result *result, int response,
                        int waiting, int probes) {
-    json_open(json, key, '{');
+    bal_json_open(json, key, '{');
     json_times(json, "response", result, response);
     json_times(json, "waiting", result, waiting);
-    json_number(json, "probes_per_job", result->metric[probes].mean);
-    json_close(json, '}');
+    bal_json_number(json, "probes_per_job", result->metric[probes].mean);
+    bal_json_close(json, '}');
 }
 
 static void json_classes(struct json *json, const struct bal_result *result) {
-    json_open(json, "classes", '{');
+    bal_json_open(json, "classes", '{');
     json_class(json, "high", result, BAL_HIGH_RESPONSE_MEAN, BAL_HIGH_WAITING_MEAN, BAL_HIGH_PROBES_PER_JOB);
     json_class(json, "low", result, BAL_LOW_RESPONSE_MEAN, BAL_LOW_WAITING_MEAN, BAL_LOW_PROBES_PER_JOB);
-    json_number(json, "moves_per_high_job", result->metric[BAL_MOVES_PER_HIGH_JOB].mean);
-    json_close(json, '}');
+    bal_json_number(json, "moves_per_high_job", result->metric[BAL_MOVES_PER_HIGH_JOB].mean);
+    bal_json_close(json, '}');
 }
 
 static const char *const quantile_names[] = {"response_p50", "response_p90", "response_p99", "response_p999"};
 
 static void json_class_theory(struct json *json, const char *key, const struct bal_known_class *class) {
-    json_open_line(json, key, '{');
-    json_number(json, "response_mean", class->response_mean);
-    json_number(json, "response_bound", class->response_bound);
-    json_number(json, "waiting_mean", class->waiting_mean);
-    json_number(json, "waiting_probability", class->waiting_probability);
+    bal_json_open_line(json, key, '{');
+    bal_json_number(json, "response_mean", class->response_mean);
+    bal_json_number(json, "response_bound", class->response_bound);
+    bal_json_number(json, "waiting_mean", class->waiting_mean);
+    bal_json_number(json, "waiting_probability", class->waiting_probability);
     for (int i = 0; i < 4; i++)
-        json_number(json, quantile_names[i], class->response_quantile[i]);
-    json_close(json, '}');
+        bal_json_number(json, quantile_names[i], class->response_quantile[i]);
+    bal_json_close(json, '}');
 }
 
 static void json_theory(struct json *json, const struct bal_case *c) {
     const struct bal_known known = bal_known_of(&c->model, &c->policy);
     if (known.kind == BAL_KNOWN_NOTHING) {
-        json_null(json, "theory");
+        bal_json_null(json, "theory");
         return;
     }
-    json_open_line(json, "theory", '{');
-    json_number(json, "response_mean", known.response_mean);
-    json_number(json, "waiting_mean", known.waiting_mean);
+    bal_json_open_line(json, "theory", '{');
+    bal_json_number(json, "response_mean", known.response_mean);
+    bal_json_number(json, "waiting_mean", known.waiting_mean);
     for (int i = 0; i < 4; i++)
-        json_number(json, quantile_names[i], known.response_quantile[i]);
+        bal_json_number(json, quantile_names[i], known.response_quantile[i]);
     if (c->model.classes) {
         json_class_theory(json, "high", &known.high);
         json_class_theory(json, "low", &known.low);
     }
-    json_text(json, "kind", known.kind == BAL_KNOWN_EXACT ? "exact" : "limit");
-    json_text(json, "source", known.source);
-    json_open_line(json, "tail", '[');
+    bal_json_text(json, "kind", known.kind == BAL_KNOWN_EXACT ? "exact" : "limit");
+    bal_json_text(json, "source", known.source);
+    bal_json_open_line(json, "tail", '[');
     for (unsigned i = 0; i < known.levels && known.tail[i] > 1e-9; i++)
-        json_number(json, NULL, known.tail[i]);
-    json_close(json, ']');
-    json_close(json, '}');
+        bal_json_number(json, NULL, known.tail[i]);
+    bal_json_close(json, ']');
+    bal_json_close(json, '}');
 }
 
-void comparison_json_fields(struct json *json, const struct bal_case *c, const struct bal_result *result) {
+void bal_comparison_json_fields(struct json *json, const struct bal_case *c,
+                                const struct bal_result *result) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
-    json_text(json, "policy", policy);
+    bal_json_text(json, "policy", policy);
     json_times(json, "response", result, BAL_RESPONSE_MEAN);
     json_times(json, "waiting", result, BAL_WAITING_MEAN);
     json_queue(json, result);
     json_messages(json, result);
     json_power(json, result);
-    json_number(json, "lost", result->metric[BAL_LOST].mean);
-    json_number(json, "refused", result->metric[BAL_REFUSED].mean);
+    bal_json_number(json, "lost", result->metric[BAL_LOST].mean);
+    bal_json_number(json, "refused", result->metric[BAL_REFUSED].mean);
     if (c->model.classes)
         json_classes(json, result);
-    json_number(json, "memory_bits", result->memory_bits);
-    json_text(json, "verdict", bal_verdict_text(result->verdict));
+    bal_json_number(json, "memory_bits", result->memory_bits);
+    bal_json_text(json, "verdict", bal_verdict_text(result->verdict));
     json_theory(json, c);
-    json_text(json, "engine", bal_engine_text(result->engine));
-    json_count(json, "replications", result->replications);
-    json_bool(json, "precise", result->precise);
-    json_number(json, "warmup", result->warmup);
-    json_count(json, "jobs", result->jobs);
-    json_count(json, "events", result->events);
-    json_number(json, "seconds", result->seconds);
+    bal_json_text(json, "engine", bal_engine_text(result->engine));
+    bal_json_count(json, "replications", result->replications);
+    bal_json_bool(json, "precise", result->precise);
+    bal_json_number(json, "warmup", result->warmup);
+    bal_json_count(json, "jobs", result->jobs);
+    bal_json_count(json, "events", result->events);
+    bal_json_number(json, "seconds", result->seconds);
 }
 
-void comparison_json_result(struct json *json, const struct bal_case *c, const struct bal_result *result) {
-    json_open(json, NULL, '{');
-    comparison_json_fields(json, c, result);
-    json_close(json, '}');
+void bal_comparison_json_result(struct json *json, const struct bal_case *c,
+                                const struct bal_result *result) {
+    bal_json_open(json, NULL, '{');
+    bal_comparison_json_fields(json, c, result);
+    bal_json_close(json, '}');
 }
 
 static void json_spec(struct json *json, const struct comparison *comparison) {
     const struct bal_case *c = &comparison->cases[0];
     char text[1000];
-    json_open(json, "spec", '{');
+    bal_json_open(json, "spec", '{');
     bal_servers_print(&c->model.servers, text, sizeof text);
-    json_text(json, "servers", text);
-    json_number(json, "load", c->model.load);
+    bal_json_text(json, "servers", text);
+    bal_json_number(json, "load", c->model.load);
     bal_law_print(&c->model.size, text, sizeof text);
-    json_text(json, "service", text);
+    bal_json_text(json, "service", text);
     if (c->model.classes) {
-        json_number(json, "high", c->model.high);
-        json_text(json, "discipline", bal_discipline_text(c->model.discipline));
+        bal_json_number(json, "high", c->model.high);
+        bal_json_text(json, "discipline", bal_discipline_text(c->model.discipline));
     }
-    json_number(json, "time", c->run.time);
-    json_number(json, "jobs", comparison->jobs);
+    bal_json_number(json, "time", c->run.time);
+    bal_json_number(json, "jobs", comparison->jobs);
     if (isnan(c->run.warmup))
-        json_text(json, "warmup", "auto");
+        bal_json_text(json, "warmup", "auto");
     else
-        json_number(json, "warmup", c->run.warmup);
-    json_count(json, "replications", c->replications);
-    json_number(json, "precision", comparison->precision > 0 ? comparison->precision : NAN);
-    json_count(json, "seed", c->run.seed);
-    json_number(json, "floor_response_mean", bal_known_floor(&c->model));
-    json_bool(json, "cut_short", comparison->cut_short);
-    json_close(json, '}');
+        bal_json_number(json, "warmup", c->run.warmup);
+    bal_json_count(json, "replications", c->replications);
+    bal_json_number(json, "precision", comparison->precision > 0 ? comparison->precision : NAN);
+    bal_json_count(json, "seed", c->run.seed);
+    bal_json_number(json, "floor_response_mean", bal_known_floor(&c->model));
+    bal_json_bool(json, "cut_short", comparison->cut_short);
+    bal_json_close(json, '}');
 }
 
-void comparison_json(const struct comparison *comparison, FILE *out) {
+void bal_comparison_json(const struct comparison *comparison, FILE *out) {
     size_t *order = malloc((comparison->count + 1) * sizeof *order);
     if (!order)
         return;
-    comparison_order(comparison->results, comparison->count, order);
+    bal_comparison_order(comparison->results, comparison->count, order);
     struct json json;
-    json_init(&json, out);
-    json_open(&json, NULL, '{');
-    json_text(&json, "version", BALLAST_VERSION);
+    bal_json_init(&json, out);
+    bal_json_open(&json, NULL, '{');
+    bal_json_text(&json, "version", BALLAST_VERSION);
     json_spec(&json, comparison);
-    json_open(&json, "results", '[');
+    bal_json_open(&json, "results", '[');
     for (size_t i = 0; i < comparison->count; i++)
-        comparison_json_result(&json, &comparison->cases[order[i]], &comparison->results[order[i]]);
-    json_close(&json, ']');
-    json_close(&json, '}');
+        bal_comparison_json_result(&json, &comparison->cases[order[i]], &comparison->results[order[i]]);
+    bal_json_close(&json, ']');
+    bal_json_close(&json, '}');
     free(order);
 }
 
-void comparison_csv_head(FILE *out) {
+void bal_comparison_csv_head(FILE *out) {
     fputs("policy,verdict", out);
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         fprintf(out, ",%s,%s.ci", bal_metric_table[m].name, bal_metric_table[m].name);
@@ -235,12 +239,12 @@ static bool is_message(int metric) {
            (metric >= BAL_HIGH_PROBES_PER_JOB && metric <= BAL_MOVES_PER_HIGH_JOB);
 }
 
-void comparison_csv_row(const struct bal_case *c, const struct bal_result *result, FILE *out) {
+void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *result, FILE *out) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
     fprintf(out, "\"%s\",%s", policy, bal_verdict_text(result->verdict));
     for (int m = 0; m < BAL_METRIC_COUNT; m++) {
-        const bool has = result->replications > 0 && (comparison_has_means(result) || is_message(m));
+        const bool has = result->replications > 0 && (bal_comparison_has_means(result) || is_message(m));
         csv_number(has ? result->metric[m].mean : NAN, out);
         csv_number(has ? result->metric[m].half : NAN, out);
     }
@@ -253,15 +257,15 @@ void comparison_csv_row(const struct bal_case *c, const struct bal_result *resul
             result->jobs, result->events);
 }
 
-void comparison_csv(const struct comparison *comparison, FILE *out) {
+void bal_comparison_csv(const struct comparison *comparison, FILE *out) {
     size_t *order = malloc((comparison->count + 1) * sizeof *order);
     if (!order)
         return;
-    comparison_order(comparison->results, comparison->count, order);
-    comparison_csv_head(out);
+    bal_comparison_order(comparison->results, comparison->count, order);
+    bal_comparison_csv_head(out);
     fputc('\n', out);
     for (size_t i = 0; i < comparison->count; i++) {
-        comparison_csv_row(&comparison->cases[order[i]], &comparison->results[order[i]], out);
+        bal_comparison_csv_row(&comparison->cases[order[i]], &comparison->results[order[i]], out);
         fputc('\n', out);
     }
     free(order);

@@ -14,22 +14,22 @@ struct comparison {
     bool cut_short;
 };
 
-void comparison_text(const struct comparison *comparison, FILE *out);
-void comparison_csv(const struct comparison *comparison, FILE *out);
-void comparison_json(const struct comparison *comparison, FILE *out);
+void bal_comparison_text(const struct comparison *comparison, FILE *out);
+void bal_comparison_csv(const struct comparison *comparison, FILE *out);
+void bal_comparison_json(const struct comparison *comparison, FILE *out);
 
 /* One object of the "results" list: what is known of one case; and its fields alone, for a larger object. */
-void comparison_json_result(struct json *json, const struct bal_case *c, const struct bal_result *result);
-void comparison_json_fields(struct json *json, const struct bal_case *c, const struct bal_result *result);
+void bal_comparison_json_result(struct json *json, const struct bal_case *c, const struct bal_result *result);
+void bal_comparison_json_fields(struct json *json, const struct bal_case *c, const struct bal_result *result);
 
 /* The fields of a csv row, and the row, without line end; an unstable mean is an empty field. */
-void comparison_csv_head(FILE *out);
-void comparison_csv_row(const struct bal_case *c, const struct bal_result *result, FILE *out);
+void bal_comparison_csv_head(FILE *out);
+void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *result, FILE *out);
 
 /* Are there means to speak of? That of a queue which grows without bound is not a number. */
-bool comparison_has_means(const struct bal_result *result);
+bool bal_comparison_has_means(const struct bal_result *result);
 
 /* Indices of the results, best mean response time first, unstable and unknown ones last. */
-void comparison_order(const struct bal_result *results, size_t count, size_t *order);
+void bal_comparison_order(const struct bal_result *results, size_t count, size_t *order);
 
 #endif

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR = 8 };            /* characters of the longest bar */
-enum { CLASS_DECIMALS = 3 }; /* of means where there are classes: three of them, so that the columns stay narrow */
+enum { BAR = 8 }; /* characters of the longest bar */
+enum {
+    CLASS_DECIMALS = 3
+}; /* of means where there are classes: three of them, so that the columns stay narrow */
 
 /* A bar of eighths of a character. */
 static void bar_text(double part, char text[3 * BAR + 1]) {
@@ -64,23 +66,23 @@ static void short_count(double value, char *text, size_t size) {
 static void add_short(struct table *table, double value) {
     char text[32];
     short_number(value, text, sizeof text);
-    table_add(table, "%s", text);
+    bal_table_add(table, "%s", text);
 }
 
 static void add_estimate(struct table *table, struct bal_estimate mean, int decimals, const char *mark) {
     if (isnan(mean.mean))
-        table_add(table, "%s", "");
+        bal_table_add(table, "%s", "");
     else if (isnan(mean.half))
-        table_add(table, "%.4g%s", mean.mean, mark);
+        bal_table_add(table, "%.4g%s", mean.mean, mark);
     else
-        table_add(table, "%.*f \u00b1 %.*f%s", decimals, mean.mean, decimals, mean.half, mark);
+        bal_table_add(table, "%.*f \u00b1 %.*f%s", decimals, mean.mean, decimals, mean.half, mark);
 }
 
 static void add_mean(struct table *table, const struct bal_result *result, int decimals) {
     if (result->replications == 0)
-        table_add(table, "no trial done");
+        bal_table_add(table, "no trial done");
     else if (result->verdict == BAL_UNSTABLE)
-        table_add(table, "unstable");
+        bal_table_add(table, "unstable");
     else
         add_estimate(table, result->metric[BAL_RESPONSE_MEAN], decimals,
                      result->verdict == BAL_UNDECIDED ? " ?" : "");
@@ -91,27 +93,27 @@ static void add_theory(struct table *table, const struct bal_case *c, const stru
     const struct bal_known known = bal_known_of(&c->model, &c->policy);
     const double critical = bal_known_critical_load(&c->model, &c->policy);
     if (critical <= c->model.load) {
-        table_add(table, "load < %.3g", critical);
+        bal_table_add(table, "load < %.3g", critical);
         return;
     }
     if (known.kind == BAL_KNOWN_NOTHING || isnan(known.response_mean)) {
-        table_add(table, "%s", "");
+        bal_table_add(table, "%s", "");
         return;
     }
     char value[32];
     short_number(known.response_mean, value, sizeof value);
     const char *sign = known.kind == BAL_KNOWN_EXACT ? "=" : "\u2192";
-    if (comparison_has_means(result) && isfinite(known.response_mean))
-        table_add(table, "%s %s (%+.1f%%)", sign, value,
-                  100 * (result->metric[BAL_RESPONSE_MEAN].mean / known.response_mean - 1));
+    if (bal_comparison_has_means(result) && isfinite(known.response_mean))
+        bal_table_add(table, "%s %s (%+.1f%%)", sign, value,
+                      100 * (result->metric[BAL_RESPONSE_MEAN].mean / known.response_mean - 1));
     else
-        table_add(table, "%s %s", sign, value);
+        bal_table_add(table, "%s %s", sign, value);
 }
 
 static double longest(const struct comparison *comparison) {
     double most = 0;
     for (size_t i = 0; i < comparison->count; i++)
-        if (comparison_has_means(&comparison->results[i]))
+        if (bal_comparison_has_means(&comparison->results[i]))
             most = fmax(most, comparison->results[i].metric[BAL_RESPONSE_MEAN].mean);
     return most;
 }
@@ -124,28 +126,28 @@ static bool shows_power(const struct comparison *comparison) {
     return powered;
 }
 
-static void add_row(struct table *table, const struct bal_case *c, const struct bal_result *result, double most,
-                    bool powered) {
+static void add_row(struct table *table, const struct bal_case *c, const struct bal_result *result,
+                    double most, bool powered) {
     char policy[200], bar[3 * BAR + 1] = "", bits[32];
     bal_policy_print(&c->policy, policy, sizeof policy);
-    const bool known = comparison_has_means(result);
+    const bool known = bal_comparison_has_means(result);
     if (known)
         bar_text(result->metric[BAL_RESPONSE_MEAN].mean / most, bar);
     short_count(result->memory_bits, bits, sizeof bits);
-    table_add(table, "%s", policy);
+    bal_table_add(table, "%s", policy);
     const struct bal_estimate mean = result->metric[BAL_RESPONSE_MEAN];
     add_mean(table, result, decimals_of(mean.half, mean.mean));
-    table_add(table, "%s", bar);
+    bal_table_add(table, "%s", bar);
     if (!powered)
         add_short(table, known ? result->metric[BAL_RESPONSE_P50].mean : NAN);
     add_short(table, known ? result->metric[BAL_RESPONSE_P99].mean : NAN);
     add_short(table, known ? result->metric[powered ? BAL_POWER_MEAN : BAL_RESPONSE_P999].mean : NAN);
     if (known)
-        table_add(table, "%.1f%%", 100 * result->metric[BAL_WAITING_PROBABILITY].mean);
+        bal_table_add(table, "%.1f%%", 100 * result->metric[BAL_WAITING_PROBABILITY].mean);
     else
-        table_add(table, "%s", "");
+        bal_table_add(table, "%s", "");
     add_short(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
-    table_add(table, "%s", bits);
+    bal_table_add(table, "%s", bits);
     add_theory(table, c, result);
 }
 
@@ -154,15 +156,15 @@ static void add_class_theory(struct table *table, enum bal_known_kind kind, doub
     char value[32];
     short_number(mean, value, sizeof value);
     if (kind == BAL_KNOWN_NOTHING || isnan(mean))
-        table_add(table, "%s", "");
+        bal_table_add(table, "%s", "");
     else
-        table_add(table, "%s %s", kind == BAL_KNOWN_EXACT ? "=" : "\u2192", value);
+        bal_table_add(table, "%s %s", kind == BAL_KNOWN_EXACT ? "=" : "\u2192", value);
 }
 
 static void add_class(struct table *table, const struct bal_result *result, const struct bal_known *known,
                       enum bal_metric first, double theory) {
     static const struct bal_estimate none = {NAN, NAN};
-    const bool has = comparison_has_means(result);
+    const bool has = bal_comparison_has_means(result);
     const struct bal_estimate *metric = &result->metric[first];
     add_estimate(table, has ? metric[BAL_RESPONSE_MEAN] : none, CLASS_DECIMALS, "");
     add_class_theory(table, known->kind, theory);
@@ -174,7 +176,7 @@ static void add_class_row(struct table *table, const struct bal_case *c, const s
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
     const struct bal_known known = bal_known_of(&c->model, &c->policy);
-    table_add(table, "%s", policy);
+    bal_table_add(table, "%s", policy);
     add_mean(table, result, CLASS_DECIMALS);
     add_class(table, result, &known, BAL_HIGH_RESPONSE_MEAN, known.high.response_mean);
     add_class(table, result, &known, BAL_LOW_RESPONSE_MEAN, known.low.response_mean);
@@ -233,8 +235,8 @@ static void print_losses(const struct comparison *comparison, FILE *out) {
             continue;
         char policy[200];
         bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
-        fprintf(out, "%s loses %.3g %% of all jobs at full buffers and refuses %.3g %% with no server on.\n", policy,
-                100 * lost, 100 * refused);
+        fprintf(out, "%s loses %.3g %% of all jobs at full buffers and refuses %.3g %% with no server on.\n",
+                policy, 100 * lost, 100 * refused);
     }
 }
 
@@ -278,17 +280,17 @@ static void print_table(const struct comparison *comparison, const size_t *order
                                        "p99.9",  "waits",         "msgs", "bits", "theory"};
     static const char *const power_head[] = {"policy", "mean response", "",     "p99",   "watts",
                                              "waits",  "msgs",          "bits", "theory"};
-    static const char *const class_head[] = {"policy", "all jobs", "high jobs", "theory", "p99",
-                                             "low jobs", "theory",  "p99",       "msgs"};
+    static const char *const class_head[] = {"policy",   "all jobs", "high jobs", "theory", "p99",
+                                             "low jobs", "theory",   "p99",       "msgs"};
     const bool classes = comparison->cases[0].model.classes;
     const bool powered = !classes && shows_power(comparison);
     const char *const *shown = classes ? class_head : powered ? power_head : head;
     const char *align = classes ? "lrrlrrlrr" : powered ? "lrlrrrrrl" : "lrlrrrrrrl";
     const unsigned columns = (unsigned)strlen(align);
     struct table table;
-    table_init(&table, columns);
+    bal_table_init(&table, columns);
     for (unsigned i = 0; i < columns; i++)
-        table_add(&table, "%s", shown[i]);
+        bal_table_add(&table, "%s", shown[i]);
     const double most = longest(comparison);
     for (size_t i = 0; i < comparison->count; i++) {
         const struct bal_case *c = &comparison->cases[order[i]];
@@ -298,15 +300,15 @@ static void print_table(const struct comparison *comparison, const size_t *order
         else
             add_row(&table, c, result, most, powered);
     }
-    table_print(&table, align, true, out);
-    table_fini(&table);
+    bal_table_print(&table, align, true, out);
+    bal_table_fini(&table);
 }
 
-void comparison_text(const struct comparison *comparison, FILE *out) {
+void bal_comparison_text(const struct comparison *comparison, FILE *out) {
     size_t *order = malloc((comparison->count + 1) * sizeof *order);
     if (!order)
         return;
-    comparison_order(comparison->results, comparison->count, order);
+    bal_comparison_order(comparison->results, comparison->count, order);
     print_setting(comparison, out);
     print_table(comparison, order, out);
     print_notes(comparison, out);

@@ -81,36 +81,36 @@ static void print_head(const struct bal_fluid_report *report, FILE *out) {
 }
 
 static void add_row(struct table *table, const struct bal_fluid_report *report, size_t k) {
-    table_add(table, "%.6g", report->time[k]);
-    table_add(table, "%.4f", fluid_jobs(report, k));
+    bal_table_add(table, "%.6g", report->time[k]);
+    bal_table_add(table, "%.4f", fluid_jobs(report, k));
     if (report->simulated)
-        table_add(table, "%.4f", simulated_jobs(report, k));
+        bal_table_add(table, "%.4f", simulated_jobs(report, k));
     for (size_t i = 0; i < report->levels; i++) {
-        table_add(table, "%.4f", fluid_at(report, k, report->level[i]));
+        bal_table_add(table, "%.4f", fluid_at(report, k, report->level[i]));
         if (report->simulated)
-            table_add(table, "%.4f", simulated_at(report, k, report->level[i]));
+            bal_table_add(table, "%.4f", simulated_at(report, k, report->level[i]));
     }
     for (size_t i = 0; i < report->extras; i++) {
-        table_add(table, "%.4f", report->extra[i].fluid[k]);
+        bal_table_add(table, "%.4f", report->extra[i].fluid[k]);
         if (report->simulated)
-            table_add(table, "%.4f", report->extra[i].simulated[k]);
+            bal_table_add(table, "%.4f", report->extra[i].simulated[k]);
     }
 }
 
 static void add_limit(struct table *table, const struct bal_fluid_report *report, const struct limit *limit) {
-    table_add(table, "limit");
-    table_add(table, "%.4f", limit->jobs);
+    bal_table_add(table, "limit");
+    bal_table_add(table, "%.4f", limit->jobs);
     if (report->simulated)
-        table_add(table, "%s", "");
+        bal_table_add(table, "%s", "");
     for (size_t i = 0; i < report->levels; i++) {
-        table_add(table, "%.4f", limit->s[report->level[i] - 1]);
+        bal_table_add(table, "%.4f", limit->s[report->level[i] - 1]);
         if (report->simulated)
-            table_add(table, "%s", "");
+            bal_table_add(table, "%s", "");
     }
     for (size_t i = 0; i < report->extras; i++) { /* those that are not busy are off */
-        table_add(table, "%.4f", strcmp(report->extra[i].name, "off") == 0 ? 1 - limit->s[0] : 0);
+        bal_table_add(table, "%.4f", strcmp(report->extra[i].name, "off") == 0 ? 1 - limit->s[0] : 0);
         if (report->simulated)
-            table_add(table, "%s", "");
+            bal_table_add(table, "%s", "");
     }
 }
 
@@ -150,29 +150,29 @@ void bal_fluid_text(const struct bal_fluid_report *report, FILE *out) {
     align[columns] = 0;
     struct limit limit = limit_of(report);
     struct table table;
-    table_init(&table, (unsigned)columns);
-    table_add(&table, "t");
+    bal_table_init(&table, (unsigned)columns);
+    bal_table_add(&table, "t");
     for (size_t i = 0; i <= report->levels; i++) {
         if (i == 0)
-            table_add(&table, "jobs");
+            bal_table_add(&table, "jobs");
         else
-            table_add(&table, "s_%zu", report->level[i - 1]);
+            bal_table_add(&table, "s_%zu", report->level[i - 1]);
         if (report->simulated)
-            table_add(&table, "sim");
+            bal_table_add(&table, "sim");
     }
     for (size_t i = 0; i < report->extras; i++) {
-        table_add(&table, "%s", report->extra[i].name);
+        bal_table_add(&table, "%s", report->extra[i].name);
         if (report->simulated)
-            table_add(&table, "sim");
+            bal_table_add(&table, "sim");
     }
     for (size_t k = 0; k < report->times; k += report->every)
         add_row(&table, report, k);
     if (limit.exists)
         add_limit(&table, report, &limit);
     print_head(report, out);
-    table_print(&table, align, true, out);
+    bal_table_print(&table, align, true, out);
     print_notes(report, &limit, out);
-    table_fini(&table);
+    bal_table_fini(&table);
     free(limit.s);
     free(align);
 }
@@ -227,86 +227,86 @@ void bal_fluid_csv(const struct bal_fluid_report *report, FILE *out) {
 static void json_state(struct json *json, const char *key, double jobs,
                        double (*at)(const struct bal_fluid_report *, size_t, size_t),
                        const struct bal_fluid_report *report, size_t k) {
-    json_open_line(json, key, '{');
-    json_number(json, "jobs", tidy(jobs));
-    json_open_line(json, "s", '[');
+    bal_json_open_line(json, key, '{');
+    bal_json_number(json, "jobs", tidy(jobs));
+    bal_json_open_line(json, "s", '[');
     for (size_t i = 0; i < report->levels; i++)
-        json_number(json, NULL, tidy(at(report, k, report->level[i])));
-    json_close(json, ']');
+        bal_json_number(json, NULL, tidy(at(report, k, report->level[i])));
+    bal_json_close(json, ']');
     for (size_t i = 0; i < report->extras; i++)
-        json_number(json, report->extra[i].name,
-                    tidy((at == fluid_at ? report->extra[i].fluid : report->extra[i].simulated)[k]));
-    json_close(json, '}');
+        bal_json_number(json, report->extra[i].name,
+                        tidy((at == fluid_at ? report->extra[i].fluid : report->extra[i].simulated)[k]));
+    bal_json_close(json, '}');
 }
 
 static void json_spec(struct json *json, const struct bal_fluid_report *report) {
     static const char *const variants[] = {"constrained", "high-memory", "high-message"};
     char policy[200];
     bal_policy_print(report->policy, policy, sizeof policy);
-    json_open(json, "spec", '{');
-    json_text(json, "policy", policy);
+    bal_json_open(json, "spec", '{');
+    bal_json_text(json, "policy", policy);
     if (report->known->kind == BAL_FLUID_RCPB)
-        json_text(json, "variant", variants[report->known->param.rcpb.variant]);
-    json_number(json, "load", report->load);
-    json_text(json, "from", report->from);
-    json_number(json, "until", report->time[report->times - 1]);
+        bal_json_text(json, "variant", variants[report->known->param.rcpb.variant]);
+    bal_json_number(json, "load", report->load);
+    bal_json_text(json, "from", report->from);
+    bal_json_number(json, "until", report->time[report->times - 1]);
     if (report->simulated) {
-        json_count(json, "servers", report->servers);
-        json_count(json, "seed", report->seed);
+        bal_json_count(json, "servers", report->servers);
+        bal_json_count(json, "seed", report->seed);
     }
-    json_close(json, '}');
+    bal_json_close(json, '}');
 }
 
 static void json_limit(struct json *json, const struct bal_fluid_report *report) {
     struct limit limit = limit_of(report);
     if (!limit.exists) {
-        json_null(json, "limit");
+        bal_json_null(json, "limit");
         return;
     }
-    json_open_line(json, "limit", '{');
-    json_number(json, "waiting_mean", tidy(fmax(limit.jobs / report->load - 1, 0)));
-    json_number(json, "jobs", tidy(limit.jobs));
-    json_open_line(json, "s", '[');
+    bal_json_open_line(json, "limit", '{');
+    bal_json_number(json, "waiting_mean", tidy(fmax(limit.jobs / report->load - 1, 0)));
+    bal_json_number(json, "jobs", tidy(limit.jobs));
+    bal_json_open_line(json, "s", '[');
     for (size_t i = 0; i < report->levels; i++)
-        json_number(json, NULL, tidy(limit.s[report->level[i] - 1]));
-    json_close(json, ']');
-    json_close(json, '}');
+        bal_json_number(json, NULL, tidy(limit.s[report->level[i] - 1]));
+    bal_json_close(json, ']');
+    bal_json_close(json, '}');
     free(limit.s);
 }
 
 static void json_distance(struct json *json, const struct bal_fluid_report *report) {
     if (!report->simulated) {
-        json_null(json, "distance");
+        bal_json_null(json, "distance");
         return;
     }
     const struct bal_distance apart = bal_path_distance(report->simulated, report->fluid);
-    json_open_line(json, "distance", '{');
-    json_number(json, "norm", tidy(apart.norm));
-    json_number(json, "difference", tidy(apart.difference));
-    json_number(json, "time", apart.time);
-    json_count(json, "level", apart.level);
-    json_close(json, '}');
+    bal_json_open_line(json, "distance", '{');
+    bal_json_number(json, "norm", tidy(apart.norm));
+    bal_json_number(json, "difference", tidy(apart.difference));
+    bal_json_number(json, "time", apart.time);
+    bal_json_count(json, "level", apart.level);
+    bal_json_close(json, '}');
 }
 
 void bal_fluid_json(const struct bal_fluid_report *report, FILE *out) {
     struct json json;
-    json_init(&json, out);
-    json_open(&json, NULL, '{');
-    json_text(&json, "version", BALLAST_VERSION);
+    bal_json_init(&json, out);
+    bal_json_open(&json, NULL, '{');
+    bal_json_text(&json, "version", BALLAST_VERSION);
     json_spec(&json, report);
     json_limit(&json, report);
     json_distance(&json, report);
-    json_open(&json, "path", '[');
+    bal_json_open(&json, "path", '[');
     for (size_t k = 0; k < report->times; k += report->every) {
-        json_open_line(&json, NULL, '{');
-        json_number(&json, "t", report->time[k]);
+        bal_json_open_line(&json, NULL, '{');
+        bal_json_number(&json, "t", report->time[k]);
         json_state(&json, "fluid", fluid_jobs(report, k), fluid_at, report, k);
         if (report->simulated)
             json_state(&json, "simulated", simulated_jobs(report, k), simulated_at, report, k);
-        json_close(&json, '}');
+        bal_json_close(&json, '}');
     }
-    json_close(&json, ']');
-    json_close(&json, '}');
+    bal_json_close(&json, ']');
+    bal_json_close(&json, '}');
 }
 
 /* ---- figure ---- */

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-void json_init(struct json *json, FILE *out) {
+void bal_json_init(struct json *json, FILE *out) {
     *json = (struct json){.out = out};
 }
 
@@ -51,15 +51,15 @@ static void open_with(struct json *json, const char *key, char bracket, bool lin
     json->inner[json->depth] = inner;
 }
 
-void json_open(struct json *json, const char *key, char bracket) {
+void bal_json_open(struct json *json, const char *key, char bracket) {
     open_with(json, key, bracket, false);
 }
 
-void json_open_line(struct json *json, const char *key, char bracket) {
+void bal_json_open_line(struct json *json, const char *key, char bracket) {
     open_with(json, key, bracket, true);
 }
 
-void json_close(struct json *json, char bracket) {
+void bal_json_close(struct json *json, char bracket) {
     assert(json->depth > 0);
     const bool lines = json->started[json->depth] && !json->inner[json->depth];
     json->depth--;
@@ -70,14 +70,14 @@ void json_close(struct json *json, char bracket) {
         fputc('\n', json->out);
 }
 
-void json_text(struct json *json, const char *key, const char *text) {
+void bal_json_text(struct json *json, const char *key, const char *text) {
     begin(json, key);
     put_string(json->out, text);
 }
 
-void json_number(struct json *json, const char *key, double number) {
+void bal_json_number(struct json *json, const char *key, double number) {
     if (!isfinite(number)) {
-        json_null(json, key);
+        bal_json_null(json, key);
         return;
     }
     char text[BAL_NUMBER_TEXT];
@@ -86,17 +86,17 @@ void json_number(struct json *json, const char *key, double number) {
     fputs(text, json->out);
 }
 
-void json_count(struct json *json, const char *key, uint64_t number) {
+void bal_json_count(struct json *json, const char *key, uint64_t number) {
     begin(json, key);
     fprintf(json->out, "%" PRIu64, number);
 }
 
-void json_bool(struct json *json, const char *key, bool value) {
+void bal_json_bool(struct json *json, const char *key, bool value) {
     begin(json, key);
     fputs(value ? "true" : "false", json->out);
 }
 
-void json_null(struct json *json, const char *key) {
+void bal_json_null(struct json *json, const char *key) {
     begin(json, key);
     fputs("null", json->out);
 }

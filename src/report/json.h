@@ -16,15 +16,16 @@ struct json {
 };
 
 /* key is NULL inside a list and for the outermost value. Numbers that are not finite become null. */
-void json_init(struct json *json, FILE *out);
-void json_open(struct json *json, const char *key, char bracket);      /* '{' or '[' */
-void json_open_line(struct json *json, const char *key, char bracket); /* the same, all on one line */
-void json_close(struct json *json, char bracket); /* '}' or ']'; the outermost one ends the line */
-void json_text(struct json *json, const char *key, const char *text);
-void json_number(struct json *json, const char *key, double number); /* shortest text that reads back the same
-                                                                      */
-void json_count(struct json *json, const char *key, uint64_t number);
-void json_bool(struct json *json, const char *key, bool value);
-void json_null(struct json *json, const char *key);
+void bal_json_init(struct json *json, FILE *out);
+void bal_json_open(struct json *json, const char *key, char bracket);      /* '{' or '[' */
+void bal_json_open_line(struct json *json, const char *key, char bracket); /* the same, all on one line */
+void bal_json_close(struct json *json, char bracket); /* '}' or ']'; the outermost one ends the line */
+void bal_json_text(struct json *json, const char *key, const char *text);
+void bal_json_number(struct json *json, const char *key, double number); /* shortest text that reads back the
+                                                                          * same
+                                                                          */
+void bal_json_count(struct json *json, const char *key, uint64_t number);
+void bal_json_bool(struct json *json, const char *key, bool value);
+void bal_json_null(struct json *json, const char *key);
 
 #endif

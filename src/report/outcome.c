@@ -99,7 +99,7 @@ static void csv_head(const struct bal_experiment *e, bool seconds, FILE *out) {
         fputc(',', out);
     }
     fputs("label,seed,", out);
-    comparison_csv_head(out);
+    bal_comparison_csv_head(out);
     for (size_t i = 0; i < e->metrics; i++) {
         char text[32];
         const char *name = bal_quantity_text(e->metric[i], text);
@@ -119,7 +119,7 @@ static enum bal_code csv_row(struct walk *w, const struct row *row) {
     }
     csv_text(e->policy[row->policy].label, out);
     fprintf(out, ",%" PRIu64 ",", row->c.run.seed);
-    comparison_csv_row(&row->c, &row->result, out);
+    bal_comparison_csv_row(&row->c, &row->result, out);
     for (size_t i = 0; i < e->metrics; i++) {
         struct bal_estimate ratio;
         const enum bal_code code = ratio_of(w, row, e->metric[i], &ratio);
@@ -144,36 +144,36 @@ enum bal_code bal_outcome_csv(struct bal_store *store, const struct bal_experime
 /* ---- JSON ---- */
 
 static void json_experiment(struct json *json, const struct bal_experiment *e) {
-    json_open(json, "experiment", '{');
-    json_text(json, "name", e->name);
-    json_text(json, "title", e->title);
+    bal_json_open(json, "experiment", '{');
+    bal_json_text(json, "name", e->name);
+    bal_json_text(json, "title", e->title);
     if (e->paper)
-        json_text(json, "paper", e->paper);
-    json_text(json, "mode", bal_mode_text(e->mode));
-    json_count(json, "seed", e->seed);
-    json_text(json, "baseline", e->policy[e->baseline].label);
-    json_open_line(json, "axes", '[');
+        bal_json_text(json, "paper", e->paper);
+    bal_json_text(json, "mode", bal_mode_text(e->mode));
+    bal_json_count(json, "seed", e->seed);
+    bal_json_text(json, "baseline", e->policy[e->baseline].label);
+    bal_json_open_line(json, "axes", '[');
     for (size_t a = 0; a < e->axes; a++)
-        json_text(json, NULL, e->axis[a].name);
-    json_close(json, ']');
-    json_close(json, '}');
+        bal_json_text(json, NULL, e->axis[a].name);
+    bal_json_close(json, ']');
+    bal_json_close(json, '}');
 }
 
 static enum bal_code json_ratio(struct walk *w, const struct row *row) {
     struct json *json = w->into;
-    json_open_line(json, "ratio", '{');
+    bal_json_open_line(json, "ratio", '{');
     for (size_t i = 0; i < w->e->metrics; i++) {
         struct bal_estimate ratio;
         char text[32];
         const enum bal_code code = ratio_of(w, row, w->e->metric[i], &ratio);
         if (code)
             return code;
-        json_open_line(json, bal_quantity_text(w->e->metric[i], text), '{');
-        json_number(json, "mean", ratio.mean);
-        json_number(json, "ci", ratio.half);
-        json_close(json, '}');
+        bal_json_open_line(json, bal_quantity_text(w->e->metric[i], text), '{');
+        bal_json_number(json, "mean", ratio.mean);
+        bal_json_number(json, "ci", ratio.half);
+        bal_json_close(json, '}');
     }
-    json_close(json, '}');
+    bal_json_close(json, '}');
     return BAL_OK;
 }
 
@@ -182,42 +182,42 @@ static enum bal_code json_row(struct walk *w, const struct row *row) {
     struct json *json = w->into;
     size_t index[BAL_AXES_MAX];
     bal_experiment_coordinates(e, row->point, index);
-    json_open(json, NULL, '{');
-    json_open_line(json, "point", '{');
+    bal_json_open(json, NULL, '{');
+    bal_json_open_line(json, "point", '{');
     for (size_t a = 0; a < e->axes; a++) {
         const struct bal_sweep_value *value = &e->axis[a].value[index[a]];
         if (isnan(value->number))
-            json_text(json, e->axis[a].name, value->text[0]);
+            bal_json_text(json, e->axis[a].name, value->text[0]);
         else
-            json_number(json, e->axis[a].name, value->number);
+            bal_json_number(json, e->axis[a].name, value->number);
     }
-    json_close(json, '}');
-    json_text(json, "label", e->policy[row->policy].label);
-    json_count(json, "seed", row->c.run.seed);
-    comparison_json_fields(json, &row->c, &row->result);
+    bal_json_close(json, '}');
+    bal_json_text(json, "label", e->policy[row->policy].label);
+    bal_json_count(json, "seed", row->c.run.seed);
+    bal_comparison_json_fields(json, &row->c, &row->result);
     const enum bal_code code = json_ratio(w, row);
-    json_close(json, '}');
+    bal_json_close(json, '}');
     return code;
 }
 
 static void json_claim(struct json *json, const struct bal_claim *claim, const struct bal_finding *finding) {
-    json_open(json, NULL, '{');
-    json_text(json, "id", claim->id);
+    bal_json_open(json, NULL, '{');
+    bal_json_text(json, "id", claim->id);
     if (claim->section)
-        json_text(json, "section", claim->section);
+        bal_json_text(json, "section", claim->section);
     else
-        json_null(json, "section");
-    json_text(json, "says", claim->says);
+        bal_json_null(json, "section");
+    bal_json_text(json, "says", claim->says);
     if (claim->measure == BAL_MEASURE_VERDICT)
-        json_text(json, "measured", finding->measured);
+        bal_json_text(json, "measured", finding->measured);
     else
-        json_number(json, "measured", finding->value);
-    json_number(json, "ci", (finding->high - finding->low) / 2);
-    json_text(json, "expected", claim->expected);
-    json_text(json, "verdict", bal_judgement_text(finding->judgement));
-    json_text(json, "where", finding->where);
-    json_text(json, "why", finding->why);
-    json_close(json, '}');
+        bal_json_number(json, "measured", finding->value);
+    bal_json_number(json, "ci", (finding->high - finding->low) / 2);
+    bal_json_text(json, "expected", claim->expected);
+    bal_json_text(json, "verdict", bal_judgement_text(finding->judgement));
+    bal_json_text(json, "where", finding->where);
+    bal_json_text(json, "why", finding->why);
+    bal_json_close(json, '}');
 }
 
 static enum bal_code json_claims(struct walk *w) {
@@ -225,10 +225,10 @@ static enum bal_code json_claims(struct walk *w) {
     const enum bal_code code = bal_outcome_judge(w->store, w->e, &finding, w->err);
     if (code)
         return code;
-    json_open(w->into, "claims", '[');
+    bal_json_open(w->into, "claims", '[');
     for (size_t i = 0; i < w->e->claims; i++)
         json_claim(w->into, &w->e->claim[i], &finding[i]);
-    json_close(w->into, ']');
+    bal_json_close(w->into, ']');
     free(finding);
     return BAL_OK;
 }
@@ -237,16 +237,16 @@ enum bal_code bal_outcome_json(struct bal_store *store, const struct bal_experim
                                struct bal_error *err) {
     struct json json;
     struct walk w = {.store = store, .e = experiment, .err = err, .into = &json};
-    json_init(&json, out);
-    json_open(&json, NULL, '{');
-    json_text(&json, "version", BALLAST_VERSION);
+    bal_json_init(&json, out);
+    bal_json_open(&json, NULL, '{');
+    bal_json_text(&json, "version", BALLAST_VERSION);
     json_experiment(&json, experiment);
-    json_open(&json, "results", '[');
+    bal_json_open(&json, "results", '[');
     enum bal_code code = walk(&w, json_row);
-    json_close(&json, ']');
+    bal_json_close(&json, ']');
     if (!code)
         code = json_claims(&w);
-    json_close(&json, '}');
+    bal_json_close(&json, '}');
     return code;
 }
 
@@ -264,27 +264,27 @@ static int decimals_of(double half, double value) {
 static void add_estimate(struct table *table, struct bal_estimate estimate) {
     const int decimals = decimals_of(estimate.half, estimate.mean);
     if (isnan(estimate.mean))
-        table_add(table, "%s", "");
+        bal_table_add(table, "%s", "");
     else if (isnan(estimate.half) || estimate.half == 0)
-        table_add(table, "%.4g", estimate.mean);
+        bal_table_add(table, "%.4g", estimate.mean);
     else
-        table_add(table, "%.*f \u00b1 %.*f", decimals, estimate.mean, decimals, estimate.half);
+        bal_table_add(table, "%.*f \u00b1 %.*f", decimals, estimate.mean, decimals, estimate.half);
 }
 
 /* "-12.0 ± 1.1 %" */
 static void add_difference(struct table *table, struct bal_estimate ratio, bool baseline) {
     if (baseline) {
-        table_add(table, "%s", "");
+        bal_table_add(table, "%s", "");
         return;
     }
     const double percent = 100 * (ratio.mean - 1), half = 100 * ratio.half;
     const int decimals = decimals_of(half, percent);
     if (isnan(percent))
-        table_add(table, "%s", "");
+        bal_table_add(table, "%s", "");
     else if (isnan(half))
-        table_add(table, "%+.3g %%", percent);
+        bal_table_add(table, "%+.3g %%", percent);
     else
-        table_add(table, "%+.*f \u00b1 %.*f %%", decimals, percent, decimals, half);
+        bal_table_add(table, "%+.*f \u00b1 %.*f %%", decimals, percent, decimals, half);
 }
 
 static enum bal_code add_metric(struct walk *w, const struct row *row, struct bal_quantity quantity) {
@@ -292,11 +292,11 @@ static enum bal_code add_metric(struct walk *w, const struct row *row, struct ba
     const struct bal_result *result = &row->result;
     struct bal_estimate estimate = {NAN, NAN};
     if (result->replications == 0) {
-        table_add(table, "-");
+        bal_table_add(table, "-");
         return BAL_OK;
     }
     if (result->verdict == BAL_UNSTABLE && bal_quantity_diverges(quantity)) {
-        table_add(table, "unstable");
+        bal_table_add(table, "unstable");
         return BAL_OK;
     }
     const enum bal_code code =
@@ -316,7 +316,7 @@ static void add_coordinates(struct walk *w, const struct row *row) {
         bal_experiment_coordinates(e, row->point - 1, before);
     for (size_t a = 0; a < e->axes; a++) {
         changed = changed || index[a] != before[a];
-        table_add(w->into, "%s", changed && row->policy == 0 ? e->axis[a].value[index[a]].label : "");
+        bal_table_add(w->into, "%s", changed && row->policy == 0 ? e->axis[a].value[index[a]].label : "");
     }
 }
 
@@ -325,7 +325,8 @@ static enum bal_code text_row(struct walk *w, const struct row *row) {
     struct table *table = w->into;
     add_coordinates(w, row);
     w->undecided = w->undecided || (row->result.verdict == BAL_UNDECIDED && row->result.replications > 0);
-    table_add(table, "%s%s", e->policy[row->policy].label, row->result.verdict == BAL_UNDECIDED ? " ?" : "");
+    bal_table_add(table, "%s%s", e->policy[row->policy].label,
+                  row->result.verdict == BAL_UNDECIDED ? " ?" : "");
     enum bal_code code = BAL_OK;
     for (size_t i = 0; !code && i < e->metrics; i++)
         code = add_metric(w, row, e->metric[i]);
@@ -340,14 +341,14 @@ static enum bal_code text_row(struct walk *w, const struct row *row) {
 /* A label of a policy in a head; an axis or metric by its name. */
 static void text_head(const struct bal_experiment *e, struct table *table) {
     for (size_t a = 0; a < e->axes; a++)
-        table_add(table, "%s", e->axis[a].label);
-    table_add(table, "policy");
+        bal_table_add(table, "%s", e->axis[a].label);
+    bal_table_add(table, "policy");
     for (size_t i = 0; i < e->metrics; i++) {
         char text[32];
-        table_add(table, "%s", bal_quantity_text(e->metric[i], text));
+        bal_table_add(table, "%s", bal_quantity_text(e->metric[i], text));
     }
     if (e->policies > 1)
-        table_add(table, "vs %s", e->policy[e->baseline].label);
+        bal_table_add(table, "vs %s", e->policy[e->baseline].label);
 }
 
 static enum bal_code text_results(struct bal_store *store, const struct bal_experiment *e, FILE *out,
@@ -360,12 +361,12 @@ static enum bal_code text_results(struct bal_store *store, const struct bal_expe
     memset(align + e->axes, 'l', 1);
     align[columns] = 0;
     struct table table;
-    table_init(&table, (unsigned)columns);
+    bal_table_init(&table, (unsigned)columns);
     text_head(e, &table);
     struct walk w = {.store = store, .e = e, .err = err, .into = &table};
     const enum bal_code code = walk(&w, text_row);
     if (!code)
-        table_print(&table, align, true, out);
+        bal_table_print(&table, align, true, out);
     if (!code && e->policies > 1) {
         char text[32];
         const char *label = e->policy[e->baseline].label;
@@ -374,7 +375,7 @@ static enum bal_code text_results(struct bal_store *store, const struct bal_expe
     }
     if (!code && w.undecided)
         fputs("\n?: too short, or too few replications, to tell whether it is stable\n", out);
-    table_fini(&table);
+    bal_table_fini(&table);
     free(align);
     return code;
 }

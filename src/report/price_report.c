@@ -36,43 +36,43 @@ static double messages_once(const struct bal_result *result) {
 /* Three digits. */
 static void add_number(struct table *table, double value) {
     if (isnan(value))
-        table_add(table, "%s", "");
+        bal_table_add(table, "%s", "");
     else if (isinf(value))
-        table_add(table, "inf");
+        bal_table_add(table, "inf");
     else if (value != 0 && fabs(value) < 0.0005)
-        table_add(table, "%.0e", value);
+        bal_table_add(table, "%.0e", value);
     else
-        table_add(table, "%.*f",
-                  fabs(value) >= 99.95    ? 0
-                  : fabs(value) >= 9.995  ? 1
-                  : fabs(value) >= 0.9995 ? 2
-                                          : 3,
-                  value);
+        bal_table_add(table, "%.*f",
+                      fabs(value) >= 99.95    ? 0
+                      : fabs(value) >= 9.995  ? 1
+                      : fabs(value) >= 0.9995 ? 2
+                                              : 3,
+                      value);
 }
 
 static void add_waiting(struct table *table, const struct bal_result *result) {
     if (result->replications == 0) {
-        table_add(table, "no trial done");
+        bal_table_add(table, "no trial done");
         return;
     }
-    if (!comparison_has_means(result)) {
-        table_add(table, "unstable");
+    if (!bal_comparison_has_means(result)) {
+        bal_table_add(table, "unstable");
         return;
     }
     char text[BAL_METRIC_TEXT];
     bal_metric_print(result->metric[BAL_WAITING_MEAN], text);
-    table_add(table, "%s%s", text, result->verdict == BAL_UNDECIDED ? " ?" : "");
+    bal_table_add(table, "%s%s", text, result->verdict == BAL_UNDECIDED ? " ?" : "");
 }
 
 /* "= 2.61" where theory is exact, "→ 2.61" where it is the limit of many servers. */
 static void add_theory(struct table *table, const struct bal_case *c) {
     const struct bal_known known = bal_known_of(&c->model, &c->policy);
     if (isnan(known.waiting_mean)) {
-        table_add(table, "%s", "");
+        bal_table_add(table, "%s", "");
         return;
     }
-    table_add(table, "%s %.*f", known.kind == BAL_KNOWN_EXACT ? "=" : "\u2192",
-              known.waiting_mean >= 9.995 ? 1 : 3, known.waiting_mean);
+    bal_table_add(table, "%s %.*f", known.kind == BAL_KNOWN_EXACT ? "=" : "\u2192",
+                  known.waiting_mean >= 9.995 ? 1 : 3, known.waiting_mean);
 }
 
 static void print_setting(const struct bal_case *c, FILE *out) {
@@ -97,15 +97,15 @@ static void add_price(struct table *table, const struct bal_case *c, const struc
                       const struct bal_price *price) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
-    table_add(table, "%s", policy);
+    bal_table_add(table, "%s", policy);
     add_waiting(table, result);
     add_theory(table, c);
     add_number(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
     add_number(table, messages_once(result));
-    table_add(table, "%.0f", price->memory_bits);
-    table_add(table, "%s", messages_text(price->messages));
-    table_add(table, "%s", memory_text(price->memory));
-    table_add(table, "%s", bal_vanishing_text(price->vanishing));
+    bal_table_add(table, "%.0f", price->memory_bits);
+    bal_table_add(table, "%s", messages_text(price->messages));
+    bal_table_add(table, "%s", memory_text(price->memory));
+    bal_table_add(table, "%s", bal_vanishing_text(price->vanishing));
 }
 
 static bool has(const struct bal_price_list *list, enum bal_vanishing vanishing) {
@@ -159,13 +159,13 @@ void bal_price_list_text(const struct bal_price_list *list, FILE *out) {
     print_setting(&list->cases[0], out);
     fputc('\n', out);
     struct table table;
-    table_init(&table, sizeof head / sizeof *head);
+    bal_table_init(&table, sizeof head / sizeof *head);
     for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-        table_add(&table, "%s", head[i]);
+        bal_table_add(&table, "%s", head[i]);
     for (size_t i = 0; i < list->count; i++)
         add_price(&table, &list->cases[i], &list->results[i], &list->prices[i]);
-    table_print(&table, "lrlrrrlll", true, out);
-    table_fini(&table);
+    bal_table_print(&table, "lrlrrrlll", true, out);
+    bal_table_fini(&table);
     print_list_notes(list, out);
 }
 
@@ -180,7 +180,7 @@ static void csv_measured(const struct bal_case *c, const struct bal_result *resu
                          const struct bal_price *price, FILE *out) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
-    const bool known = comparison_has_means(result);
+    const bool known = bal_comparison_has_means(result);
     fprintf(out, "\"%s\",%s", policy, bal_verdict_text(result->verdict));
     csv_number(known ? result->metric[BAL_WAITING_MEAN].mean : NAN, out);
     csv_number(known ? result->metric[BAL_WAITING_MEAN].half : NAN, out);
@@ -206,61 +206,61 @@ void bal_price_list_csv(const struct bal_price_list *list, FILE *out) {
 static void json_setting(struct json *json, const struct bal_case *c) {
     char text[1000];
     bal_servers_print(&c->model.servers, text, sizeof text);
-    json_text(json, "servers", text);
-    json_number(json, "load", c->model.load);
+    bal_json_text(json, "servers", text);
+    bal_json_number(json, "load", c->model.load);
     bal_law_print(&c->model.size, text, sizeof text);
-    json_text(json, "service", text);
-    json_number(json, "time", c->run.time);
-    json_count(json, "replications", c->replications);
-    json_count(json, "seed", c->run.seed);
+    bal_json_text(json, "service", text);
+    bal_json_number(json, "time", c->run.time);
+    bal_json_count(json, "replications", c->replications);
+    bal_json_count(json, "seed", c->run.seed);
 }
 
 static void json_measured(struct json *json, const struct bal_case *c, const struct bal_result *result,
                           const struct bal_price *price) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
-    const bool known = comparison_has_means(result);
+    const bool known = bal_comparison_has_means(result);
     const struct bal_known theory = bal_known_of(&c->model, &c->policy);
-    json_text(json, "policy", policy);
-    json_text(json, "verdict", bal_verdict_text(result->verdict));
-    json_open_line(json, "waiting", '{');
-    json_number(json, "mean", known ? result->metric[BAL_WAITING_MEAN].mean : NAN);
-    json_number(json, "ci", known ? result->metric[BAL_WAITING_MEAN].half : NAN);
-    json_number(json, "theory", theory.waiting_mean);
-    json_number(json, "limit", theory.waiting_limit);
-    json_close(json, '}');
-    json_open_line(json, "messages", '{');
-    json_number(json, "probes_per_job", result->metric[BAL_PROBES_PER_JOB].mean);
-    json_number(json, "reports_per_job", result->metric[BAL_REPORTS_PER_JOB].mean);
-    json_number(json, "per_job", result->metric[BAL_MESSAGES_PER_JOB].mean);
-    json_number(json, "once_per_job", messages_once(result));
-    json_text(json, "growth", messages_text(price->messages));
-    json_close(json, '}');
-    json_open_line(json, "memory", '{');
-    json_number(json, "bits", price->memory_bits);
-    json_text(json, "growth", memory_text(price->memory));
-    json_close(json, '}');
-    json_bool(json, "symmetric", c->policy.policy->flags & BAL_SYMMETRIC);
-    json_text(json, "vanishes", bal_vanishing_text(price->vanishing));
+    bal_json_text(json, "policy", policy);
+    bal_json_text(json, "verdict", bal_verdict_text(result->verdict));
+    bal_json_open_line(json, "waiting", '{');
+    bal_json_number(json, "mean", known ? result->metric[BAL_WAITING_MEAN].mean : NAN);
+    bal_json_number(json, "ci", known ? result->metric[BAL_WAITING_MEAN].half : NAN);
+    bal_json_number(json, "theory", theory.waiting_mean);
+    bal_json_number(json, "limit", theory.waiting_limit);
+    bal_json_close(json, '}');
+    bal_json_open_line(json, "messages", '{');
+    bal_json_number(json, "probes_per_job", result->metric[BAL_PROBES_PER_JOB].mean);
+    bal_json_number(json, "reports_per_job", result->metric[BAL_REPORTS_PER_JOB].mean);
+    bal_json_number(json, "per_job", result->metric[BAL_MESSAGES_PER_JOB].mean);
+    bal_json_number(json, "once_per_job", messages_once(result));
+    bal_json_text(json, "growth", messages_text(price->messages));
+    bal_json_close(json, '}');
+    bal_json_open_line(json, "memory", '{');
+    bal_json_number(json, "bits", price->memory_bits);
+    bal_json_text(json, "growth", memory_text(price->memory));
+    bal_json_close(json, '}');
+    bal_json_bool(json, "symmetric", c->policy.policy->flags & BAL_SYMMETRIC);
+    bal_json_text(json, "vanishes", bal_vanishing_text(price->vanishing));
 }
 
 void bal_price_list_json(const struct bal_price_list *list, FILE *out) {
     struct json json;
-    json_init(&json, out);
-    json_open(&json, NULL, '{');
-    json_text(&json, "version", BALLAST_VERSION);
-    json_open(&json, "spec", '{');
+    bal_json_init(&json, out);
+    bal_json_open(&json, NULL, '{');
+    bal_json_text(&json, "version", BALLAST_VERSION);
+    bal_json_open(&json, "spec", '{');
     json_setting(&json, &list->cases[0]);
-    json_bool(&json, "cut_short", list->cut_short);
-    json_close(&json, '}');
-    json_open(&json, "results", '[');
+    bal_json_bool(&json, "cut_short", list->cut_short);
+    bal_json_close(&json, '}');
+    bal_json_open(&json, "results", '[');
     for (size_t i = 0; i < list->count; i++) {
-        json_open(&json, NULL, '{');
+        bal_json_open(&json, NULL, '{');
         json_measured(&json, &list->cases[i], &list->results[i], &list->prices[i]);
-        json_close(&json, '}');
+        bal_json_close(&json, '}');
     }
-    json_close(&json, ']');
-    json_close(&json, '}');
+    bal_json_close(&json, ']');
+    bal_json_close(&json, '}');
 }
 
 /* ---- offers ---- */
@@ -281,15 +281,15 @@ static void add_offer(struct table *table, const struct bal_offer *offer, const 
     own.policy = offer->policy;
     char policy[200];
     bal_policy_print(&offer->policy, policy, sizeof policy);
-    table_add(table, "%s", policy);
+    bal_table_add(table, "%s", policy);
     add_waiting(table, &offer->result);
     add_theory(table, &own);
     add_number(table, offer->result.metric[BAL_MESSAGES_PER_JOB].mean);
-    table_add(table, "%.0f", offer->price.memory_bits);
-    table_add(table, "%s",
-              offer->fulfilment != BAL_WISH_MET ? marks[offer->fulfilment]
-              : offer->cheapest                 ? "yes, cheapest"
-                                                : "yes");
+    bal_table_add(table, "%.0f", offer->price.memory_bits);
+    bal_table_add(table, "%s",
+                  offer->fulfilment != BAL_WISH_MET ? marks[offer->fulfilment]
+                  : offer->cheapest                 ? "yes, cheapest"
+                                                    : "yes");
 }
 
 static void print_hint(const struct bal_policy_spec *policy, const struct bal_case *c, const char *what,
@@ -350,13 +350,13 @@ void bal_offers_text(const struct bal_offers *offers, const struct bal_case *c, 
     if (offers->count > 0) {
         fputc('\n', out);
         struct table table;
-        table_init(&table, sizeof head / sizeof *head);
+        bal_table_init(&table, sizeof head / sizeof *head);
         for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-            table_add(&table, "%s", head[i]);
+            bal_table_add(&table, "%s", head[i]);
         for (size_t i = 0; i < offers->count; i++)
             add_offer(&table, &offers->offer[i], c);
-        table_print(&table, "lrlrrl", true, out);
-        table_fini(&table);
+        bal_table_print(&table, "lrlrrl", true, out);
+        bal_table_fini(&table);
     }
     print_outcome(offers, c, wish, out);
 }
@@ -375,39 +375,39 @@ void bal_offers_csv(const struct bal_offers *offers, const struct bal_case *c, F
 static void json_hint(struct json *json, const char *key, const struct bal_policy_spec *policy) {
     char text[200];
     if (!policy->policy) {
-        json_null(json, key);
+        bal_json_null(json, key);
         return;
     }
     bal_policy_print(policy, text, sizeof text);
-    json_text(json, key, text);
+    bal_json_text(json, key, text);
 }
 
 void bal_offers_json(const struct bal_offers *offers, const struct bal_case *c, const struct bal_wish *wish,
                      FILE *out) {
     struct json json;
-    json_init(&json, out);
-    json_open(&json, NULL, '{');
-    json_text(&json, "version", BALLAST_VERSION);
-    json_open(&json, "spec", '{');
-    json_number(&json, "delay", wish->waiting);
-    json_number(&json, "messages", wish->messages);
-    json_number(&json, "memory", wish->memory_bits);
+    bal_json_init(&json, out);
+    bal_json_open(&json, NULL, '{');
+    bal_json_text(&json, "version", BALLAST_VERSION);
+    bal_json_open(&json, "spec", '{');
+    bal_json_number(&json, "delay", wish->waiting);
+    bal_json_number(&json, "messages", wish->messages);
+    bal_json_number(&json, "memory", wish->memory_bits);
     json_setting(&json, c);
-    json_close(&json, '}');
-    json_open(&json, "offers", '[');
+    bal_json_close(&json, '}');
+    bal_json_open(&json, "offers", '[');
     for (size_t i = 0; i < offers->count; i++) {
         const struct bal_offer *offer = &offers->offer[i];
         struct bal_case own = *c;
         own.policy = offer->policy;
-        json_open(&json, NULL, '{');
+        bal_json_open(&json, NULL, '{');
         json_measured(&json, &own, &offer->result, &offer->price);
-        json_text(&json, "wish", fulfilment_text(offer->fulfilment));
-        json_bool(&json, "cheapest", offer->cheapest);
-        json_close(&json, '}');
+        bal_json_text(&json, "wish", fulfilment_text(offer->fulfilment));
+        bal_json_bool(&json, "cheapest", offer->cheapest);
+        bal_json_close(&json, '}');
     }
-    json_close(&json, ']');
-    json_number(&json, "floor_waiting", waiting_floor(&c->model));
+    bal_json_close(&json, ']');
+    bal_json_number(&json, "floor_waiting", waiting_floor(&c->model));
     json_hint(&json, "more_messages", &offers->more_messages);
     json_hint(&json, "more_memory", &offers->more_memory);
-    json_close(&json, '}');
+    bal_json_close(&json, '}');
 }

@@ -3,11 +3,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-void table_init(struct table *table, unsigned columns) {
+void bal_table_init(struct table *table, unsigned columns) {
     *table = (struct table){.columns = columns};
 }
 
-void table_fini(struct table *table) {
+void bal_table_fini(struct table *table) {
     for (size_t i = 0; i < table->cells; i++)
         free(table->cell[i]);
     free(table->cell);
@@ -26,7 +26,7 @@ static bool reserve(struct table *table) {
     return true;
 }
 
-void table_add(struct table *table, const char *format, ...) {
+void bal_table_add(struct table *table, const char *format, ...) {
     char *text = NULL;
     va_list args;
     va_start(args, format);
@@ -41,7 +41,7 @@ void table_add(struct table *table, const char *format, ...) {
     table->cell[table->cells++] = text;
 }
 
-size_t table_text_width(const char *text) {
+size_t bal_table_text_width(const char *text) {
     size_t width = 0;
     for (; *text; text++)
         width += (*text & 0xc0) != 0x80;
@@ -51,7 +51,7 @@ size_t table_text_width(const char *text) {
 static size_t column_width(const struct table *table, unsigned column) {
     size_t most = 0;
     for (size_t i = column; i < table->cells; i += table->columns) {
-        const size_t width = table_text_width(table->cell[i]);
+        const size_t width = bal_table_text_width(table->cell[i]);
         most = width > most ? width : most;
     }
     return most;
@@ -68,7 +68,7 @@ static void print_row(const struct table *table, size_t first, const char *align
     size_t blanks = 0;
     for (unsigned column = 0; column < table->columns; column++) {
         const char *text = table->cell[first + column];
-        const size_t gap = width[column] - table_text_width(text);
+        const size_t gap = width[column] - bal_table_text_width(text);
         if (align[column] == 'r')
             blanks += gap;
         if (*text) {
@@ -81,7 +81,7 @@ static void print_row(const struct table *table, size_t first, const char *align
     fputc('\n', out);
 }
 
-void table_print(const struct table *table, const char *align, bool rule, FILE *out) {
+void bal_table_print(const struct table *table, const char *align, bool rule, FILE *out) {
     size_t *width = calloc(table->columns, sizeof *width);
     if (!width || table->failed) {
         free(width);

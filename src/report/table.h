@@ -14,15 +14,15 @@ struct table {
 };
 
 /* Cells are added row by row, the head first. Width is counted in characters of UTF-8. */
-void table_init(struct table *table, unsigned columns);
-void table_fini(struct table *table);
-void table_add(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void bal_table_init(struct table *table, unsigned columns);
+void bal_table_fini(struct table *table);
+void bal_table_add(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Prints all rows; align has one letter per column, 'l' or 'r'. A rule stands under the head when rule is
  * set. */
-void table_print(const struct table *table, const char *align, bool rule, FILE *out);
+void bal_table_print(const struct table *table, const char *align, bool rule, FILE *out);
 
 /* Number of characters of a UTF-8 text. */
-size_t table_text_width(const char *text);
+size_t bal_table_text_width(const char *text);
 
 #endif

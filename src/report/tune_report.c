@@ -29,18 +29,18 @@ static double optimum(const struct bal_model *model) {
 static void add_waiting(struct table *table, const struct bal_result *result) {
     const struct bal_estimate waiting = result->metric[BAL_WAITING_MEAN];
     if (!known(result))
-        table_add(table, "%s", result->replications ? "unstable" : "");
+        bal_table_add(table, "%s", result->replications ? "unstable" : "");
     else if (isnan(waiting.half))
-        table_add(table, "%.4f", waiting.mean);
+        bal_table_add(table, "%.4f", waiting.mean);
     else
-        table_add(table, "%.4f \u00b1 %.4f", waiting.mean, waiting.half);
+        bal_table_add(table, "%.4f \u00b1 %.4f", waiting.mean, waiting.half);
 }
 
 static void add_number(struct table *table, const char *format, double value) {
     char text[40] = "";
     if (isfinite(value))
         snprintf(text, sizeof text, format, value);
-    table_add(table, "%s", text);
+    bal_table_add(table, "%s", text);
 }
 
 static void add_result(struct table *table, const struct bal_result *result, bool quantile) {
@@ -52,10 +52,10 @@ static void add_result(struct table *table, const struct bal_result *result, boo
 
 static void add_point(struct table *table, const struct bal_tuned *tuned, unsigned i) {
     const struct bal_tune_point *point = &tuned->point[i];
-    table_add(table, "%.4g", point->standby);
+    bal_table_add(table, "%.4g", point->standby);
     add_result(table, &point->tabs, true);
     add_number(table, "%+.0f%%", 100 * metric_of(&point->tabs, BAL_POWER_WASTE));
-    table_add(table, "%s", i == tuned->knee ? "\u25c0 knee" : point->frontier ? "\u2022" : "");
+    bal_table_add(table, "%s", i == tuned->knee ? "\u25c0 knee" : point->frontier ? "\u2022" : "");
     add_result(table, &point->pooled, false);
 }
 
@@ -66,8 +66,8 @@ static void print_head(const struct bal_tuning *tuning, FILE *out) {
     bal_law_print(&model->size, service, sizeof service);
     bal_law_print(&model->setup, setup, sizeof setup);
     bal_watts_print(&model->watts, watts, sizeof watts);
-    fprintf(out, "tabs on %s servers at load %g, service %s, set-up %s, %s W busy, idle, in set-up, off\n\n", servers,
-            model->load, service, setup, watts);
+    fprintf(out, "tabs on %s servers at load %g, service %s, set-up %s, %s W busy, idle, in set-up, off\n\n",
+            servers, model->load, service, setup, watts);
 }
 
 static void print_advice(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
@@ -77,51 +77,58 @@ static void print_advice(const struct bal_tuning *tuning, const struct bal_tuned
         const struct bal_tune_point *knee = &tuned->point[tuned->knee];
         const double power = metric_of(&knee->tabs, BAL_POWER_MEAN);
         fprintf(out,
-                "knee: a standby of %.3g draws %.1f W a server, %.0f %% less than always on, and jobs wait %.4f on "
+                "knee: a standby of %.3g draws %.1f W a server, %.0f %% less than always on, and jobs wait "
+                "%.4f on "
                 "average.\n",
                 knee->standby, power, 100 * (1 - power / on), metric_of(&knee->tabs, BAL_WAITING_MEAN));
     } else {
-        fputs("There is no knee: fewer than three standby times are worth considering; widen --from and --to.\n", out);
+        fputs("There is no knee: fewer than three standby times are worth considering; widen --from and "
+              "--to.\n",
+              out);
     }
     fprintf(out,
-            "The work alone needs %.1f W a server. \u2022: no other standby of tabs has less waiting and less power.\n"
+            "The work alone needs %.1f W a server. \u2022: no other standby of tabs has less waiting and "
+            "less power.\n"
             "\u00b1: 95 %% confidence over replications. standby: mean time that an idle server stays on.\n",
             least);
 }
 
-void tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
-    static const char *const head[] = {"standby", "tabs waits", "p99", "watts", "waste", "", "delayed-off waits", "watts"};
+void bal_tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
+    static const char *const head[] = {"standby", "tabs waits",        "p99",  "watts", "waste",
+                                       "",        "delayed-off waits", "watts"};
     struct table table;
-    table_init(&table, 8);
+    bal_table_init(&table, 8);
     for (int i = 0; i < 8; i++)
-        table_add(&table, "%s", head[i]);
+        bal_table_add(&table, "%s", head[i]);
     for (unsigned i = 0; i < tuned->points; i++)
         add_point(&table, tuned, i);
-    table_add(&table, "always on");
+    bal_table_add(&table, "always on");
     add_result(&table, &tuned->always_on, true);
     add_number(&table, "%+.0f%%", 100 * metric_of(&tuned->always_on, BAL_POWER_WASTE));
     for (int i = 0; i < 3; i++)
-        table_add(&table, "%s", i == 0 ? "(jiq)" : "");
+        bal_table_add(&table, "%s", i == 0 ? "(jiq)" : "");
     print_head(tuning, out);
-    table_print(&table, "rrrrrlrr", true, out);
-    table_fini(&table);
+    bal_table_print(&table, "rrrrrlrr", true, out);
+    bal_table_fini(&table);
     print_advice(tuning, tuned, out);
 }
 
 /* ---- for programs ---- */
 
-static const enum bal_metric shown[] = {BAL_WAITING_MEAN, BAL_RESPONSE_MEAN, BAL_RESPONSE_P99, BAL_POWER_MEAN,
-                                        BAL_POWER_WASTE,  BAL_POWER_STANDBY, BAL_POWER_SETUP,  BAL_ENERGY_PER_JOB};
+static const enum bal_metric shown[] = {BAL_WAITING_MEAN, BAL_RESPONSE_MEAN, BAL_RESPONSE_P99,
+                                        BAL_POWER_MEAN,   BAL_POWER_WASTE,   BAL_POWER_STANDBY,
+                                        BAL_POWER_SETUP,  BAL_ENERGY_PER_JOB};
 enum { SHOWN = sizeof shown / sizeof *shown };
 
-static void csv_row(const char *policy, double standby, const struct bal_result *result, bool frontier, bool knee,
-                    FILE *out) {
+static void csv_row(const char *policy, double standby, const struct bal_result *result, bool frontier,
+                    bool knee, FILE *out) {
     char text[BAL_NUMBER_TEXT] = "";
     if (isfinite(standby))
         bal_number_print(standby, text);
     fprintf(out, "%s,%s,%s", policy, text, bal_verdict_text(result->verdict));
     for (int i = 0; i < SHOWN; i++) {
-        const double number[2] = {metric_of(result, shown[i]), known(result) ? result->metric[shown[i]].half : NAN};
+        const double number[2] = {metric_of(result, shown[i]),
+                                  known(result) ? result->metric[shown[i]].half : NAN};
         for (int k = 0; k < 2; k++) {
             text[0] = 0;
             if (isfinite(number[k]))
@@ -132,7 +139,7 @@ static void csv_row(const char *policy, double standby, const struct bal_result 
     fprintf(out, ",%d,%d\n", frontier, knee);
 }
 
-void tune_csv(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
+void bal_tune_csv(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
     (void)tuning;
     fputs("policy,standby,verdict", out);
     for (int i = 0; i < SHOWN; i++)
@@ -147,72 +154,77 @@ void tune_csv(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FI
 }
 
 static void json_result(struct json *json, const char *key, const struct bal_result *result) {
-    json_open_line(json, key, '{');
-    json_text(json, "verdict", bal_verdict_text(result->verdict));
+    bal_json_open_line(json, key, '{');
+    bal_json_text(json, "verdict", bal_verdict_text(result->verdict));
     for (int i = 0; i < SHOWN; i++) {
         char ci[80];
         snprintf(ci, sizeof ci, "%s.ci", bal_metric_table[shown[i]].name);
-        json_number(json, bal_metric_table[shown[i]].name, metric_of(result, shown[i]));
-        json_number(json, ci, known(result) ? result->metric[shown[i]].half : NAN);
+        bal_json_number(json, bal_metric_table[shown[i]].name, metric_of(result, shown[i]));
+        bal_json_number(json, ci, known(result) ? result->metric[shown[i]].half : NAN);
     }
-    json_close(json, '}');
+    bal_json_close(json, '}');
 }
 
 static void json_spec(struct json *json, const struct bal_tuning *tuning) {
     const struct bal_model *model = &tuning->model;
     char text[1000];
-    json_open(json, "spec", '{');
+    bal_json_open(json, "spec", '{');
     bal_servers_print(&model->servers, text, sizeof text);
-    json_text(json, "servers", text);
-    json_number(json, "load", model->load);
+    bal_json_text(json, "servers", text);
+    bal_json_number(json, "load", model->load);
     bal_law_print(&model->size, text, sizeof text);
-    json_text(json, "service", text);
+    bal_json_text(json, "service", text);
     bal_law_print(&model->setup, text, sizeof text);
-    json_text(json, "setup", text);
+    bal_json_text(json, "setup", text);
     bal_watts_print(&model->watts, text, sizeof text);
-    json_text(json, "watts", text);
-    json_number(json, "time", tuning->run.time);
-    json_count(json, "replications", tuning->replications);
-    json_count(json, "seed", tuning->run.seed);
-    json_close(json, '}');
+    bal_json_text(json, "watts", text);
+    bal_json_number(json, "time", tuning->run.time);
+    bal_json_count(json, "replications", tuning->replications);
+    bal_json_count(json, "seed", tuning->run.seed);
+    bal_json_close(json, '}');
 }
 
-void tune_json(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
+void bal_tune_json(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
     struct json json;
-    json_init(&json, out);
-    json_open(&json, NULL, '{');
-    json_text(&json, "version", BALLAST_VERSION);
+    bal_json_init(&json, out);
+    bal_json_open(&json, NULL, '{');
+    bal_json_text(&json, "version", BALLAST_VERSION);
     json_spec(&json, tuning);
-    json_number(&json, "least_power", optimum(&tuning->model));
+    bal_json_number(&json, "least_power", optimum(&tuning->model));
     json_result(&json, "always_on", &tuned->always_on);
-    json_number(&json, "knee", tuned->knee < tuned->points ? tuned->point[tuned->knee].standby : NAN);
-    json_open(&json, "points", '[');
+    bal_json_number(&json, "knee", tuned->knee < tuned->points ? tuned->point[tuned->knee].standby : NAN);
+    bal_json_open(&json, "points", '[');
     for (unsigned i = 0; i < tuned->points; i++) {
-        json_open(&json, NULL, '{');
-        json_number(&json, "standby", tuned->point[i].standby);
-        json_bool(&json, "frontier", tuned->point[i].frontier);
-        json_bool(&json, "knee", i == tuned->knee);
+        bal_json_open(&json, NULL, '{');
+        bal_json_number(&json, "standby", tuned->point[i].standby);
+        bal_json_bool(&json, "frontier", tuned->point[i].frontier);
+        bal_json_bool(&json, "knee", i == tuned->knee);
         json_result(&json, "tabs", &tuned->point[i].tabs);
         json_result(&json, "delayed_off", &tuned->point[i].pooled);
-        json_close(&json, '}');
+        bal_json_close(&json, '}');
     }
-    json_close(&json, ']');
-    json_close(&json, '}');
+    bal_json_close(&json, ']');
+    bal_json_close(&json, '}');
 }
 
 /* ---- figure ---- */
 
 /* A curve of one policy and points on it. */
-static void put(struct bal_series *line, struct bal_series *points, const char *name, unsigned group, size_t count,
-                const double *x, const double *y, const double *half) {
+static void put(struct bal_series *line, struct bal_series *points, const char *name, unsigned group,
+                size_t count, const double *x, const double *y, const double *half) {
     *line = (struct bal_series){
         .name = name, .group = group, .style = BAL_STYLE_LINE, .count = count, .x = x, .y = y};
-    *points = (struct bal_series){
-        .name = name, .group = group, .style = BAL_STYLE_POINTS, .count = count, .x = x, .y = y, .half = half};
+    *points = (struct bal_series){.name = name,
+                                  .group = group,
+                                  .style = BAL_STYLE_POINTS,
+                                  .count = count,
+                                  .x = x,
+                                  .y = y,
+                                  .half = half};
 }
 
-enum bal_code tune_figure(const struct bal_tuning *tuning, const struct bal_tuned *tuned, const char *path,
-                          struct bal_error *err) {
+enum bal_code bal_tune_figure(const struct bal_tuning *tuning, const struct bal_tuned *tuned,
+                              const char *path, struct bal_error *err) {
     const size_t n = tuned->points;
     double *values = malloc(6 * n * sizeof *values);
     if (!values)
@@ -243,8 +255,12 @@ enum bal_code tune_figure(const struct bal_tuning *tuning, const struct bal_tune
     char name[80] = "";
     if (knee < n) {
         snprintf(name, sizeof name, "knee: standby %.3g", tuned->point[knee].standby);
-        series[5] = (struct bal_series){
-            .name = name, .group = 3, .style = BAL_STYLE_POINTS, .count = 1, .x = &x[0][knee], .y = &y[0][knee]};
+        series[5] = (struct bal_series){.name = name,
+                                        .group = 3,
+                                        .style = BAL_STYLE_POINTS,
+                                        .count = 1,
+                                        .x = &x[0][knee],
+                                        .y = &y[0][knee]};
     }
     char servers[300], setup[200], title[600];
     bal_servers_print(&tuning->model.servers, servers, sizeof servers);

@@ -6,11 +6,11 @@
 
 #include <stdio.h>
 
-void tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out);
-void tune_csv(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out);
-void tune_json(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out);
+void bal_tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out);
+void bal_tune_csv(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out);
+void bal_tune_json(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out);
 /* Delay against power: the frontier of tabs with its knee, delayed-off, always on. */
-enum bal_code tune_figure(const struct bal_tuning *tuning, const struct bal_tuned *tuned, const char *path,
-                          struct bal_error *err);
+enum bal_code bal_tune_figure(const struct bal_tuning *tuning, const struct bal_tuned *tuned,
+                              const char *path, struct bal_error *err);
 
 #endif

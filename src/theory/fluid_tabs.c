@@ -1,22 +1,25 @@
-/* The fluid model of tabs: Mukherjee, Dhara, Borst and van Leeuwaarden (2017), Theorems 3.1 and 4.1, for sizes in phases,
- * of which the exponential is the case of one.
+/* The fluid model of tabs: Mukherjee, Dhara, Borst and van Leeuwaarden (2017), Theorems 3.1 and 4.1, for
+ * sizes in phases, of which the exponential is the case of one.
  *
- * q_ij is the fraction of servers with at least i jobs whose job in service is in phase j, d0 the fraction off, d1 in
- * set-up, u = 1 - sum_j q_1j - d0 - d1 that which is idle and on. With starts r_j, jumps r_kj, departures r_k0 and rates g_k,
+ * q_ij is the fraction of servers with at least i jobs whose job in service is in phase j, d0 the fraction
+ * off, d1 in set-up, u = 1 - sum_j q_1j - d0 - d1 that which is idle and on. With starts r_j, jumps r_kj,
+ * departures r_k0 and rates g_k,
  *
  *     dq_ij/dt = lambda p_{i-1,j} + sum_k q_ik g_k r_kj - g_j q_ij + r_j sum_k q_{i+1,k} g_k r_k0
  *     dd0/dt = mu u - x,  dd1/dt = x - nu d1,  x = lambda (1 - P) [d0 > 0]
  *     p_0j = r_j P,  p_ij = (1 - P)(q_ij - q_{i+1,j})/q_1 for i >= 1,  q_1 = sum_j q_1j
  *
- * P is the chance that a job finds an idle server which is on: 1 while u > 0; when u = 0 it is F/lambda, where
- * F = nu d1 + sum_j (q_1j - q_2j) g_j r_j0 is the flow of servers that become idle or are set up, as long as F < lambda.
- * (The printed system of the phase case takes differences over i where mass must be moved whole; this is derived afresh.)
+ * P is the chance that a job finds an idle server which is on: 1 while u > 0; when u = 0 it is F/lambda,
+ * where F = nu d1 + sum_j (q_1j - q_2j) g_j r_j0 is the flow of servers that become idle or are set up, as
+ * long as F < lambda. (The printed system of the phase case takes differences over i where mass must be moved
+ * whole; this is derived afresh.)
  *
- * So there are three modes. SPARE: u > 0. SLIDING: u = 0 and F < lambda, every server that becomes idle gets a job
- * at once, and the others start servers that are off. EXHAUSTED: the same, but none is off. SPARE ends where u = 0 with
- * F < lambda, the two others where F reaches lambda; SLIDING also where d0 = 0, which nothing but SPARE makes grow
- * again. Near the fixed point u and F - lambda both vanish and their signs are noise, so SPARE is left only
- * when F is below lambda by more than `band`, or u below 0 by more than `depth`. */
+ * So there are three modes. SPARE: u > 0. SLIDING: u = 0 and F < lambda, every server that becomes idle gets
+ * a job at once, and the others start servers that are off. EXHAUSTED: the same, but none is off. SPARE ends
+ * where u = 0 with F < lambda, the two others where F reaches lambda; SLIDING also where d0 = 0, which
+ * nothing but SPARE makes grow again. Near the fixed point u and F - lambda both vanish and their signs are
+ * noise, so SPARE is left only when F is below lambda by more than `band`, or u below 0 by more than `depth`.
+ */
 #include "ballast/fluid.h"
 
 #include <math.h>
@@ -57,8 +60,8 @@ static double excess_of(const struct bal_tabs *tabs, double t, const double *y) 
 }
 
 /* The levels: `placed` jobs per unit of time start at idle servers, `queued` join busy ones. */
-static void move_levels(const struct bal_tabs *tabs, const double *y, size_t levels, double placed, double queued,
-                        double *dy) {
+static void move_levels(const struct bal_tabs *tabs, const double *y, size_t levels, double placed,
+                        double queued, double *dy) {
     const unsigned phases = tabs->phases;
     const double busy = busy_of(tabs, y);
     const double each = busy > 0 ? queued / busy : 0;
@@ -119,14 +122,15 @@ static int next(const void *param, int mode, double t, double *y) {
     return y[OFF] > 0 ? SLIDING : EXHAUSTED;
 }
 
-static enum bal_code check_levels(const struct bal_tabs *tabs, const double *y, size_t n, struct bal_error *err) {
+static enum bal_code check_levels(const struct bal_tabs *tabs, const double *y, size_t n,
+                                  struct bal_error *err) {
     for (size_t i = HEAD; i < n; i++) {
         const size_t level = (i - HEAD) / tabs->phases + 1;
         const double before = level > 1 ? y[i - tabs->phases] : 1;
         if (!(y[i] >= 0 && y[i] <= before))
             return bal_fail(err, BAL_E_RANGE,
-                            "tabs: starting state: q_%zu = %g; it must lie between 0 and q_%zu = %g", level, y[i],
-                            level - 1, before);
+                            "tabs: starting state: q_%zu = %g; it must lie between 0 and q_%zu = %g", level,
+                            y[i], level - 1, before);
     }
     return BAL_OK;
 }
@@ -136,19 +140,21 @@ static enum bal_code check(const void *param, const double *y, size_t n, struct 
     if (!(tabs->lambda > 0 && isfinite(tabs->lambda)))
         return bal_fail(err, BAL_E_RANGE, "tabs: lambda = %g; it must be a number > 0", tabs->lambda);
     if (!(tabs->mu >= 0 && isfinite(tabs->mu)) || !(tabs->nu > 0 && isfinite(tabs->nu)))
-        return bal_fail(err, BAL_E_RANGE, "tabs: mu = %g and nu = %g; they must be numbers >= 0 and > 0", tabs->mu,
-                        tabs->nu);
+        return bal_fail(err, BAL_E_RANGE, "tabs: mu = %g and nu = %g; they must be numbers >= 0 and > 0",
+                        tabs->mu, tabs->nu);
     double state[HEAD + BAL_LAW_PHASES] = {0};
     const size_t first = HEAD + tabs->phases;
     memcpy(state, y, (n < first ? n : first) * sizeof *y);
     const double busy = busy_of(tabs, state), sum = busy + state[OFF] + state[SETUP];
     if (!(state[OFF] >= 0 && state[SETUP] >= 0 && busy >= 0 && sum <= 1 + 1e-12))
         return bal_fail(err, BAL_E_RANGE,
-                        "tabs: starting state: %g off, %g in set-up, %g busy; they must not be negative and sum to at most "
+                        "tabs: starting state: %g off, %g in set-up, %g busy; they must not be negative and "
+                        "sum to at most "
                         "1",
                         state[OFF], state[SETUP], busy);
     if (!(busy > 0) && !(sum < 1 - depth))
-        return bal_fail(err, BAL_E_RANGE, "tabs: starting state: no server is on; at least some must be busy or idle");
+        return bal_fail(err, BAL_E_RANGE,
+                        "tabs: starting state: no server is on; at least some must be busy or idle");
     return check_levels(tabs, y, n, err);
 }
 
@@ -212,8 +218,9 @@ static bool set_phases(struct bal_tabs *tabs, const struct bal_law *size) {
     return true;
 }
 
-enum bal_code bal_tabs_init(struct bal_tabs *tabs, double lambda, double mu, double nu, const struct bal_law *size,
-                            const struct bal_curve *curve, struct bal_error *err) {
+enum bal_code bal_tabs_init(struct bal_tabs *tabs, double lambda, double mu, double nu,
+                            const struct bal_law *size, const struct bal_curve *curve,
+                            struct bal_error *err) {
     memset(tabs, 0, sizeof *tabs);
     tabs->lambda = lambda;
     tabs->mu = mu;
@@ -223,13 +230,14 @@ enum bal_code bal_tabs_init(struct bal_tabs *tabs, double lambda, double mu, dou
         tabs->curve = *curve;
     if (isfinite(size->mean) && set_phases(tabs, size))
         return BAL_OK;
-    return bal_fail(err, BAL_E_MODEL,
-                    "the fluid model of tabs needs sizes in at most %d phases; use exp, erlang, hyper or phase",
-                    BAL_LAW_PHASES);
+    return bal_fail(
+        err, BAL_E_MODEL,
+        "the fluid model of tabs needs sizes in at most %d phases; use exp, erlang, hyper or phase",
+        BAL_LAW_PHASES);
 }
 
-/* A job is in phase j for n_j / g_j of its time, n_j being the mean number of visits: n = r + n R, which is solved by
- * elimination. I - R is diagonally dominant, so it needs no pivots. */
+/* A job is in phase j for n_j / g_j of its time, n_j being the mean number of visits: n = r + n R, which is
+ * solved by elimination. I - R is diagonally dominant, so it needs no pivots. */
 void bal_tabs_fixed_point(const struct bal_tabs *tabs, double *y) {
     const unsigned phases = tabs->phases;
     double a[BAL_LAW_PHASES][BAL_LAW_PHASES + 1];

@@ -7,8 +7,8 @@
 
 enum { POINTS = 400 }; /* the path is averaged by the trapezoidal rule over so many gaps */
 
-static void add_state(const struct bal_fluid_path *levels, size_t k, double standby, double setup, double weight,
-                      struct bal_known_span *span) {
+static void add_state(const struct bal_fluid_path *levels, size_t k, double standby, double setup,
+                      double weight, struct bal_known_span *span) {
     const double busy = bal_fluid_path_at(levels, k, 0);
     span->busy += weight * busy;
     span->standby += weight * standby;
@@ -26,12 +26,13 @@ static void add_state(const struct bal_fluid_path *levels, size_t k, double stan
 static void add_waiting(const struct bal_tabs *tabs, const double *time, struct bal_known_span *span) {
     double arrivals = 0;
     for (size_t k = 0; k <= POINTS; k++)
-        arrivals += tabs->lambda * bal_curve_at(&tabs->curve, time[k] * tabs->unit) * (k % POINTS ? 1 : 0.5) / POINTS;
+        arrivals +=
+            tabs->lambda * bal_curve_at(&tabs->curve, time[k] * tabs->unit) * (k % POINTS ? 1 : 0.5) / POINTS;
     span->waiting_mean = (span->jobs - span->busy) / arrivals * tabs->unit;
 }
 
-bool bal_known_over(const struct bal_model *model, const struct bal_policy_spec *policy, double from, double until,
-                    struct bal_known_span *span) {
+bool bal_known_over(const struct bal_model *model, const struct bal_policy_spec *policy, double from,
+                    double until, struct bal_known_span *span) {
     struct bal_known_fluid fluid;
     struct bal_fluid_path path = {0}, levels = {0};
     if (strcmp(policy->policy->name, "tabs") != 0 ||
@@ -43,7 +44,8 @@ bool bal_known_over(const struct bal_model *model, const struct bal_policy_spec 
     double *start = bal_known_fluid_start(&fluid, &model->start, &n);
     for (size_t k = 0; k <= POINTS; k++)
         time[k] = (from + (until - from) * (double)k / POINTS) / fluid.param.tabs.unit;
-    bool known = start && bal_fluid_path_init(&path, &fluid.model, start, n, time, POINTS + 1, NULL) == BAL_OK;
+    bool known =
+        start && bal_fluid_path_init(&path, &fluid.model, start, n, time, POINTS + 1, NULL) == BAL_OK;
     if (known) {
         known = bal_known_fluid_levels(&fluid, &path, &levels, standby, setup, NULL) == BAL_OK;
         bal_fluid_path_fini(&path);

@@ -10,10 +10,10 @@
 static const double two_pi = 6.283185307179586;
 
 static enum bal_code bad_curve(const char *text, const char *why, struct bal_error *err) {
-    return bal_fail(
-        err, BAL_E_RANGE,
-        "curve '%.80s': %s; write constant, sine(A,P) with 0 <= A <= 1 and P > 0, table(T:F T:F ...) or file(PATH)",
-        text, why);
+    return bal_fail(err, BAL_E_RANGE,
+                    "curve '%.80s': %s; write constant, sine(A,P) with 0 <= A <= 1 and P > 0, table(T:F T:F "
+                    "...) or file(PATH)",
+                    text, why);
 }
 
 /* Reads a number and what must stand behind it; returns where to go on, NULL if it is not there. */
@@ -98,7 +98,8 @@ static enum bal_code parse_file(const char *text, struct bal_curve *curve, struc
     for (unsigned number = 1; !code && fgets(line, sizeof line, file); number++) {
         const char *why = strlen(line) == sizeof line - 1 ? "the line is too long" : take_line(line, &table);
         if (why)
-            code = bal_fail(err, BAL_E_SYNTAX, "curve: %.200s:%u: %s; write lines such as 10 0.5", path, number, why);
+            code = bal_fail(err, BAL_E_SYNTAX, "curve: %.200s:%u: %s; write lines such as 10 0.5", path,
+                            number, why);
     }
     fclose(file);
     if (!code && (table.points == 0 || bal_curve_most(&table) == 0))

@@ -186,7 +186,8 @@ static enum bal_code check_power(const struct bal_model *model, struct bal_error
     if (!(start->busy >= 0 && start->setup >= 0 && start->off >= 0 &&
           start->busy + start->setup + start->off <= 1 + 1e-12))
         return bal_fail(err, BAL_E_RANGE,
-                        "the start has fractions %g busy, %g in set-up and %g off; they must not be negative and sum to at "
+                        "the start has fractions %g busy, %g in set-up and %g off; they must not be negative "
+                        "and sum to at "
                         "most 1",
                         start->busy, start->setup, start->off);
     if (!isfinite(model->standby.mean) || !isfinite(model->setup.mean))

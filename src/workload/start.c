@@ -10,7 +10,8 @@ static const char *const keys[KEYS] = {"busy", "setup", "off"};
 
 static enum bal_code bad_start(const char *text, const char *why, struct bal_error *err) {
     return bal_fail(err, BAL_E_RANGE,
-                    "start '%.80s': %s; write idle, or fractions of the servers such as busy=0.1,off=0.9", text, why);
+                    "start '%.80s': %s; write idle, or fractions of the servers such as busy=0.1,off=0.9",
+                    text, why);
 }
 
 /* Reads one key=fraction; returns why it cannot be, or NULL. */
@@ -58,7 +59,8 @@ size_t bal_start_print(const struct bal_start *start, char *text, size_t size) {
             continue;
         bal_number_print(fraction[key], number);
         const size_t room = length < size ? size - length : 0;
-        length += (size_t)snprintf(room ? text + length : NULL, room, "%s%s=%s", length ? "," : "", keys[key], number);
+        length += (size_t)snprintf(room ? text + length : NULL, room, "%s%s=%s", length ? "," : "", keys[key],
+                                   number);
     }
     return length ? length : (size_t)snprintf(text, size, "idle");
 }

@@ -16,10 +16,11 @@ enum bal_code bal_watts_parse(const char *text, struct bal_watts *watts, struct 
         const bool last = i == STATES - 1;
         if (!bal_number_parse(rest, length, &value[i]) || !(value[i] >= 0 && isfinite(value[i])) ||
             (rest[length] == 0) != last)
-            return bal_fail(err, BAL_E_RANGE,
-                            "watts '%.80s': write those of a server that is busy, idle, in set-up and off, such as "
-                            "200,140,200,0",
-                            text);
+            return bal_fail(
+                err, BAL_E_RANGE,
+                "watts '%.80s': write those of a server that is busy, idle, in set-up and off, such as "
+                "200,140,200,0",
+                text);
         rest += length + !last;
     }
     if (!(value[0] > 0))

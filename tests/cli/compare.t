@@ -26,6 +26,8 @@ $ jq -r '.results[].policy' all.json | tee order.json | cmp - order.csv && cmp o
 $ ballast policies --format json | jq -r '.[].name' | sort >known
 $ sed 's/:.*//' order.json | sort | comm -23 - known
 $ sed 's/:.*//' order.json | sort | comm -13 - known
+| central
+| delayed-off
 | pod-scp
 | pod-sep
 | pod-ssp

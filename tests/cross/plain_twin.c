@@ -266,7 +266,7 @@ static void the_engines_index_is_right(void **state) {
     struct system *system = malloc(sizeof *system);
     assert_non_null(system);
     struct bal_error err;
-    assert_int_equal(system_init(system, &model, &spec, &run, 1, &err), BAL_OK);
+    assert_int_equal(bal_system_init(system, &model, &spec, &run, 1, &err), BAL_OK);
     assert_true(system->features & INDEXED && system->fleet.shortest != NULL);
     struct tie_counts counts = {{{0}}};
     struct bal_rng rng;
@@ -290,7 +290,7 @@ static void the_engines_index_is_right(void **state) {
     }
     assert_true(system->fleet.probes == (uint64_t)DECISIONS * N);
     assert_uniform_ties("jsq in an engine", &counts);
-    system_fini(system);
+    bal_system_fini(system);
     free(system);
 }
 

@@ -106,23 +106,26 @@ $ ballast help help
 | options:
 |   --manual                 the whole manual page, as mdoc source
 $ ballast policies
-| policy              rule                                                                                  cost a job         bits, N=1000  paper
-| ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-| random              a uniform server                                                                      nothing                       0  classic
-| round-robin         the next server in turn                                                               nothing                      10  classic
-| jsq                 the shortest queue of all, ties uniform                                               N probes                      0  Winston 1977
-| pod:d=2             the shortest queue of d uniform servers (power of d choices)                          d probes                      0  Mitzenmacher 1996; Vvedenskaya et al. 1996
-| pod-memory:d=1,b=1  as pod, the b best servers of the last dispatch compete too                           d + b probes                 10  Mitzenmacher, Prabhakar and Shah 2002
-| least-work          the server with the least remaining work (in time), ties uniform                      N probes                      0  classic
-| jiq                 an idle server that has reported, else a uniform server                               at most 1 report           1000  Lu et al. 2011; Stolyar 2015
-| pi                  an idle server that has reported, else the one that was last idle                     at most 1 report           1010  Atar et al. 2020
-| rcpb:c=1            one of c stored names of idle servers, which report at a rate; else a uniform server  mup reports                  10  Gamarnik, Tsitsiklis and Zubeldia 2018
-| pod-scp:d1=1,d2=2   pod with d2 probes for a high job and d1 for a low one; servers blind to class        d1 or d2 probes               0  power of d choices with priorities, Pod-SCP
-| pod-sep:d=2         routed as pod; servers let high jobs interrupt low ones                               d probes                      0  power of d choices with priorities, Pod-SEP
-| pod-ssp:d1=2,d2=2   high jobs to the fewest high of d2, a low job giving way; servers let them interrupt  d1 or d2 probes               0  power of d choices with priorities, Pod-SSP
-| tabs:mu=0.1,nu=0.1  an idle server that is on, else a busy one, and an idle one that is off is started    at most 2 reports          2000  Mukherjee, Dhara, Borst and van Leeuwaarden 2017
+| policy                     rule                                                                                  cost a job         bits, N=1000  paper
+| ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+| random                     a uniform server                                                                      nothing                       0  classic
+| round-robin                the next server in turn                                                               nothing                      10  classic
+| jsq                        the shortest queue of all, ties uniform                                               N probes                      0  Winston 1977
+| pod:d=2                    the shortest queue of d uniform servers (power of d choices)                          d probes                      0  Mitzenmacher 1996; Vvedenskaya et al. 1996
+| pod-memory:d=1,b=1         as pod, the b best servers of the last dispatch compete too                           d + b probes                 10  Mitzenmacher, Prabhakar and Shah 2002
+| least-work                 the server with the least remaining work (in time), ties uniform                      N probes                      0  classic
+| jiq                        an idle server that has reported, else a uniform server                               at most 1 report           1000  Lu et al. 2011; Stolyar 2015
+| pi                         an idle server that has reported, else the one that was last idle                     at most 1 report           1010  Atar et al. 2020
+| rcpb:c=1                   one of c stored names of idle servers, which report at a rate; else a uniform server  mup reports                  10  Gamarnik, Tsitsiklis and Zubeldia 2018
+| pod-scp:d1=1,d2=2          pod with d2 probes for a high job and d1 for a low one; servers blind to class        d1 or d2 probes               0  power of d choices with priorities, Pod-SCP
+| pod-sep:d=2                routed as pod; servers let high jobs interrupt low ones                               d probes                      0  power of d choices with priorities, Pod-SEP
+| pod-ssp:d1=2,d2=2          high jobs to the fewest high of d2, a low job giving way; servers let them interrupt  d1 or d2 probes               0  power of d choices with priorities, Pod-SSP
+| tabs:mu=0.1,nu=0.1         an idle server that is on, else a busy one, and an idle one that is off is started    at most 2 reports          2000  Mukherjee, Dhara, Borst and van Leeuwaarden 2017
+| central                    one common queue for all servers: nothing is routed                                   none counted                  0  M/M/N, Erlang 1917
+| delayed-off:mu=0.1,nu=0.1  one common queue; idle servers switch off, a job that waits starts one                none counted                  0  Gandhi, Doroudi, Harchol-Balter and Scheller-Wolf 2013
 |
 | A policy is written name or name:key=value,... ; ballast policies NAME tells its parameters.
+| central and delayed-off are one common queue, to compare with; a dispatcher cannot host them.
 $ ballast policies pod
 | pod:d=2: the shortest queue of d uniform servers (power of d choices)
 |

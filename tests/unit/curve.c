@@ -73,10 +73,30 @@ static void prints_what_it_reads(void **unused) {
 static void refuses_what_is_no_curve(void **unused) {
     (void)unused;
     static const char *const texts[] = {
-        "",           "cosine(1,2)",    "sine",        "sine(0.5)",   "sine(2,10)",   "sine(-0.1,10)", "sine(0.5,0)",
-        "sine(0.5,)", "sine(0.5,8) x",  "sine(nan,8)", "table()",     "table(1)",     "table(1:)",     "table(1:2",
-        "table(1:-1)", "table(2:1 1:1)", "table(1:1 1:2)", "table(0:0)", "table(1:inf)", "table(a:b)",    "table(1:1)x",
-        "file()",     "file(/nonexistent/curve)", "file(x",
+        "",
+        "cosine(1,2)",
+        "sine",
+        "sine(0.5)",
+        "sine(2,10)",
+        "sine(-0.1,10)",
+        "sine(0.5,0)",
+        "sine(0.5,)",
+        "sine(0.5,8) x",
+        "sine(nan,8)",
+        "table()",
+        "table(1)",
+        "table(1:)",
+        "table(1:2",
+        "table(1:-1)",
+        "table(2:1 1:1)",
+        "table(1:1 1:2)",
+        "table(0:0)",
+        "table(1:inf)",
+        "table(a:b)",
+        "table(1:1)x",
+        "file()",
+        "file(/nonexistent/curve)",
+        "file(x",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct bal_curve curve = {.kind = BAL_CURVE_SINE, .period = 42};
@@ -130,8 +150,10 @@ static void reads_files(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(has_the_values_it_says),      cmocka_unit_test(prints_what_it_reads),
-        cmocka_unit_test(refuses_what_is_no_curve),    cmocka_unit_test(too_many_points_are_refused),
+        cmocka_unit_test(has_the_values_it_says),
+        cmocka_unit_test(prints_what_it_reads),
+        cmocka_unit_test(refuses_what_is_no_curve),
+        cmocka_unit_test(too_many_points_are_refused),
         cmocka_unit_test(reads_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

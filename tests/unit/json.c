@@ -18,7 +18,7 @@ static void assert_written(void (*write)(struct json *), const char *wanted) {
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     struct json json;
-    json_init(&json, out);
+    bal_json_init(&json, out);
     write(&json);
     assert_int_equal(fclose(out), 0);
     assert_string_equal(text, wanted);
@@ -26,22 +26,22 @@ static void assert_written(void (*write)(struct json *), const char *wanted) {
 }
 
 static void write_nested(struct json *json) {
-    json_open(json, NULL, '{');
-    json_text(json, "version", "0.1.0");
-    json_open(json, "spec", '{');
-    json_number(json, "load", 0.9);
-    json_count(json, "seed", 18446744073709551615u);
-    json_close(json, '}');
-    json_open(json, "results", '[');
-    json_open(json, NULL, '{');
-    json_bool(json, "precise", true);
-    json_null(json, "theory");
-    json_close(json, '}');
-    json_open(json, NULL, '{');
-    json_bool(json, "precise", false);
-    json_close(json, '}');
-    json_close(json, ']');
-    json_close(json, '}');
+    bal_json_open(json, NULL, '{');
+    bal_json_text(json, "version", "0.1.0");
+    bal_json_open(json, "spec", '{');
+    bal_json_number(json, "load", 0.9);
+    bal_json_count(json, "seed", 18446744073709551615u);
+    bal_json_close(json, '}');
+    bal_json_open(json, "results", '[');
+    bal_json_open(json, NULL, '{');
+    bal_json_bool(json, "precise", true);
+    bal_json_null(json, "theory");
+    bal_json_close(json, '}');
+    bal_json_open(json, NULL, '{');
+    bal_json_bool(json, "precise", false);
+    bal_json_close(json, '}');
+    bal_json_close(json, ']');
+    bal_json_close(json, '}');
 }
 
 static void nests(void **state) {
@@ -66,18 +66,18 @@ static void nests(void **state) {
 
 /* What is opened inside a line stays on that line. */
 static void write_lines(struct json *json) {
-    json_open(json, NULL, '[');
-    json_open_line(json, NULL, '{');
-    json_number(json, "mean", 2.385);
-    json_open(json, "tail", '[');
-    json_number(json, NULL, 1);
-    json_number(json, NULL, 0.5);
-    json_close(json, ']');
-    json_open_line(json, "none", '[');
-    json_close(json, ']');
-    json_close(json, '}');
-    json_number(json, NULL, -3);
-    json_close(json, ']');
+    bal_json_open(json, NULL, '[');
+    bal_json_open_line(json, NULL, '{');
+    bal_json_number(json, "mean", 2.385);
+    bal_json_open(json, "tail", '[');
+    bal_json_number(json, NULL, 1);
+    bal_json_number(json, NULL, 0.5);
+    bal_json_close(json, ']');
+    bal_json_open_line(json, "none", '[');
+    bal_json_close(json, ']');
+    bal_json_close(json, '}');
+    bal_json_number(json, NULL, -3);
+    bal_json_close(json, ']');
 }
 
 static void keeps_lines_together(void **state) {
@@ -89,12 +89,12 @@ static void keeps_lines_together(void **state) {
 }
 
 static void write_empty(struct json *json) {
-    json_open(json, NULL, '{');
-    json_open(json, "a", '[');
-    json_close(json, ']');
-    json_open(json, "b", '{');
-    json_close(json, '}');
-    json_close(json, '}');
+    bal_json_open(json, NULL, '{');
+    bal_json_open(json, "a", '[');
+    bal_json_close(json, ']');
+    bal_json_open(json, "b", '{');
+    bal_json_close(json, '}');
+    bal_json_close(json, '}');
 }
 
 static void empty_ones_are_short(void **state) {
@@ -104,12 +104,12 @@ static void empty_ones_are_short(void **state) {
 
 /* JSON has no NaN and no infinity. */
 static void write_numbers(struct json *json) {
-    json_open_line(json, NULL, '[');
+    bal_json_open_line(json, NULL, '[');
     const double numbers[] = {0,         -0.0, 1e300, 1e-300,   0.1,      1.0 / 3,
                               123456789, 1e15, NAN,   INFINITY, -INFINITY};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        json_number(json, NULL, numbers[i]);
-    json_close(json, ']');
+        bal_json_number(json, NULL, numbers[i]);
+    bal_json_close(json, ']');
 }
 
 static void numbers_read_back_the_same(void **state) {
@@ -119,12 +119,12 @@ static void numbers_read_back_the_same(void **state) {
 }
 
 static void write_texts(struct json *json) {
-    json_open_line(json, NULL, '{');
-    json_text(json, "a\"b", "quote \" backslash \\ slash /");
-    json_text(json, "controls", "\b\f\n\r\t\x01\x1f");
-    json_text(json, "utf-8", "\xc2\xb1 \xe2\x86\x92 \x7f");
-    json_text(json, "", "");
-    json_close(json, '}');
+    bal_json_open_line(json, NULL, '{');
+    bal_json_text(json, "a\"b", "quote \" backslash \\ slash /");
+    bal_json_text(json, "controls", "\b\f\n\r\t\x01\x1f");
+    bal_json_text(json, "utf-8", "\xc2\xb1 \xe2\x86\x92 \x7f");
+    bal_json_text(json, "", "");
+    bal_json_close(json, '}');
 }
 
 static void texts_are_escaped(void **state) {
@@ -136,9 +136,9 @@ static void texts_are_escaped(void **state) {
 
 static void write_deep(struct json *json) {
     for (int depth = 1; depth < JSON_DEPTH; depth++)
-        json_open_line(json, NULL, '[');
+        bal_json_open_line(json, NULL, '[');
     for (int depth = 1; depth < JSON_DEPTH; depth++)
-        json_close(json, ']');
+        bal_json_close(json, ']');
 }
 
 static void goes_deep(void **state) {

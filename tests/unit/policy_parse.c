@@ -133,6 +133,8 @@ static void the_list_is_complete(void **state) {
     for (size_t i = 0; i < bal_policy_count; i++)
         if (!strstr(err.text, bal_policy_table[i]->name))
             fail_msg("%s is missing in: %s", bal_policy_table[i]->name, err.text);
+    for (size_t i = 0; i < bal_pooled_count; i++)
+        assert_non_null(strstr(err.text, bal_pooled_table[i]->name));
     assert_null(strstr(err.text, "..."));
 }
 

@@ -1,4 +1,5 @@
-/* Starting states and watts as texts; rules of one common queue among policies; what a model with power must be. */
+/* Starting states and watts as texts; rules of one common queue among policies; what a model with power must
+ * be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,8 +37,17 @@ static void starts_are_read_and_printed(void **unused) {
         assert_string_equal(text, good[i].canonical);
         assert_int_equal(bal_start_print(&start, small, sizeof small), strlen(good[i].canonical));
     }
-    static const char *const bad[] = {"",          "busy",          "busy=",        "busy=2",  "busy=-0.1", "busy=0.6,off=0.6",
-                                      "busy=0.1,busy=0.1", "asleep=1", "busy=0.1,", "idle,off=1", "busy=nan"};
+    static const char *const bad[] = {"",
+                                      "busy",
+                                      "busy=",
+                                      "busy=2",
+                                      "busy=-0.1",
+                                      "busy=0.6,off=0.6",
+                                      "busy=0.1,busy=0.1",
+                                      "asleep=1",
+                                      "busy=0.1,",
+                                      "idle,off=1",
+                                      "busy=nan"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct bal_start start = {.busy = 42};
         if (bal_start_parse(bad[i], &start, NULL) == BAL_OK)
@@ -57,8 +67,9 @@ static void watts_are_read_and_printed(void **unused) {
     const struct bal_watts none = {0, 0, 0, 0};
     bal_watts_print(&none, text, sizeof text);
     assert_string_equal(text, "200,140,200,0");
-    static const char *const bad[] = {"", "200", "200,140,200", "200,140,200,0,1", "200,140,200,-1", "0,0,0,0", "a,b,c,d",
-                                      "200,140,200,", "200,inf,200,0"};
+    static const char *const bad[] = {
+        "",        "200",     "200,140,200",  "200,140,200,0,1", "200,140,200,-1",
+        "0,0,0,0", "a,b,c,d", "200,140,200,", "200,inf,200,0"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (bal_watts_parse(bad[i], &watts, NULL) == BAL_OK)
             fail_msg("'%s' was read", bad[i]);
@@ -141,7 +152,8 @@ static void impossible_power_is_refused(void **unused) {
 /* Watts, fractions and energy of a run belong together. */
 static void energy_is_metered(void **unused) {
     (void)unused;
-    static const char *const policies[] = {"jiq", "tabs:mu=0.5,nu=0.5", "delayed-off:mu=0.5,nu=0.5", "central"};
+    static const char *const policies[] = {"jiq", "tabs:mu=0.5,nu=0.5", "delayed-off:mu=0.5,nu=0.5",
+                                           "central"};
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         struct bal_model model = small_model();
         assert_int_equal(bal_watts_parse("100,30,70,5", &model.watts, NULL), BAL_OK);
@@ -168,8 +180,10 @@ static void energy_is_metered(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(starts_are_read_and_printed),          cmocka_unit_test(watts_are_read_and_printed),
-        cmocka_unit_test(common_queues_are_for_simulation_alone), cmocka_unit_test(impossible_power_is_refused),
+        cmocka_unit_test(starts_are_read_and_printed),
+        cmocka_unit_test(watts_are_read_and_printed),
+        cmocka_unit_test(common_queues_are_for_simulation_alone),
+        cmocka_unit_test(impossible_power_is_refused),
         cmocka_unit_test(energy_is_metered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@ static void assert_printed(const struct table *table, const char *align, bool ru
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    table_print(table, align, rule, out);
+    bal_table_print(table, align, rule, out);
     assert_int_equal(fclose(out), 0);
     assert_string_equal(text, wanted);
     free(text);
@@ -23,7 +23,7 @@ static void assert_printed(const struct table *table, const char *align, bool ru
 
 static void add_all(struct table *table, const char *const *cells, size_t count) {
     for (size_t i = 0; i < count; i++)
-        table_add(table, "%s", cells[i]);
+        bal_table_add(table, "%s", cells[i]);
 }
 
 static void aligns(void **state) {
@@ -31,7 +31,7 @@ static void aligns(void **state) {
     static const char *const cells[] = {"policy", "mean", "note", "pod:d=2",   "2.66",
                                         "x",      "jsq",  "1.07", "a long one"};
     struct table table;
-    table_init(&table, 3);
+    bal_table_init(&table, 3);
     add_all(&table, cells, 9);
     assert_printed(&table, "lrl", false,
                    "policy   mean  note\n"
@@ -41,7 +41,7 @@ static void aligns(void **state) {
                    " policy  mean        note\n"
                    "pod:d=2  2.66           x\n"
                    "    jsq  1.07  a long one\n");
-    table_fini(&table);
+    bal_table_fini(&table);
 }
 
 /* The rule is as wide as the widest row. */
@@ -49,40 +49,40 @@ static void draws_a_rule(void **state) {
     (void)state;
     static const char *const cells[] = {"a", "b", "cc", "ddd"};
     struct table table;
-    table_init(&table, 2);
+    bal_table_init(&table, 2);
     add_all(&table, cells, 4);
     assert_printed(&table, "ll", true, "a   b\n\u2500\u2500\u2500\u2500\u2500\u2500\u2500\ncc  ddd\n");
-    table_fini(&table);
+    bal_table_fini(&table);
 }
 
 static void counts_characters(void **state) {
     (void)state;
-    assert_int_equal(table_text_width(""), 0);
-    assert_int_equal(table_text_width("abc"), 3);
-    assert_int_equal(table_text_width("1.07 \u00b1 0.02"), 11);
-    assert_int_equal(table_text_width("\u2588\u2588\u258c"), 3);
+    assert_int_equal(bal_table_text_width(""), 0);
+    assert_int_equal(bal_table_text_width("abc"), 3);
+    assert_int_equal(bal_table_text_width("1.07 \u00b1 0.02"), 11);
+    assert_int_equal(bal_table_text_width("\u2588\u2588\u258c"), 3);
     static const char *const cells[] = {"x \u00b1 y", "|", "abcdef", "|"};
     struct table table;
-    table_init(&table, 2);
+    bal_table_init(&table, 2);
     add_all(&table, cells, 4);
     assert_printed(&table, "ll", false, "x \u00b1 y   |\nabcdef  |\n");
-    table_fini(&table);
+    bal_table_fini(&table);
 }
 
 /* Cells are formatted when they are added, and there is no end to their number. */
 static void grows(void **state) {
     (void)state;
     struct table table;
-    table_init(&table, 2);
+    bal_table_init(&table, 2);
     for (int i = 0; i < 1000; i++) {
-        table_add(&table, "%d", i);
-        table_add(&table, "%.1f%%", i / 10.0);
+        bal_table_add(&table, "%d", i);
+        bal_table_add(&table, "%.1f%%", i / 10.0);
     }
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    table_print(&table, "rr", false, out);
+    bal_table_print(&table, "rr", false, out);
     fclose(out);
     size_t lines = 0;
     for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
@@ -93,20 +93,20 @@ static void grows(void **state) {
     assert_non_null(strstr(text, "  7   0.7%\n"));
     assert_non_null(strstr(text, "999  99.9%\n"));
     free(text);
-    table_fini(&table);
-    table_fini(&table); /* harmless */
+    bal_table_fini(&table);
+    bal_table_fini(&table); /* harmless */
 }
 
 /* A row that is not complete is not printed; nor is anything of an empty table. */
 static void prints_whole_rows(void **state) {
     (void)state;
     struct table table;
-    table_init(&table, 3);
+    bal_table_init(&table, 3);
     assert_printed(&table, "lll", true, "");
     static const char *const cells[] = {"a", "b", "c", "d", "e"};
     add_all(&table, cells, 5);
     assert_printed(&table, "lll", false, "a  b  c\n");
-    table_fini(&table);
+    bal_table_fini(&table);
 }
 
 int main(void) {

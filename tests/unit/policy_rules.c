@@ -1,0 +1,428 @@
+/* Does each policy follow its rule? On fleets that stand still, where the law of its decisions is known, and
+ * on lists of who is idle. How batches are split is in policy_splits.c. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../goodness.h"
+#include "../host.h"
+
+enum { N = 6, DRAWS = 40000 };
+
+static void round_robin_takes_turns(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("round-robin", &spec);
+    struct host host;
+    host_init(&host, &spec, 5, 91);
+    for (uint32_t job = 0; job < 23; job++)
+        assert_int_equal(host_route(&host, 1, false).server, job % 5);
+    const struct bal_decision split = host_route(&host, 7, true); /* dealt out like cards from server 3 on */
+    assert_int_equal(split.parts, 5);
+    static const struct bal_share wanted[] = {{3, 2}, {4, 2}, {0, 1}, {1, 1}, {2, 1}};
+    for (int part = 0; part < 5; part++) {
+        assert_int_equal(host.fleet.shares[part].server, wanted[part].server);
+        assert_int_equal(host.fleet.shares[part].count, wanted[part].count);
+    }
+    assert_int_equal(host_route(&host, 1, false).server, 0); /* where the cards ended */
+    host_fini(&host);
+}
+
+/* How often each server is chosen while the fleet stands still. */
+static void assert_chosen(struct host *host, const double p[N]) {
+    uint64_t count[N] = {0};
+    for (int draw = 0; draw < DRAWS; draw++)
+        count[host_route(host, 1, false).server]++;
+    assert_fits(host->spec.policy->name, p, count, N);
+}
+
+/* The chance of each server under pod: the shortest level among d samples, divided by those who share it. */
+static void pod_law(const uint32_t length[N], int d, bool replace, double p[N]) {
+    for (int s = 0; s < N; s++) {
+        int longer = 0, same = 0;
+        for (int t = 0; t < N; t++) {
+            longer += length[t] > length[s];
+            same += length[t] == length[s];
+        }
+        double all_longer = 1, none_shorter = 1; /* all d samples longer; all d samples no shorter */
+        for (int i = 0; i < d; i++) {
+            const int taken = replace ? 0 : i;
+            all_longer *= fmax(longer - taken, 0) / (double)(N - taken);
+            none_shorter *= fmax(longer + same - taken, 0) / (double)(N - taken);
+        }
+        p[s] = (none_shorter - all_longer) / same;
+    }
+}
+
+/* False alarm: 2e-6 for each of 14 laws. */
+static void those_that_probe_follow_their_law(void **state) {
+    (void)state;
+    static const struct {
+        const char *policy;
+        int d;
+        bool replace;
+    } cases[] = {
+        {"random", 1, true},
+        {"pod:d=1", 1, true},
+        {"pod:d=2", 2, true},
+        {"pod:d=3", 3, true},
+        {"pod:d=2,replace=0", 2, false},
+        {"pod:d=6,replace=0", 6, false},
+        {"jsq", N, false},
+    };
+    static const uint32_t lengths[][N] = {{3, 0, 2, 5, 1, 4}, {2, 1, 1, 3, 1, 2}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (int l = 0; l < 2; l++) {
+            struct bal_policy_spec spec;
+            host_parse(cases[c].policy, &spec);
+            struct host host;
+            host_init(&host, &spec, N, 92);
+            memcpy(host.length, lengths[l], sizeof lengths[l]);
+            double p[N];
+            pod_law(lengths[l], cases[c].d, cases[c].replace, p);
+            assert_chosen(&host, p);
+            host_fini(&host);
+        }
+}
+
+/* False alarm: 4e-6. */
+static void least_work_minds_work_and_not_length(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("least-work", &spec);
+    struct host host;
+    host_init(&host, &spec, N, 93);
+    const double work[N] = {2.5, 0.75, 0.8, 0.75, 9, 0.75};
+    const uint32_t length[N] = {0, 9, 1, 9, 0, 9};
+    memcpy(host.work, work, sizeof work);
+    memcpy(host.length, length, sizeof length);
+    const double ties[N] = {0, 1. / 3, 0, 1. / 3, 0, 1. / 3};
+    assert_chosen(&host, ties);
+    host.work[2] = 0.7499999;
+    const double alone[N] = {0, 0, 1, 0, 0, 0};
+    assert_chosen(&host, alone);
+    host_fini(&host);
+}
+
+/* d = b = 1: the first job goes anywhere; from then on the remembered server meets one sample. False alarm:
+ * 2e-6 for each of 3 laws. */
+static void pod_memory_remembers(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("pod-memory:d=1,b=1", &spec);
+    struct host host;
+    host_init(&host, &spec, N, 94);
+    static const struct {
+        uint32_t remembered, others; /* lengths when the second job comes */
+        double stays;                /* chance that it goes to the remembered server */
+    } cases[] = {{0, 5, 1}, {5, 0, 1. / N}, {4, 4, 1. / N + (N - 1.) / N / 2}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        uint64_t count[2] = {0};
+        for (int draw = 0; draw < DRAWS; draw++) {
+            bal_policy_init(&spec, &host.setting, host.state);
+            const uint32_t first = host_route(&host, 1, false).server;
+            for (uint32_t s = 0; s < N; s++)
+                host.length[s] = s == first ? cases[c].remembered : cases[c].others;
+            count[host_route(&host, 1, false).server == first]++;
+        }
+        const double p[2] = {1 - cases[c].stays, cases[c].stays};
+        assert_fits("second job", p, count, 2);
+    }
+    host_fini(&host);
+}
+
+/* Of two candidates with 3 jobs each one gets the job and has 4; the other is remembered. It shows when all
+ * but server 0 become longer: if the job went elsewhere although server 0 was a candidate, the next one must
+ * go to server 0. */
+static void pod_memory_counts_its_own_job(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("pod-memory:d=1,b=1", &spec);
+    struct host host;
+    host_init(&host, &spec, N, 107);
+    int seen = 0;
+    while (seen < 1000) {
+        bal_policy_init(&spec, &host.setting, host.state);
+        for (uint32_t s = 0; s < N; s++)
+            host.length[s] = 3;
+        if (host_route(&host, 1, false).server != 0) /* until the memory is server 0 */
+            continue;
+        const uint32_t second = host_route(&host, 1, false).server;
+        if (second == 0)
+            continue;
+        seen++;
+        for (uint32_t s = 1; s < N; s++)
+            host.length[s] = 100;
+        assert_int_equal(host_route(&host, 1, false).server, 0);
+    }
+    host_fini(&host);
+}
+
+/* When the job makes two candidates equal, each of them is remembered half of the time: server 0, which is
+ * remembered, has 2 jobs and gets a third, as many as all others have. Whether it is remembered again shows
+ * when it becomes the shortest: it is chosen next if it is, and otherwise if it is sampled. False alarm:
+ * 2e-6. */
+static void pod_memory_breaks_ties_evenly(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("pod-memory:d=1,b=1", &spec);
+    struct host host;
+    host_init(&host, &spec, N, 108);
+    uint64_t count[2] = {0};
+    while (count[0] + count[1] < DRAWS) {
+        bal_policy_init(&spec, &host.setting, host.state);
+        if (host_route(&host, 1, false).server != 0) /* until the memory is server 0 */
+            continue;
+        for (uint32_t s = 0; s < N; s++)
+            host.length[s] = s == 0 ? 2 : 3;
+        assert_int_equal(host_route(&host, 1, false).server, 0);
+        host.length[0] = 0;
+        count[host_route(&host, 1, false).server == 0]++;
+    }
+    const double again = 1. / N + (N - 1.) / N / 2; /* it was the sample itself, or the coin fell its way */
+    const double next = again + (1 - again) / N;
+    const double p[2] = {1 - next, next};
+    assert_fits("remembered again", p, count, 2);
+    host_fini(&host);
+}
+
+/* Many remembered servers: of d + b = 2 + 3 candidates the least loaded ones stay, each server once. */
+static void pod_memory_keeps_the_best(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("pod-memory:d=2,b=3", &spec);
+    struct host host;
+    host_init(&host, &spec, 30, 95);
+    for (uint32_t s = 0; s < 30; s++)
+        host.length[s] = s;
+    uint32_t least = UINT32_MAX;
+    for (int job = 0; job < 300; job++) {
+        const uint64_t before = host.fleet.probes;
+        const uint32_t server = host_route(&host, 1, false).server;
+        const uint64_t probes = host.fleet.probes - before;
+        assert_true(job == 0 ? probes == 2 : probes <= 5);
+        if (job > 2)
+            assert_int_equal(probes, 5);
+        /* lengths stand still, so the best server ever seen is never forgotten: decisions only improve */
+        assert_true(server <= least);
+        least = server;
+    }
+    assert_int_equal(least, 0);
+    host_fini(&host);
+}
+
+/* jiq and pi against a plain list of who has said that it is idle and has not got a job since. */
+static void idle_servers_come_first(const char *name, bool persistent) {
+    struct bal_policy_spec spec;
+    host_parse(name, &spec);
+    struct host host;
+    host_init(&host, &spec, N, 96);
+    host_report_all(&host);
+    bool idle[N];
+    memset(idle, true, sizeof idle);
+    uint32_t idle_count = N, last = UINT32_MAX;
+    uint64_t to_idle = 0, to_busy[N] = {0};
+    struct bal_rng rng;
+    bal_rng_init(&rng, 97, persistent, BAL_STREAM_TEST);
+    for (int step = 0; step < 200000; step++) {
+        const uint32_t leaving = bal_rng_below(&rng, N);
+        if (bal_rng_below(&rng, 2) && host.length[leaving] > 0) {
+            host_leave(&host, leaving);
+            if (host.length[leaving] == 0) {
+                idle[leaving] = true;
+                idle_count++;
+            }
+            continue;
+        }
+        const uint32_t server = host_route(&host, 1, false).server;
+        host.length[server]++;
+        if (idle_count > 0) {
+            assert_true(idle[server]);
+            idle[server] = false;
+            idle_count--;
+            last = server;
+            to_idle++;
+        } else if (persistent) {
+            assert_int_equal(server, last);
+            to_busy[0]++;
+        } else {
+            to_busy[server]++;
+        }
+    }
+    uint64_t busy = 0;
+    for (int s = 0; s < N; s++)
+        busy += to_busy[s];
+    assert_true(to_idle > 1000 && busy > 1000); /* both cases were seen */
+    if (!persistent) {
+        const double p[N] = {1. / N, 1. / N, 1. / N, 1. / N, 1. / N, 1. / N};
+        assert_fits("jiq without an idle server", p, to_busy, N);
+    }
+    assert_true(host.fleet.probes == 0);
+    host_fini(&host);
+}
+
+static void jiq_prefers_idle_servers(void **state) {
+    (void)state;
+    idle_servers_come_first("jiq", false);
+}
+
+static void pi_persists(void **state) {
+    (void)state;
+    idle_servers_come_first("pi", true);
+}
+
+/* rcpb: at most c names, none twice; a name is deleted when it is used; without one, anybody. False alarm:
+ * 2e-6. */
+static void rcpb_keeps_few_names(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("rcpb:c=2", &spec);
+    struct host host;
+    host_init(&host, &spec, N, 109);
+    uint64_t without_a_name[N] = {0};
+    for (int round = 0; round < DRAWS; round++) {
+        host_report(&host, BAL_REPORT_STILL_IDLE, 4);
+        host_report(&host, BAL_REPORT_STILL_IDLE, 4); /* there already */
+        host_report(&host, BAL_REPORT_STILL_IDLE, 1);
+        host_report(&host, BAL_REPORT_STILL_IDLE, 5); /* the store is full */
+        host_report(&host, BAL_REPORT_IDLE, 3);       /* not what it wants */
+        const uint32_t first = host_route(&host, 1, false).server,
+                       second = host_route(&host, 1, false).server;
+        assert_true((first == 4 && second == 1) || (first == 1 && second == 4));
+        without_a_name[host_route(&host, 1, false).server]++;
+    }
+    const double p[N] = {1. / N, 1. / N, 1. / N, 1. / N, 1. / N, 1. / N};
+    assert_fits("rcpb without a name", p, without_a_name, N);
+    assert_true(host.fleet.probes == 0);
+    host_fini(&host);
+}
+
+/* tabs: green servers first; else a busy one, and a red one is woken, once; with nobody on the job is
+ * refused. */
+static void tabs_follows_the_colours(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("tabs", &spec);
+    struct host host;
+    host_init(&host, &spec, 4, 110);
+    host_report_all(&host);
+    host_report(&host, BAL_REPORT_OFF, 0);
+    host_report(&host, BAL_REPORT_OFF, 1);
+    bool used[4] = {false};
+    for (int job = 0; job < 2; job++) {
+        const struct bal_decision decision = host_route(&host, 1, false);
+        assert_true(decision.server >= 2 && decision.server < 4 && !used[decision.server]);
+        assert_true(decision.wake == BAL_NONE);
+        used[decision.server] = true;
+    }
+    bool woken[4] = {false};
+    for (int job = 0; job < 2; job++) {
+        const struct bal_decision decision = host_route(&host, 1, false);
+        assert_true(decision.server >= 2 && decision.server < 4); /* busy, and not the one that is off */
+        assert_true(decision.wake < 2 && !woken[decision.wake]);
+        woken[decision.wake] = true;
+    }
+    assert_true(host_route(&host, 1, false).wake == BAL_NONE); /* both are on their way */
+    host_report(&host, BAL_REPORT_ON, 1);
+    assert_int_equal(host_route(&host, 1, false).server, 1);
+    host_fini(&host);
+
+    host_init(&host, &spec, 2, 111);
+    host_report(&host, BAL_REPORT_OFF, 0);
+    host_report(&host, BAL_REPORT_OFF, 1);
+    struct bal_decision decision = host_route(&host, 1, false);
+    assert_true(decision.server == BAL_NONE && decision.wake < 2);
+    const uint32_t first = decision.wake;
+    decision = host_route(&host, 1, false);
+    assert_true(decision.server == BAL_NONE && decision.wake == 1 - first);
+    decision = host_route(&host, 1, false);
+    assert_true(decision.server == BAL_NONE && decision.wake == BAL_NONE);
+    host_fini(&host);
+}
+
+/* A server that reports twice is there once, and a report nobody wants is ignored. */
+static void reports_may_be_repeated(void **state) {
+    (void)state;
+    static const char *const names[] = {"jiq", "pi"};
+    for (int i = 0; i < 2; i++) {
+        struct bal_policy_spec spec;
+        host_parse(names[i], &spec);
+        struct host host;
+        host_init(&host, &spec, N, 98);
+        host_report(&host, BAL_REPORT_IDLE, 4);
+        host_report(&host, BAL_REPORT_IDLE, 4);
+        host_report(&host, BAL_REPORT_OFF, 2);
+        host_report(&host, BAL_REPORT_STILL_IDLE, 3);
+        assert_int_equal(host_route(&host, 1, false).server, 4);
+        int again = 0;
+        for (int draw = 0; draw < 1000; draw++)
+            again += host_route(&host, 1, false).server == 4;
+        assert_true(i == 1 ? again == 1000 : again > 50 && again < 350); /* mean 167, deviation 12: 1e-15 */
+        host_fini(&host);
+    }
+}
+
+static void memory_is_counted_in_bits(void **state) {
+    (void)state;
+    static const struct {
+        const char *policy;
+        double names, flags; /* so many names of ceil(log2 N) bits, so many bits per server */
+    } cases[] = {
+        {"random", 0, 0},         {"round-robin", 1, 0}, {"jsq", 0, 0}, {"pod", 0, 0}, {"pod-memory", 1, 0},
+        {"pod-memory:b=3", 3, 0}, {"least-work", 0, 0},  {"jiq", 0, 1}, {"pi", 1, 1},
+    };
+    static const struct {
+        uint32_t servers;
+        double name;
+    } sizes[] = {{1, 0}, {2, 1}, {3, 2}, {10, 4}, {1024, 10}, {1025, 11}, {100000000, 27}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            struct bal_policy_spec spec;
+            host_parse(cases[c].policy, &spec);
+            const struct bal_setting setting = {.servers = sizes[s].servers, .load = 0.9};
+            assert_true(bal_policy_memory_bits(&spec, &setting) ==
+                        cases[c].names * sizes[s].name + cases[c].flags * sizes[s].servers);
+        }
+}
+
+static void different_servers_must_exist(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    struct bal_error err;
+    host_parse("pod:d=11,replace=0", &spec);
+    struct bal_setting setting = {.servers = 10, .load = 0.9};
+    assert_int_equal(bal_policy_check(&spec, &setting, &err), BAL_E_MODEL);
+    assert_non_null(strstr(err.text, "d=11"));
+    assert_non_null(strstr(err.text, "up to 10"));
+    setting.servers = 11;
+    assert_int_equal(bal_policy_check(&spec, &setting, &err), BAL_OK);
+    host_parse("pod:d=11", &spec);
+    setting.servers = 1;
+    assert_int_equal(bal_policy_check(&spec, &setting, &err), BAL_OK);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(round_robin_takes_turns),
+        cmocka_unit_test(those_that_probe_follow_their_law),
+        cmocka_unit_test(least_work_minds_work_and_not_length),
+        cmocka_unit_test(pod_memory_remembers),
+        cmocka_unit_test(pod_memory_counts_its_own_job),
+        cmocka_unit_test(pod_memory_breaks_ties_evenly),
+        cmocka_unit_test(pod_memory_keeps_the_best),
+        cmocka_unit_test(jiq_prefers_idle_servers),
+        cmocka_unit_test(pi_persists),
+        cmocka_unit_test(rcpb_keeps_few_names),
+        cmocka_unit_test(tabs_follows_the_colours),
+        cmocka_unit_test(reports_may_be_repeated),
+        cmocka_unit_test(memory_is_counted_in_bits),
+        cmocka_unit_test(different_servers_must_exist),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
