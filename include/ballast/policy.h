@@ -1,6 +1,6 @@
 /* The policy contract: how a dispatcher decides where work goes.
  *
- * A policy follows Definition 2 of Gamarnik, Tsitsiklis and Zubeldia (2018): servers report by themselves,
+ * A policy follows Definition 2 of Gamarnik, Tsitsiklis and Zubeldia (2016): servers report by themselves,
  * the dispatcher keeps a bounded memory, it may probe servers when a job arrives, and it decides from memory
  * and answers alone. A policy knows no clock, no engine and no socket. The same object runs in the simulator
  * and in a live dispatcher:

@@ -27,8 +27,8 @@ enum {
     VARYING = 1024, /* the arrival rate varies over time */
 };
 
-#define UNSPECIALISED (~0u) /* as features for the choice of a loop: the one that looks at them as it goes   \
-                             */
+/* As features for the choice of a loop: the one that looks at them as it goes. */
+#define UNSPECIALISED (~0u)
 
 /* The tag of an item: its rank, and whether its service has begun. */
 enum { TAG_RANK = 1, TAG_STARTED = 2 };

@@ -2,9 +2,9 @@
  * afterwards the b least loaded of all candidates are remembered. The papers' JSQ(d,b).
  *
  * Cost: d + b probes a job (a remembered server is asked again). Memory: b names, b ceil(log2 N) bits.
- * Proved: as N grows the queues of d = b = 1 fall off faster than those of pod:d=2 (Mitzenmacher, Prabhakar and
- * Shah 2002), though a job finds an idle server less often, so that the mean need not be smaller; and unlike pod
- * it keeps unequal servers stable (Shah and Prabhakar 2002). */
+ * Proved: as N grows the queues of d = b = 1 fall off faster than those of pod:d=2 (Mitzenmacher, Prabhakar
+ * and Shah 2002), though a job finds an idle server less often, so that the mean need not be smaller; and
+ * unlike pod it keeps unequal servers stable (Shah and Prabhakar 2002). */
 #include "policy/parts.h"
 #include "policy/table.h"
 

@@ -5,7 +5,7 @@
  * is dropped when its name is stored already or the store is full, but it was sent and counts. Memory: c
  * names, c ceil(log2 N) bits.
  * Proved: with c or mu growing with N the waiting time vanishes; with both fixed it stays above 0 but is
- * bounded as the load tends to 1, by 1 / (mup + ... + mup^c) (Gamarnik, Tsitsiklis and Zubeldia 2018). */
+ * bounded as the load tends to 1, by 1 / (mup + ... + mup^c) (Gamarnik, Tsitsiklis and Zubeldia 2016). */
 #include "policy/parts.h"
 #include "policy/table.h"
 
@@ -85,7 +85,7 @@ static enum bal_code check(const double *value, const struct bal_setting *settin
 const struct bal_policy bal_policy_rcpb = {
     .name = "rcpb",
     .summary = "one of c stored names of idle servers, which report at a rate; else a uniform server",
-    .paper = "Gamarnik, Tsitsiklis and Zubeldia 2018",
+    .paper = "Gamarnik, Tsitsiklis and Zubeldia 2016",
     .cost = "mup reports",
     .flags = BAL_SYMMETRIC,
     .wants = BAL_WANTS_STILL_IDLE,

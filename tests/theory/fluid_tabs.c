@@ -19,7 +19,7 @@ enum { TIMES = 201 };
 static struct bal_tabs tabs_of(double lambda, double mu, double nu, const char *size, const char *curve) {
     struct bal_law law;
     struct bal_curve shape;
-    struct bal_tabs tabs;
+    struct bal_tabs tabs = {0};
     struct bal_error err = {0};
     if (bal_law_parse(size, &law, &err) || bal_curve_parse(curve, &shape, &err) ||
         bal_tabs_init(&tabs, lambda, mu, nu, &law, &shape, &err))

@@ -1,7 +1,8 @@
 /* Servers that switch off, simulated: tabs against a literal twin and against its fluid model, delayed-off
  * against the stationary law of its chain, buffers and varying loads against formulas. Statistical tests
  * compare means with their own standard errors at 4.5 of them: with fixed seeds each comparison had a chance
- * of 7e-6 to fail by accident, and there are some fifty. */
+ * of 7e-6 to fail by accident, and there are some fifty.
+ * Comparisons in percent leave room for three standard errors or more. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -183,11 +184,11 @@ static void compare_with_chain(int n, double load, double mu, double nu, int mos
 
 static void delayed_off_has_the_law_of_its_chain(void **unused) {
     (void)unused;
-    compare_with_chain(1, 0.5, 0.5, 0.25, 400, 3e5);
-    compare_with_chain(1, 0.3, 0.1, 0.1, 400, 3e5);
-    compare_with_chain(2, 0.7, 0.3, 0.5, 600, 3e5);
-    compare_with_chain(2, 0.4, 2, 0.1, 400, 3e5);
-    compare_with_chain(10, 0.5, 0.2, 0.2, 300, 3e5);
+    compare_with_chain(1, 0.5, 0.5, 0.25, 400, 2e5);
+    compare_with_chain(1, 0.3, 0.1, 0.1, 400, 2e5);
+    compare_with_chain(2, 0.7, 0.3, 0.5, 600, 2e5);
+    compare_with_chain(2, 0.4, 2, 0.1, 400, 2e5);
+    compare_with_chain(10, 0.5, 0.2, 0.2, 300, 2e5);
 }
 
 /* The statement of the model gives check values from one run each. At N = 100 its W = 0.1036 is 3 % below the
@@ -317,7 +318,7 @@ static void engines_agree_with_a_literal_twin(void **unused) {
     (void)unused;
     double waiting[8], power[8];
     for (unsigned r = 0; r < 8; r++) {
-        const struct averages a = twin_run(100, 0.3, 0.1, 0.1, 500, 10000, r);
+        const struct averages a = twin_run(100, 0.3, 0.1, 0.1, 500, 6000, r);
         waiting[r] = a.waiting;
         power[r] = 340 * a.power;
     }
@@ -325,7 +326,7 @@ static void engines_agree_with_a_literal_twin(void **unused) {
                               twin_power = bal_estimate_mean(power, 8);
     const struct bal_model model = model_of("100", 0.3);
     for (int engine = BAL_ENGINE_MARKOV; engine <= BAL_ENGINE_EVENT; engine++) {
-        const struct bal_result result = run_of(&model, "tabs:mu=0.1,nu=0.1", 5e5, (enum bal_engine)engine);
+        const struct bal_result result = run_of(&model, "tabs:mu=0.1,nu=0.1", 3e5, (enum bal_engine)engine);
         agree_both("waiting", result.metric[BAL_WAITING_MEAN], twin_waiting);
         agree_both("power", result.metric[BAL_POWER_MEAN], twin_power);
     }
@@ -374,10 +375,10 @@ static void steadier_setups_wait_longer(void **unused) {
     double waiting = 0, setup = 0;
     for (int i = 0; i < 3; i++) {
         assert_int_equal(bal_law_parse(laws[i], &model.setup, NULL), BAL_OK);
-        const struct bal_result result = run_of(&model, "tabs:mu=0.1,nu=123", 5e5, BAL_ENGINE_EVENT);
+        const struct bal_result result = run_of(&model, "tabs:mu=0.1,nu=123", 3e5, BAL_ENGINE_EVENT);
         const struct bal_estimate now = result.metric[BAL_WAITING_MEAN];
         if (i == 0) /* the law of the model in place of the policy's */
-            near("W with exponential set-ups", now.mean, 0.0389, 0.02);
+            near("W with exponential set-ups", now.mean, 0.0389, 0.03);
         assert_true(now.mean > waiting + 2 * now.half);
         assert_true(result.metric[BAL_POWER_SETUP].mean > setup);
         waiting = now.mean;
@@ -386,8 +387,8 @@ static void steadier_setups_wait_longer(void **unused) {
     /* Without memory the law does not matter to the other engine: the same chain. */
     assert_int_equal(bal_law_parse("exp(10)", &model.setup, NULL), BAL_OK);
     assert_int_equal(bal_law_parse("exp(10)", &model.standby, NULL), BAL_OK);
-    const struct bal_result markov = run_of(&model, "tabs:mu=5,nu=5", 5e5, BAL_ENGINE_MARKOV);
-    near("W by the laws of the model", markov.metric[BAL_WAITING_MEAN].mean, 0.0389, 0.02);
+    const struct bal_result markov = run_of(&model, "tabs:mu=5,nu=5", 3e5, BAL_ENGINE_MARKOV);
+    near("W by the laws of the model", markov.metric[BAL_WAITING_MEAN].mean, 0.0389, 0.03);
 }
 
 /* ---- starting states, losses ---- */
@@ -550,7 +551,7 @@ static void more_servers_waste_less(void **unused) {
             assert_int_equal(bal_law_parse(law ? "hyper(0.75,2,0.25,0.4)" : "exp", &model.size, NULL),
                              BAL_OK);
             const struct bal_result result =
-                run_of(&model, "tabs:mu=0.1,nu=0.1", i ? 1e6 : 3e5, BAL_ENGINE_AUTO);
+                run_of(&model, "tabs:mu=0.1,nu=0.1", i ? 6e5 : 2e5, BAL_ENGINE_AUTO);
             exponential[law][i] = result.metric[BAL_POWER_WASTE].mean;
         }
     for (int law = 0; law < 2; law++)
