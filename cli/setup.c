@@ -52,11 +52,11 @@ enum bal_code cli_set_jobs(void *into, const char *value, struct bal_error *err)
 
 enum bal_code cli_set_warmup(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {0, 0.999, false,
-                                           "auto, or the part of the run to cut, 0 to 0.999"};
+                                           "auto, mser, or the part of the run to cut, 0 to 0.999"};
     struct cli_setup *setup = into;
-    if (strcmp(value, "auto") != 0)
+    if (strcmp(value, "auto") != 0 && strcmp(value, "mser") != 0)
         return cli_number(value, &range, &setup->warmup, err);
-    setup->warmup = NAN;
+    setup->warmup = strcmp(value, "auto") == 0 ? NAN : BAL_WARMUP_MSER;
     return BAL_OK;
 }
 

@@ -70,7 +70,8 @@ struct bal_case cli_setup_case(const struct cli_setup *setup, size_t policy);
 #define CLI_RUN_OPTIONS                                                                                      \
     {"time", "T", "length of each replication in time (slots)", cli_set_time},                               \
         {"jobs", "J", "or in expected jobs (default 2M, and at least 100 a server)", cli_set_jobs},          \
-        {"warmup", "PART", "part of the run to cut, 0 to 0.999 (default auto: MSER-5)", cli_set_warmup},     \
+        {"warmup", "PART", "part of the run to cut, 0 to 0.999, or mser: MSER-5 (default 0.2)",              \
+         cli_set_warmup},                                                                                    \
         {"window", "W", "or measure the last W units of time alone (least: a thousandth of the run)",        \
          cli_set_window},                                                                                    \
         {"replications", "R", "independent runs of each policy (default 10)", cli_set_replications},         \

@@ -41,6 +41,7 @@ extern "C" {
     X(ENERGY_PER_JOB, "energy.per_job", "W x time", "energy spent per job by all servers")                   \
     X(LOST, "jobs.lost", "", "fraction of jobs lost at full buffers")                                        \
     X(REFUSED, "jobs.refused", "", "fraction of jobs refused because no server was on")                      \
+    X(TRANSIENT, "transient", "", "part of the run that MSER-5 takes for warm-up")                           \
     BAL_TIME_METRICS(X, HIGH_, "high.", "high class: ")                                                      \
     BAL_TIME_METRICS(X, LOW_, "low.", "low class: ")                                                         \
     X(HIGH_PROBES_PER_JOB, "high.probes_per_job", "per job", "high class: servers asked per job")            \
@@ -99,11 +100,17 @@ struct bal_path {
                                 NULL */
 };
 
+/* What is cut of a run unless told otherwise. */
+#define BAL_WARMUP_DEFAULT 0.2
+/* As bal_run.warmup: each run cuts what MSER-5 finds in it. That adapts to the run, but it tends to drop busy
+ * beginnings more than quiet ones, and so pulls the means of short noisy runs down (docs/statistics.md). */
+#define BAL_WARMUP_MSER (-1.0)
+
 struct bal_run {
     uint64_t seed;
     uint64_t replication;
     double time;   /* length of the run in model time, > 0; in slotted time rounded up to whole slots */
-    double warmup; /* fraction of it to cut, 0 to 0.999; NaN: found by MSER-5 */
+    double warmup; /* fraction of it to cut, 0 to 0.999; NaN: BAL_WARMUP_DEFAULT; or BAL_WARMUP_MSER */
     enum bal_engine engine;
     bool plain;               /* no index and no specialised loop: the slow twin that tests compare with */
     const volatile int *stop; /* when set and not 0, the trial ends early with BAL_E_STOPPED; may be NULL */

@@ -158,7 +158,7 @@ enum bal_code bal_simulate(const struct bal_model *model, const struct bal_polic
         return bal_fail(err, BAL_E_RANGE, "time %g is not a number above 0", run->time);
     if (engine == BAL_ENGINE_SLOTTED && run->time > SLOTS_MAX)
         return bal_fail(err, BAL_E_RANGE, "%g slots are too many; at most %g", run->time, SLOTS_MAX);
-    if (!isnan(run->warmup) && !(run->warmup >= 0 && run->warmup <= 0.999))
+    if (!isnan(run->warmup) && run->warmup != BAL_WARMUP_MSER && !(run->warmup >= 0 && run->warmup <= 0.999))
         return bal_fail(err, BAL_E_RANGE, "warm-up %g is not a fraction from 0 to 0.999", run->warmup);
     code = check_path(run, engine, err);
     if (code)

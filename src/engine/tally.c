@@ -13,9 +13,10 @@ static double boundary(const struct tally *tally, unsigned slice) {
 
 static enum bal_code start(struct tally *tally, const struct bal_run *run) {
     tally->slice_end = boundary(tally, 1);
-    tally->fixed_warmup = !isnan(run->warmup);
+    tally->fixed_warmup = run->warmup != BAL_WARMUP_MSER;
     if (tally->fixed_warmup) {
-        const unsigned slice = (unsigned)lrint(run->warmup * tally->slices);
+        const double part = isnan(run->warmup) ? BAL_WARMUP_DEFAULT : run->warmup;
+        const unsigned slice = (unsigned)lrint(part * tally->slices);
         tally->warmup_slice = slice < tally->slices ? slice : tally->slices - 1;
     }
     return BAL_OK;
@@ -157,11 +158,14 @@ bool bal_tally_close_slice(struct tally *tally, uint64_t probes) {
     return !may_end_warmup(tally) || take_snapshot(tally);
 }
 
-/* The first snapshot at or after the point where MSER-5 ends the warm-up; NULL: nothing is cut. */
+/* Slices that MSER-5 takes for warm-up. */
+static unsigned transient(const struct tally *tally) {
+    return (unsigned)bal_warmup_mser5(tally->slice_queue, tally->slices);
+}
+
+/* The first snapshot at or after the end of the warm-up; NULL: nothing is cut. */
 static const struct snapshot *choose_snapshot(const struct tally *tally) {
-    const unsigned slice = tally->fixed_warmup
-                               ? tally->warmup_slice
-                               : (unsigned)bal_warmup_mser5(tally->slice_queue, tally->slices);
+    const unsigned slice = tally->fixed_warmup ? tally->warmup_slice : transient(tally);
     if (slice == 0)
         return NULL;
     for (unsigned i = 0; i < tally->snapshots; i++)
@@ -293,6 +297,7 @@ void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *t
     const double time = tally->time - trial->warmup;
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         trial->metric[m] = NAN;
+    trial->metric[BAL_TRANSIENT] = (double)transient(tally) / tally->slices;
     times_of(tally, &tally->all, &trial->metric[BAL_RESPONSE_MEAN]);
     if (tally->by_class)
         class_metrics(tally, trial->metric);

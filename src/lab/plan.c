@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Part of every identity. To be raised when the same trial gives other numbers than before. */
-enum { RESULTS_REVISION = 1 };
+enum { RESULTS_REVISION = 2 };
 
 const char *bal_mode_text(enum bal_mode mode) {
     return bal_modes[mode];
@@ -189,8 +189,10 @@ char *bal_plan_identity(const struct bal_case *c) {
     char policy[400], time[BAL_NUMBER_TEXT], warmup[BAL_NUMBER_TEXT] = "auto";
     bal_policy_print(&c->policy, policy, sizeof policy);
     bal_number_print(c->run.time, time);
-    if (!isnan(c->run.warmup))
+    if (c->run.warmup >= 0)
         bal_number_print(c->run.warmup, warmup);
+    else if (c->run.warmup == BAL_WARMUP_MSER)
+        strcpy(warmup, "mser");
     enum bal_engine engine = c->run.engine;
     bal_simulate_check(&c->model, &c->policy, c->run.engine, &engine, NULL);
     fprintf(out, "policy=%s\nengine=%s\ntime=%s\nwarmup=%s\nseed=%" PRIu64 "\nresults=%d", policy,

@@ -145,7 +145,7 @@ double bal_quantity_of_case(struct bal_quantity quantity, const struct bal_case 
     const char *unused;
     const char **name = source ? source : &unused;
     struct bal_known_span span;
-    if (!isnan(c->run.warmup) &&
+    if (c->run.warmup >= 0 &&
         bal_known_over(&c->model, &c->policy, c->run.warmup * c->run.time, c->run.time, &span)) {
         *name = "fluid limit";
         return known_over(quantity, &c->model, &span);

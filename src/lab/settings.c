@@ -305,8 +305,12 @@ static enum bal_code set_warmup(struct bal_setup *setup, const char *text, struc
         setup->c.run.warmup = NAN;
         return BAL_OK;
     }
-    return number(text, 0, 0.999, false, "auto or the part of a run to cut, 0 to 0.999", &setup->c.run.warmup,
-                  err);
+    if (strcmp(text, "mser") == 0) {
+        setup->c.run.warmup = BAL_WARMUP_MSER;
+        return BAL_OK;
+    }
+    return number(text, 0, 0.999, false, "auto, mser or the part of a run to cut, 0 to 0.999",
+                  &setup->c.run.warmup, err);
 }
 
 static enum bal_code set_window(struct bal_setup *setup, const char *text, struct bal_error *err) {
@@ -463,7 +467,7 @@ static const struct bal_field run_fields[] = {
      SETTING,
      .fallback = "auto",
      READ_BY(warmup),
-     .help = "part of a run to cut, 0 to 0.999; `auto`: found by MSER-5"},
+     .help = "part of a run to cut, 0 to 0.999; `auto`: a fifth; `mser`: what MSER-5 finds in each run"},
     {.name = "window",
      SETTING,
      .fallback = "none",

@@ -190,6 +190,8 @@ static void json_spec(struct json *json, const struct comparison *comparison) {
     bal_json_number(json, "jobs", comparison->jobs);
     if (isnan(c->run.warmup))
         bal_json_text(json, "warmup", "auto");
+    else if (c->run.warmup == BAL_WARMUP_MSER)
+        bal_json_text(json, "warmup", "mser");
     else
         bal_json_number(json, "warmup", c->run.warmup);
     bal_json_count(json, "replications", c->replications);

@@ -78,6 +78,12 @@ static void add_estimate(struct table *table, struct bal_estimate mean, int deci
         bal_table_add(table, "%.*f \u00b1 %.*f%s", decimals, mean.mean, decimals, mean.half, mark);
 }
 
+/* Does MSER-5 take more of the runs for warm-up than was cut, by the 95 % interval over replications? */
+static bool warmup_too_short(const struct bal_result *result) {
+    const struct bal_estimate transient = result->metric[BAL_TRANSIENT];
+    return bal_comparison_has_means(result) && transient.mean - transient.half > result->warmup;
+}
+
 static void add_mean(struct table *table, const struct bal_result *result, int decimals) {
     if (result->replications == 0)
         bal_table_add(table, "no trial done");
@@ -85,7 +91,9 @@ static void add_mean(struct table *table, const struct bal_result *result, int d
         bal_table_add(table, "unstable");
     else
         add_estimate(table, result->metric[BAL_RESPONSE_MEAN], decimals,
-                     result->verdict == BAL_UNDECIDED ? " ?" : "");
+                     result->verdict == BAL_UNDECIDED ? " ?"
+                     : warmup_too_short(result)       ? " !"
+                                                      : "");
 }
 
 /* What theory says, and how far the simulation is from it. */
@@ -241,7 +249,7 @@ static void print_losses(const struct comparison *comparison, FILE *out) {
 }
 
 static void print_notes(const struct comparison *comparison, FILE *out) {
-    bool exact = false, limit = false, undecided = false, unstable = false;
+    bool exact = false, limit = false, undecided = false, unstable = false, too_short = false;
     for (size_t i = 0; i < comparison->count; i++) {
         const struct bal_known known =
             bal_known_of(&comparison->cases[i].model, &comparison->cases[i].policy);
@@ -250,6 +258,7 @@ static void print_notes(const struct comparison *comparison, FILE *out) {
         limit = limit || (shown && known.kind == BAL_KNOWN_LIMIT);
         const struct bal_result *result = &comparison->results[i];
         undecided = undecided || (result->replications > 0 && result->verdict == BAL_UNDECIDED);
+        too_short = too_short || warmup_too_short(result);
         unstable = unstable || (result->replications > 0 && result->verdict == BAL_UNSTABLE);
     }
     const double floor_mean = bal_known_floor(&comparison->cases[0].model);
@@ -271,6 +280,8 @@ static void print_notes(const struct comparison *comparison, FILE *out) {
     if (unstable)
         fprintf(out, "unstable: the queue grows without bound, so there is no mean.%s\n",
                 classes ? "" : " load < x: what theory allows.");
+    if (too_short)
+        fputs("!: MSER-5 would cut more than was cut as warm-up; a longer run (--jobs) is safer.\n", out);
     if (undecided)
         fputs("?: stable or not could not be decided; a longer run (--jobs) tells.\n", out);
 }

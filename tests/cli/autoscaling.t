@@ -2,12 +2,12 @@
 $ ballast compare --servers 50 --load 0.3 --policy tabs --policy jiq --policy delayed-off --policy central --jobs 20k --replications 3
 | 50 servers at load 0.3, service exp; 3 replications of 20k jobs each, seed 1
 |
-| policy                       mean response             p99  watts  waits  msgs  bits  theory
-| ────────────────────────────────────────────────────────────────────────────────────────────────────
-| jiq                          0.996 ± 0.014  ██████▉   4.56    158   0.0%  1.00    50  → 1.00 (-0.4%)
-| central                    0.9974 ± 0.0035  ███████   4.64    158   0.0%     0     0  = 1.00 (-0.3%)
-| tabs:mu=0.1,nu=0.1           1.053 ± 0.015  ███████▍  4.91    108   4.7%  1.05   100  → 1.00 (+5.3%)
-| delayed-off:mu=0.1,nu=0.1    1.149 ± 0.021  ████████  4.79   76.7  44.2%     0     0
+| policy                     mean response             p99  watts  waits  msgs  bits  theory
+| ──────────────────────────────────────────────────────────────────────────────────────────────────
+| jiq                        0.998 ± 0.018  ██████▉   4.59    158   0.0%  1.00    50  → 1.00 (-0.2%)
+| central                    0.998 ± 0.013  ██████▉   4.62    158   0.0%     0     0  = 1.00 (-0.2%)
+| tabs:mu=0.1,nu=0.1         1.060 ± 0.017  ███████▍  4.93    108   4.8%  1.05   100  → 1.00 (+6.0%)
+| delayed-off:mu=0.1,nu=0.1  1.153 ± 0.026  ████████  4.79   76.2  44.5%     0     0
 |
 | No policy can beat 1.0000: one common queue for all servers (M/M/N).
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.

@@ -27,7 +27,7 @@ $ ballast compare --jobs 1.5
 ! ballast: --jobs 1.5: not a whole number from 1, such as 2M
 ? 2
 $ ballast compare --warmup 1.5
-! ballast: --warmup 1.5: not auto, or the part of the run to cut, 0 to 0.999
+! ballast: --warmup 1.5: not auto, mser, or the part of the run to cut, 0 to 0.999
 ? 2
 $ ballast compare --replications 0
 ! ballast: --replications 0: not a whole number from 1 to 100000

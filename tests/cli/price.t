@@ -5,15 +5,15 @@ $ ballast price --servers 100 --jobs 20k --replications 3 --policy random --poli
 |
 | policy                    waiting  theory    msgs  (one)  bits  msgs ~  bits ~   vanishes
 | ─────────────────────────────────────────────────────────────────────────────────────────
-| random                6.98 ± 0.97  = 9.000  0.000  0.000     0  0       0        cannot
-| round-robin         3.559 ± 0.062  = 4.227  0.000  0.000     7  0       log N    no
-| jsq                 0.073 ± 0.065  → 0.000    200    100     0  > N     0        yes
-| pod:d=2               1.69 ± 0.40  → 1.614   4.00   2.00     0  N       0        cannot
-| pod-memory:d=1,b=1    2.30 ± 0.44            4.00   2.00     7  N       log N    cannot
-| least-work          0.024 ± 0.023  = 0.022    200    100     0  > N     0        yes
-| jiq                 0.081 ± 0.048  → 0.000  0.932  0.932   100  N       > log N  yes
-| pi                  0.116 ± 0.078           0.941  0.941   107  N       > log N  may
-| rcpb:c=1              0.98 ± 0.32  → 0.818  0.983  0.983     7  N       log N    cannot
+| random                  6.5 ± 1.2  = 9.000  0.000  0.000     0  0       0        cannot
+| round-robin           3.47 ± 0.36  = 4.227  0.000  0.000     7  0       log N    no
+| jsq                 0.074 ± 0.067  → 0.000    200    100     0  > N     0        yes
+| pod:d=2               1.70 ± 0.38  → 1.614   4.00   2.00     0  N       0        cannot
+| pod-memory:d=1,b=1    2.31 ± 0.35            4.00   2.00     7  N       log N    cannot
+| least-work          0.025 ± 0.029  = 0.022    200    100     0  > N     0        yes
+| jiq                 0.083 ± 0.047  → 0.000  0.931  0.931   100  N       > log N  yes
+| pi                  0.115 ± 0.073           0.941  0.941   107  N       > log N  may
+| rcpb:c=1              0.99 ± 0.26  → 0.818  0.975  0.975     7  N       log N    cannot
 |
 | waiting: mean time before service, simulated ± 95 %; theory: = exact, → limit of many servers.
 | msgs: per job, a probe counted as two (query and reply), and as one. bits: memory of the dispatcher.
@@ -27,8 +27,8 @@ $ ballast price --servers 100 --jobs 20k --replications 3 --policy random --poli
 | rcpb: with c growing with N and mup at least 1, or with mu growing with N, the waiting time does vanish.
 $ ballast price --servers 100 --load 0.8 --jobs 20k --replications 3 --policy jiq --policy rcpb:c=3,mup=0.5 --format csv
 | policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_job,messages.once_per_job,memory_bits,messages.growth,memory.growth,vanishes
-| "jiq",stable,0.005068091915811937,0.003463163559504558,0,0.9949606968040831,0.9949606968040831,100,N,> log N,yes
-| "rcpb:c=3,mup=0.5",stable,0.8033603496479897,0.13595915398893266,0.744186046511628,0.5014162283937512,0.5014162283937512,21,N,log N,cannot
+| "jiq",stable,0.0052871598642001754,0.0036893247937616835,0,0.9952647211141656,0.9952647211141656,100,N,> log N,yes
+| "rcpb:c=3,mup=0.5",stable,0.8070532688080501,0.12117606183829678,0.744186046511628,0.5020246832840625,0.5020246832840625,21,N,log N,cannot
 $ ballast price --servers 1000 --jobs 20k --replications 3 --policy pod:d=3 --format json
 | {
 |   "version": "0.1.0",
@@ -45,7 +45,7 @@ $ ballast price --servers 1000 --jobs 20k --replications 3 --policy pod:d=3 --fo
 |     {
 |       "policy": "pod:d=3",
 |       "verdict": "stable",
-|       "waiting": {"mean": 0.8924028976649968, "ci": 0.09082657754909998, "theory": 1.0278559689952789, "limit": 1.0278559689952789},
+|       "waiting": {"mean": 0.7949273355111556, "ci": 0.0678029958826017, "theory": 1.0278559689952789, "limit": 1.0278559689952789},
 |       "messages": {"probes_per_job": 3, "reports_per_job": 0, "per_job": 6, "once_per_job": 3, "growth": "N"},
 |       "memory": {"bits": 0, "growth": "0"},
 |       "symmetric": true,
@@ -61,7 +61,7 @@ $ ballast price --servers 10x1,10x2 --jobs 20k --replications 3 --policy random 
 | policy      waiting  theory   msgs  (one)  bits  msgs ~  bits ~  vanishes
 | ────────────────────────────────────────────────────────────────────────────
 | random     unstable          0.000  0.000     0  0       0       not covered
-| jsq     0.34 ± 0.14           40.0   20.0     0  > N     0       not covered
+| jsq     0.35 ± 0.13           40.0   20.0     0  > N     0       not covered
 |
 | waiting: mean time before service, simulated ± 95 %; theory: = exact, → limit of many servers.
 | msgs: per job, a probe counted as two (query and reply), and as one. bits: memory of the dispatcher.
@@ -77,12 +77,12 @@ $ ballast price --servers 100 --load 0.8 --delay 0.5 --messages 4 --memory 20 --
 |
 | policy                    waiting  theory    msgs  bits  does it?
 | ──────────────────────────────────────────────────────────────────────
-| rcpb:c=2,mup=1.08   0.409 ± 0.042  → 0.327   1.05    14  yes, cheapest
-| rcpb:c=1,mup=2.15   0.395 ± 0.068  → 0.340   2.11     7  yes, cheapest
-| pod:d=2             0.968 ± 0.067  → 0.947   4.00     0  no
-| pod-memory:d=1,b=1  1.473 ± 0.055            4.00     7  no
-| round-robin           1.66 ± 0.18  = 1.716  0.000     7  no
-| random                3.84 ± 0.48  = 4.000  0.000     0  no
+| rcpb:c=2,mup=1.08   0.410 ± 0.050  → 0.327   1.05    14  yes, cheapest
+| rcpb:c=1,mup=2.1    0.415 ± 0.054  → 0.348   2.03     7  yes, cheapest
+| pod:d=2             0.970 ± 0.050  → 0.947   4.00     0  no
+| pod-memory:d=1,b=1  1.475 ± 0.058            4.00     7  no
+| round-robin           1.69 ± 0.17  = 1.716  0.000     7  no
+| random                3.81 ± 0.52  = 4.000  0.000     0  no
 |
 | yes: by the 95 % interval of the simulation. cheapest: nothing that does costs less of one and no more of the other.
 $ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 1 --memory 20 --jobs 20k --replications 4
@@ -91,11 +91,11 @@ $ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 1 --memory 20 -
 |
 | policy                waiting  theory    msgs  bits  does it?
 | ─────────────────────────────────────────────────────────────
-| rcpb:c=2,mup=1  0.441 ± 0.094  → 0.364  0.979    14  no
-| round-robin       1.66 ± 0.18  = 1.716  0.000     7  no
-| random            3.84 ± 0.48  = 4.000  0.000     0  no
+| rcpb:c=2,mup=1  0.453 ± 0.078  → 0.364  0.971    14  no
+| round-robin       1.69 ± 0.17  = 1.716  0.000     7  no
+| random            3.81 ± 0.52  = 4.000  0.000     0  no
 |
-| no policy meets this; the nearest is rcpb:c=2,mup=1, which waits 0.441 ± 0.094
+| no policy meets this; the nearest is rcpb:c=2,mup=1, which waits 0.453 ± 0.078
 | With more messages it can be done, by theory: rcpb:c=2,mup=3.51 waits 0.04991, for 3.51 messages a job and 14 bits.
 | With more memory it can be done, by theory: rcpb:c=16,mup=1 waits 0.04938, for 1 message a job and 112 bits.
 ? 1
@@ -117,7 +117,7 @@ $ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 0 --memory 0 --
 |     {
 |       "policy": "random",
 |       "verdict": "stable",
-|       "waiting": {"mean": 3.8373713997068664, "ci": 0.4750484307022777, "theory": 4.000000000000001, "limit": 4.000000000000001},
+|       "waiting": {"mean": 3.805019703947557, "ci": 0.5177292725014219, "theory": 4.000000000000001, "limit": 4.000000000000001},
 |       "messages": {"probes_per_job": 0, "reports_per_job": 0, "per_job": 0, "once_per_job": 0, "growth": "0"},
 |       "memory": {"bits": 0, "growth": "0"},
 |       "symmetric": true,
@@ -133,11 +133,11 @@ $ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 0 --memory 0 --
 ? 1
 $ ballast price --servers 100 --load 0.8 --delay 0.5 --messages 2 --memory 20 --jobs 20k --replications 4 --format csv
 | policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_job,messages.once_per_job,memory_bits,wish,cheapest
-| "rcpb:c=2,mup=1.08",stable,0.409138562774439,0.04226833866707261,0.32701111837802493,1.051932800812574,1.051932800812574,14,met,yes
-| "rcpb:c=1,mup=2",stable,0.4211988921508276,0.06168580374109991,0.36363636363636365,1.9527439479112663,1.9527439479112663,7,met,yes
-| "round-robin",stable,1.6635819987526805,0.18281671850272407,1.7156604216831959,0,0,7,missed,no
-| "random",stable,3.8373713997068664,0.4750484307022777,4.000000000000001,0,0,0,missed,no
-| "pod:d=1",stable,3.8373713997068664,0.4750484307022777,4.000000000000001,2,1,0,missed,no
+| "rcpb:c=2,mup=1.08",stable,0.4103906439765409,0.04959909083609301,0.32701111837802493,1.0494727560019255,1.0494727560019255,14,met,yes
+| "rcpb:c=1,mup=2",stable,0.4285651709629581,0.05101802100411138,0.36363636363636365,1.9458259359333714,1.9458259359333714,7,met,yes
+| "round-robin",stable,1.6854636075567941,0.1736085682331325,1.7156604216831959,0,0,7,missed,no
+| "random",stable,3.805019703947557,0.5177292725014219,4.000000000000001,0,0,0,missed,no
+| "pod:d=1",stable,3.805019703947557,0.5177292725014219,4.000000000000001,2,1,0,missed,no
 
 # What cannot be.
 $ ballast price --messages 2

@@ -5,16 +5,16 @@ $ ballast compare --servers 10 --load 0.8 --jobs 20k --replications 5
 |
 | policy              mean response             p99  watts  waits  msgs  bits  theory
 | ─────────────────────────────────────────────────────────────────────────────────────────────
-| least-work          1.197 ± 0.050  █▉        4.93    188  39.8%  20.0     0  = 1.20 (-0.6%)
-| jsq                 1.339 ± 0.073  ██▏       5.84    188  30.4%  20.0     0  → 1.00 (+33.9%)
-| jiq                   1.47 ± 0.13  ██▍       7.44    188  27.5%  0.73    10  → 1.00 (+47.3%)
-| pi                    1.63 ± 0.13  ██▋       9.06    188  26.8%  0.73    14
-| rcpb:c=1              2.14 ± 0.25  ███▌      10.3    188  51.3%  1.01     4  → 1.67 (+28.7%)
-| pod:d=2               2.15 ± 0.13  ███▌      8.17    188  66.0%  4.00     0  → 1.95 (+10.4%)
-| tabs:mu=0.1,nu=0.1    2.33 ± 0.20  ███▊      12.3    192  50.3%  0.52    20  → 1.00 (+132.6%)
-| pod-memory:d=1,b=1  2.51 ± 0.13 ?  ████      8.82    188  77.3%  4.00     4
-| round-robin           2.94 ± 0.43  ████▊     13.5    188  65.6%     0     4  = 2.92 (+0.6%)
-| random                4.97 ± 0.66  ████████  21.9    188  79.8%     0     0  = 5.00 (-0.7%)
+| least-work          1.210 ± 0.063  █▉        4.95    188  40.3%  20.0     0  = 1.20 (+0.5%)
+| jsq                 1.344 ± 0.054  ██▏       5.87    188  30.7%  20.0     0  → 1.00 (+34.4%)
+| jiq                   1.49 ± 0.12  ██▍       7.61    188  27.9%  0.72    10  → 1.00 (+48.9%)
+| pi                    1.63 ± 0.12  ██▋       9.17    188  26.8%  0.73    14
+| pod:d=2               2.16 ± 0.13  ███▌      8.24    188  66.1%  4.00     0  → 1.95 (+11.1%)
+| rcpb:c=1              2.18 ± 0.25  ███▌      10.6    188  51.7%  1.00     4  → 1.67 (+30.5%)
+| tabs:mu=0.1,nu=0.1    2.39 ± 0.25  ███▊      13.0    192  50.9%  0.51    20  → 1.00 (+138.6%)
+| pod-memory:d=1,b=1  2.53 ± 0.12 ?  ████      8.91    188  77.4%  4.00     4
+| round-robin           2.98 ± 0.38  ████▊     14.1    188  65.9%     0     4  = 2.92 (+2.1%)
+| random                5.02 ± 0.70  ████████  21.9    188  79.8%     0     0  = 5.00 (+0.4%)
 |
 | No policy can beat 1.2046: one common queue for all servers (M/M/N).
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
@@ -26,15 +26,15 @@ $ ballast compare --servers 5x1,5x10 --load 0.8 --jobs 50k --replications 5
 |
 | policy                mean response             p99  watts  waits  msgs  bits  theory
 | ───────────────────────────────────────────────────────────────────────────────────────────
-| least-work          0.2436 ± 0.0043  ██        2.42    192  50.5%  20.0     0
-| jsq                 0.3534 ± 0.0068  ██▉       4.31    193  42.5%  20.0     0
-| pi                    0.378 ± 0.013  ███▏      4.64    192  37.7%  0.62    14
-| pod-memory:d=1,b=1    0.978 ± 0.029  ████████  10.1    193  85.7%  4.00     4
+| least-work          0.2446 ± 0.0044  ██        2.41    192  50.8%  20.0     0
+| jsq                 0.3540 ± 0.0091  ██▉       4.33    193  42.4%  20.0     0
+| pi                    0.379 ± 0.016  ███▏      4.66    192  37.6%  0.62    14
+| pod-memory:d=1,b=1    0.977 ± 0.024  ████████  10.1    193  85.8%  4.00     4
 | random                     unstable                                   0     0  load < 0.182
 | round-robin                unstable                                   0     4  load < 0.182
 | pod:d=2                    unstable                                4.00     0  load < 0.364
 | jiq                        unstable                                0.68    10
-| rcpb:c=1                   unstable                                0.96     4
+| rcpb:c=1                   unstable                                0.95     4
 | tabs:mu=0.1,nu=0.1         unstable                                0.55    20
 |
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
@@ -45,15 +45,15 @@ $ ballast compare --servers 4 --load 0.7 --service 'hyper(4)' --jobs 20k --repli
 |
 | policy   mean response             p50   p99  p99.9  waits  msgs  bits  theory
 | ──────────────────────────────────────────────────────────────────────────────────────
-| jsq        2.08 ± 0.25  ██▌       0.81  17.4   28.1  38.6%  8.00     0
-| pod:d=3    2.51 ± 0.32  ███▏      0.99  19.2   31.1  48.8%  6.00     0
-| random       6.5 ± 1.1  ████████  2.79  38.8   58.7  69.2%     0     0  = 6.83 (-4.4%)
+| jsq        2.20 ± 0.32  ██▋       0.83  18.6   30.4  39.4%  8.00     0
+| pod:d=3    2.65 ± 0.37  ███▏      1.02  20.2   33.3  49.8%  6.00     0
+| random       6.7 ± 1.1  ████████  2.93  39.7   59.4  69.7%     0     0  = 6.83 (-2.1%)
 |
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, with the difference of the simulation.
 $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.1 --policy random --format csv
-| policy,verdict,response.mean,response.mean.ci,response.p50,response.p50.ci,response.p90,response.p90.ci,response.p99,response.p99.ci,response.p999,response.p999.ci,waiting.mean,waiting.mean.ci,waiting.p50,waiting.p50.ci,waiting.p90,waiting.p90.ci,waiting.p99,waiting.p99.ci,waiting.p999,waiting.p999.ci,waiting.probability,waiting.probability.ci,queue.mean,queue.mean.ci,queue.total,queue.total.ci,messages.probes_per_job,messages.probes_per_job.ci,messages.reports_per_job,messages.reports_per_job.ci,messages.per_job,messages.per_job.ci,messages.per_time,messages.per_time.ci,memory.bits,memory.bits.ci,fluid.distance,fluid.distance.ci,power.mean,power.mean.ci,power.waste,power.waste.ci,power.busy,power.busy.ci,power.standby,power.standby.ci,power.setup,power.setup.ci,power.off,power.off.ci,energy.per_job,energy.per_job.ci,jobs.lost,jobs.lost.ci,jobs.refused,jobs.refused.ci,high.response.mean,high.response.mean.ci,high.response.p50,high.response.p50.ci,high.response.p90,high.response.p90.ci,high.response.p99,high.response.p99.ci,high.response.p999,high.response.p999.ci,high.waiting.mean,high.waiting.mean.ci,high.waiting.p50,high.waiting.p50.ci,high.waiting.p90,high.waiting.p90.ci,high.waiting.p99,high.waiting.p99.ci,high.waiting.p999,high.waiting.p999.ci,high.waiting.probability,high.waiting.probability.ci,low.response.mean,low.response.mean.ci,low.response.p50,low.response.p50.ci,low.response.p90,low.response.p90.ci,low.response.p99,low.response.p99.ci,low.response.p999,low.response.p999.ci,low.waiting.mean,low.waiting.mean.ci,low.waiting.p50,low.waiting.p50.ci,low.waiting.p90,low.waiting.p90.ci,low.waiting.p99,low.waiting.p99.ci,low.waiting.p999,low.waiting.p999.ci,low.waiting.probability,low.waiting.probability.ci,high.probes_per_job,high.probes_per_job.ci,low.probes_per_job,low.probes_per_job.ci,moves_per_high_job,moves_per_high_job.ci,theory.response_mean,theory.high.response_mean,theory.low.response_mean,memory_bits,engine,replications,jobs,events
-| "random",stable,3.272719392343206,0.19973533006192631,2.3181664679760794,0.20649133232466305,7.568344566993465,0.5021866986947433,14.210104166666675,0.9823673032886062,20.313458333333262,4.487810943685176,2.272627324892872,0.19125669794574193,1.1201004464285713,0.2201161451395879,6.353045634920637,0.47571480182225556,12.99535218253967,1.0257406700325091,18.91418749999995,4.570080944338562,0.6980853934468703,0.024570326199514738,2.2974322434953085,0.19080743229333552,9.189728973981234,0.7632297291733421,0,0,0,0,0,0,0,0,0,0,,,182.1066961055199,1.4747982430255224,0.29759848293503893,0.034999249690187695,0.7017782684253315,0.024579970717091924,0.29822173157466847,0.024579970717091934,0,0,0,0,259.5905924385463,4.013937177475636,0,0,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,3.333333333333333,,,0,markov,3,54119,120397
+| policy,verdict,response.mean,response.mean.ci,response.p50,response.p50.ci,response.p90,response.p90.ci,response.p99,response.p99.ci,response.p999,response.p999.ci,waiting.mean,waiting.mean.ci,waiting.p50,waiting.p50.ci,waiting.p90,waiting.p90.ci,waiting.p99,waiting.p99.ci,waiting.p999,waiting.p999.ci,waiting.probability,waiting.probability.ci,queue.mean,queue.mean.ci,queue.total,queue.total.ci,messages.probes_per_job,messages.probes_per_job.ci,messages.reports_per_job,messages.reports_per_job.ci,messages.per_job,messages.per_job.ci,messages.per_time,messages.per_time.ci,memory.bits,memory.bits.ci,fluid.distance,fluid.distance.ci,power.mean,power.mean.ci,power.waste,power.waste.ci,power.busy,power.busy.ci,power.standby,power.standby.ci,power.setup,power.setup.ci,power.off,power.off.ci,energy.per_job,energy.per_job.ci,jobs.lost,jobs.lost.ci,jobs.refused,jobs.refused.ci,transient,transient.ci,high.response.mean,high.response.mean.ci,high.response.p50,high.response.p50.ci,high.response.p90,high.response.p90.ci,high.response.p99,high.response.p99.ci,high.response.p999,high.response.p999.ci,high.waiting.mean,high.waiting.mean.ci,high.waiting.p50,high.waiting.p50.ci,high.waiting.p90,high.waiting.p90.ci,high.waiting.p99,high.waiting.p99.ci,high.waiting.p999,high.waiting.p999.ci,high.waiting.probability,high.waiting.probability.ci,low.response.mean,low.response.mean.ci,low.response.p50,low.response.p50.ci,low.response.p90,low.response.p90.ci,low.response.p99,low.response.p99.ci,low.response.p999,low.response.p999.ci,low.waiting.mean,low.waiting.mean.ci,low.waiting.p50,low.waiting.p50.ci,low.waiting.p90,low.waiting.p90.ci,low.waiting.p99,low.waiting.p99.ci,low.waiting.p999,low.waiting.p999.ci,low.waiting.probability,low.waiting.probability.ci,high.probes_per_job,high.probes_per_job.ci,low.probes_per_job,low.probes_per_job.ci,moves_per_high_job,moves_per_high_job.ci,theory.response_mean,theory.high.response_mean,theory.low.response_mean,memory_bits,engine,replications,jobs,events
+| "random",stable,3.272719392343206,0.19973533006192631,2.3181664679760794,0.20649133232466305,7.568344566993465,0.5021866986947433,14.210104166666675,0.9823673032886062,20.313458333333262,4.487810943685176,2.272627324892872,0.19125669794574193,1.1201004464285713,0.2201161451395879,6.353045634920637,0.47571480182225556,12.99535218253967,1.0257406700325091,18.91418749999995,4.570080944338562,0.6980853934468703,0.024570326199514738,2.2974322434953085,0.19080743229333552,9.189728973981234,0.7632297291733421,0,0,0,0,0,0,0,0,0,0,,,182.1066961055199,1.4747982430255224,0.29759848293503893,0.034999249690187695,0.7017782684253315,0.024579970717091924,0.29822173157466847,0.024579970717091934,0,0,0,0,259.5905924385463,4.013937177475636,0,0,0,0,0.0016666666666666668,0.007171087882915769,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,3.333333333333333,,,0,markov,3,54119,120397
 $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.1 --policy random --policy jsq --format json | sed 's/"seconds": [0-9.e-]*/"seconds": 0/'
 | {
 |   "version": "0.1.0",

@@ -72,7 +72,7 @@ $ ballast help compare
 |   --policy POLICY          name or name:key=value,...; repeat it (default: all that fit)
 |   --time T                 length of each replication in time (slots)
 |   --jobs J                 or in expected jobs (default 2M, and at least 100 a server)
-|   --warmup PART            part of the run to cut, 0 to 0.999 (default auto: MSER-5)
+|   --warmup PART            part of the run to cut, 0 to 0.999, or mser: MSER-5 (default 0.2)
 |   --window W               or measure the last W units of time alone (least: a thousandth of the run)
 |   --replications R         independent runs of each policy (default 10)
 |   --precision P            add replications until the mean is known to within P, such as 0.01
@@ -116,10 +116,10 @@ $ ballast policies
 | least-work                 the server with the least remaining work (in time), ties uniform                      N probes                      0  classic
 | jiq                        an idle server that has reported, else a uniform server                               at most 1 report           1000  Lu et al. 2011; Stolyar 2015
 | pi                         an idle server that has reported, else the one that was last idle                     at most 1 report           1010  Atar et al. 2020
-| rcpb:c=1                   one of c stored names of idle servers, which report at a rate; else a uniform server  mup reports                  10  Gamarnik, Tsitsiklis and Zubeldia 2018
-| pod-scp:d1=1,d2=2          pod with d2 probes for a high job and d1 for a low one; servers blind to class        d1 or d2 probes               0  power of d choices with priorities, Pod-SCP
-| pod-sep:d=2                routed as pod; servers let high jobs interrupt low ones                               d probes                      0  power of d choices with priorities, Pod-SEP
-| pod-ssp:d1=2,d2=2          high jobs to the fewest high of d2, a low job giving way; servers let them interrupt  d1 or d2 probes               0  power of d choices with priorities, Pod-SSP
+| rcpb:c=1                   one of c stored names of idle servers, which report at a rate; else a uniform server  mup reports                  10  Gamarnik, Tsitsiklis and Zubeldia 2016
+| pod-scp:d1=1,d2=2          pod with d2 probes for a high job and d1 for a low one; servers blind to class        d1 or d2 probes               0  Niu, Wang, Feng and Xu 2022
+| pod-sep:d=2                routed as pod; servers let high jobs interrupt low ones                               d probes                      0  Niu, Wang, Feng and Xu 2022
+| pod-ssp:d1=2,d2=2          high jobs to the fewest high of d2, a low job giving way; servers let them interrupt  d1 or d2 probes               0  Niu, Wang, Feng and Xu 2022
 | tabs:mu=0.1,nu=0.1         an idle server that is on, else a busy one, and an idle one that is off is started    at most 2 reports          2000  Mukherjee, Dhara, Borst and van Leeuwaarden 2017
 | central                    one common queue for all servers: nothing is routed                                   none counted                  0  M/M/N, Erlang 1917
 | delayed-off:mu=0.1,nu=0.1  one common queue; idle servers switch off, a job that waits starts one                none counted                  0  Gandhi, Doroudi, Harchol-Balter and Scheller-Wolf 2013
