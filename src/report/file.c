@@ -1,6 +1,7 @@
 #include "report/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,25 +23,32 @@ static bool write_all(int file, const char *data, size_t size) {
 }
 
 /* mkstemp makes files that only their owner may read; ours are like any other. */
-static bool open_to_others(int file) {
+static void open_to_others(int file) {
     const mode_t mask = umask(0);
     umask(mask);
-    return fchmod(file, 0666 & ~mask) == 0;
+    fchmod(file, 0666 & ~mask);
 }
 
-enum bal_code bal_file_write(const char *path, const char *data, size_t size, struct bal_error *err) {
+/* Writes all of it and closes; errno tells the first thing that went wrong. */
+static bool fill(int file, const char *data, size_t size) {
+    const bool written = write_all(file, data, size);
+    const int first = errno;
+    const bool closed = close(file) == 0;
+    if (!written)
+        errno = first;
+    return written && closed;
+}
+
+/* Beside its place first, then under its name. */
+static bool write_beside(const char *path, const char *data, size_t size) {
     char *beside;
     if (asprintf(&beside, "%s.XXXXXX", path) < 0)
-        return bal_fail(err, BAL_E_MEMORY, "not enough memory to write '%s'", path);
+        return false;
     const int file = mkstemp(beside);
     bool good = file >= 0;
     if (good) {
-        good = write_all(file, data, size) && open_to_others(file);
-        const int first = errno;
-        const bool closed = close(file) == 0;
-        if (!good)
-            errno = first;
-        good = good && closed && rename(beside, path) == 0;
+        open_to_others(file);
+        good = fill(file, data, size) && rename(beside, path) == 0;
         if (!good) {
             const int reason = errno;
             unlink(beside);
@@ -48,7 +56,18 @@ enum bal_code bal_file_write(const char *path, const char *data, size_t size, st
         }
     }
     free(beside);
-    return good ? BAL_OK
-                : bal_fail(err, BAL_E_IO, "'%s' cannot be written: %s; choose another place", path,
-                           strerror(errno));
+    return good;
+}
+
+static bool write_in_place(const char *path, const char *data, size_t size) {
+    const int file = open(path, O_WRONLY);
+    return file >= 0 && fill(file, data, size);
+}
+
+enum bal_code bal_file_write(const char *path, const char *data, size_t size, struct bal_error *err) {
+    struct stat there;
+    const bool device = stat(path, &there) == 0 && !S_ISREG(there.st_mode);
+    if (device ? write_in_place(path, data, size) : write_beside(path, data, size))
+        return BAL_OK;
+    return bal_fail(err, BAL_E_IO, "'%s' cannot be written: %s; choose another place", path, strerror(errno));
 }

@@ -1,18 +1,18 @@
 /* Where join-the-idle-queue ceases to be stable on fleets of slow and fast servers in slotted time, by a
  * route of its own.
  *
- * Suppose that the slow servers, of capacity 1, have so many jobs that they will not be idle for long. Then
- * only fast servers report, and a job goes to a slow server only in a slot that begins without an idle fast
- * one, when each of the N servers gets 1/N of the batch on average, whole or split. What has arrived before
- * does not depend on the batch, so the queue of every slow server drifts by
+ * Suppose that the slow servers, of capacity 1, have so many jobs that none will be idle for a long time.
+ * Then only fast servers report, and a job goes to a slow server only in a slot that begins without an idle
+ * fast one, when each of the N servers gets 1/N of the batch on average, whole or split. What has arrived
+ * before does not depend on the batch, so the queue of every slow server drifts by
  *
  *     lambda/N * P(no fast server is idle) - 1
  *
  * jobs a slot. Above 0 the slow servers' queues grow for ever once they are long, and the policy is unstable;
  * below 0 they shrink. The probability comes from a literal simulation of the fast servers alone, without the
- * engine and without the policy. The loads between which the sign changes are those between which `ballast
- * paper pi` finds the critical load from the queues of the whole system, and those of whole and split batches
- * do not overlap on any fleet: splitting does enlarge the stability region. */
+ * engine and without the policy. The loads between which the sign changes agree with those between which
+ * `ballast paper pi` finds the critical load from the queues of the whole system, and those of whole and
+ * split batches do not overlap on any fleet: splitting does enlarge the stability region. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
