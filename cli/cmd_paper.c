@@ -1,5 +1,6 @@
 /* ballast paper NAME: runs a paper's experiments and says of every claim whether it holds. */
 #include "commands.h"
+#include "experiment.h"
 #include "spread.h"
 
 #include "ballast/report.h"
@@ -15,30 +16,11 @@
 #include <sys/stat.h>
 
 struct request {
-    enum bal_mode mode;
+    struct cli_trials trials; /* first: its options are shared */
     const char *figure;
     const char *output;
-    double threads;
     enum cli_format format;
-    bool quiet;
 };
-
-static enum bal_code set_mode(struct request *request, enum bal_mode mode, struct bal_error *err) {
-    if (request->mode != BAL_MODE_PLAIN && request->mode != mode)
-        return bal_fail(err, BAL_E_MODEL, "quick or full, not both");
-    request->mode = mode;
-    return BAL_OK;
-}
-
-static enum bal_code set_quick(void *into, const char *value, struct bal_error *err) {
-    (void)value;
-    return set_mode(into, BAL_MODE_QUICK, err);
-}
-
-static enum bal_code set_full(void *into, const char *value, struct bal_error *err) {
-    (void)value;
-    return set_mode(into, BAL_MODE_FULL, err);
-}
 
 static enum bal_code set_figure(void *into, const char *value, struct bal_error *err) {
     (void)err;
@@ -52,11 +34,6 @@ static enum bal_code set_output(void *into, const char *value, struct bal_error 
     return BAL_OK;
 }
 
-static enum bal_code set_threads(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {1, 1024, true, "a whole number from 1 to 1024"};
-    return cli_number(value, &range, &((struct request *)into)->threads, err);
-}
-
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
     enum cli_format *format = &((struct request *)into)->format;
     if (cli_format(value, format, err) || *format == CLI_CSV)
@@ -64,21 +41,15 @@ static enum bal_code set_format(void *into, const char *value, struct bal_error 
     return BAL_OK;
 }
 
-static enum bal_code set_quiet(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct request *)into)->quiet = true;
-    return BAL_OK;
-}
-
 static const struct cli_option options[] = {
     {"figure", "K", "only the experiment of that name or with that figure", set_figure},
-    {"quick", NULL, "small sizes: an answer in about a minute", set_quick},
-    {"full", NULL, "the paper's own sizes", set_full},
+    {"quick", NULL, "small sizes: an answer in about a minute", cli_set_quick},
+    {"full", NULL, "the paper's own sizes", cli_set_full},
     {"output", "DIR", "for results, figures and report, also -o (default: NAME, NAME-quick, NAME-full)",
      set_output},
-    {"threads", "K", "threads to use (default: all processors); results do not depend on it", set_threads},
+    CLI_THREADS_OPTION,
     {"format", "FORM", "text or json (default text)", set_format},
-    {"quiet", NULL, "no progress bar", set_quiet},
+    CLI_QUIET_OPTION,
 };
 
 /* ---- a paper at work ---- */
@@ -144,7 +115,7 @@ static int read_experiments(struct work *work) {
     for (size_t i = 0; i < paper->experiments; i++) {
         struct bal_error err = {0};
         struct bal_experiment *e;
-        if (bal_experiment_read(paper->experiment[i], work->request->mode, &e, &err))
+        if (bal_experiment_read(paper->experiment[i], work->request->trials.mode, &e, &err))
             return cli_fail("%s", err.text);
         if (used < sizeof names)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", e->name);
@@ -165,7 +136,7 @@ static int open_store(struct work *work) {
     static const char *const suffix[] = {"", "-quick", "-full"};
     const int length = work->request->output ? asprintf(&work->directory, "%s", work->request->output)
                                              : asprintf(&work->directory, "%s%s", work->paper.name,
-                                                        suffix[work->request->mode]);
+                                                        suffix[work->request->trials.mode]);
     if (length < 0) {
         work->directory = NULL;
         return cli_fail("not enough memory");
@@ -201,8 +172,8 @@ static void show_progress(void *context, const struct bal_sweep_progress *progre
 static int run_experiments(struct work *work) {
     cli_catch_signals();
     struct show show = {.count = work->count};
-    cli_progress_start(&show.bar, work->request->quiet);
-    const struct bal_sweep_options sweep = {.threads = (unsigned)work->request->threads,
+    cli_progress_start(&show.bar, work->request->trials.quiet);
+    const struct bal_sweep_options sweep = {.threads = (unsigned)work->request->trials.threads,
                                             .stop = &cli_stop,
                                             .progress = show_progress,
                                             .progress_context = &show};
@@ -355,7 +326,7 @@ static void print_json(const struct work *work, FILE *out) {
     bal_json_open(&json, NULL, '{');
     bal_json_text(&json, "paper", work->paper.name);
     bal_json_text(&json, "title", work->paper.title);
-    bal_json_text(&json, "mode", bal_mode_text(work->request->mode));
+    bal_json_text(&json, "mode", bal_mode_text(work->request->trials.mode));
     bal_json_text(&json, "output", work->directory);
     bal_json_open(&json, "claims", '[');
     for (size_t i = 0; i < work->count; i++)

@@ -10,11 +10,10 @@
 #include <unistd.h>
 
 struct request {
+    struct cli_trials trials; /* first: its options are shared */
     const char *file;
     const char *db; /* NULL: the name of the experiment, in the current directory */
-    enum bal_mode mode;
-    bool dry_run, quiet;
-    double threads;
+    bool dry_run;
     struct cli_results results;
 };
 
@@ -28,28 +27,6 @@ static enum bal_code set_dry_run(void *into, const char *value, struct bal_error
     (void)value, (void)err;
     ((struct request *)into)->dry_run = true;
     return BAL_OK;
-}
-
-static enum bal_code set_mode(struct request *request, enum bal_mode mode, struct bal_error *err) {
-    if (request->mode != BAL_MODE_PLAIN && request->mode != mode)
-        return bal_fail(err, BAL_E_MODEL, "quick or full, not both");
-    request->mode = mode;
-    return BAL_OK;
-}
-
-static enum bal_code set_quick(void *into, const char *value, struct bal_error *err) {
-    (void)value;
-    return set_mode(into, BAL_MODE_QUICK, err);
-}
-
-static enum bal_code set_full(void *into, const char *value, struct bal_error *err) {
-    (void)value;
-    return set_mode(into, BAL_MODE_FULL, err);
-}
-
-static enum bal_code set_threads(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {1, 1024, true, "a whole number from 1 to 1024"};
-    return cli_number(value, &range, &((struct request *)into)->threads, err);
 }
 
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
@@ -68,22 +45,16 @@ static enum bal_code set_seconds(void *into, const char *value, struct bal_error
     return BAL_OK;
 }
 
-static enum bal_code set_quiet(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct request *)into)->quiet = true;
-    return BAL_OK;
-}
-
 static const struct cli_option options[] = {
     {"db", "FILE", "keep the results there (default: NAME.db here, after NAME.yaml)", set_db},
     {"dry-run", NULL, "say what would be run and about how long it would take; run nothing", set_dry_run},
-    {"quick", NULL, "with what the file says under quick", set_quick},
-    {"full", NULL, "with what the file says under full", set_full},
-    {"threads", "K", "threads to use (default: all processors); results do not depend on it", set_threads},
+    {"quick", NULL, "with what the file says under quick", cli_set_quick},
+    {"full", NULL, "with what the file says under full", cli_set_full},
+    CLI_THREADS_OPTION,
     {"format", "FORM", "text, csv or json (default text)", set_format},
     {"output", "FILE", "write the results there (default: standard output)", set_output},
     {"seconds", NULL, "csv: add the processor time, which differs from run to run", set_seconds},
-    {"quiet", NULL, "no progress bar", set_quiet},
+    CLI_QUIET_OPTION,
 };
 
 /* ---- what would be run ---- */
@@ -154,7 +125,9 @@ static int dry_run(const struct request *request, const struct bal_experiment *e
         return cli_fail("%s", err.text);
     }
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const double threads = request->threads > 0 ? request->threads : processors > 0 ? (double)processors : 1;
+    const double threads = request->trials.threads > 0 ? request->trials.threads
+                           : processors > 0            ? (double)processors
+                                                       : 1;
     print_plan(e, output->stream);
     fprintf(output->stream, "%zu points x %zu policies: %zu trials, %zu of them done; the rest takes about ",
             e->points, e->policies, work.total, work.done);
@@ -183,8 +156,8 @@ static int run_experiment(const struct request *request, const struct bal_experi
                           struct bal_store *store, struct cli_output *output) {
     cli_catch_signals();
     struct show show = {.bar = {.shown = false}};
-    cli_progress_start(&show.bar, request->quiet);
-    const struct bal_sweep_options sweep = {.threads = (unsigned)request->threads,
+    cli_progress_start(&show.bar, request->trials.quiet);
+    const struct bal_sweep_options sweep = {.threads = (unsigned)request->trials.threads,
                                             .stop = &cli_stop,
                                             .progress = show_progress,
                                             .progress_context = &show};
@@ -214,7 +187,7 @@ static int open_store(const struct request *request, struct bal_store **store) {
 static int read_and_run(struct request *request) {
     struct bal_experiment *e;
     struct bal_error err = {0};
-    if (bal_experiment_read(request->file, request->mode, &e, &err))
+    if (bal_experiment_read(request->file, request->trials.mode, &e, &err))
         return cli_fail("%s", err.text);
     char *name = NULL;
     if (!request->db && asprintf(&name, "%s.db", e->name) > 0)

@@ -4,6 +4,34 @@
 
 #include <stdlib.h>
 
+static enum bal_code set_mode(struct cli_trials *trials, enum bal_mode mode, struct bal_error *err) {
+    if (trials->mode != BAL_MODE_PLAIN && trials->mode != mode)
+        return bal_fail(err, BAL_E_MODEL, "quick or full, not both");
+    trials->mode = mode;
+    return BAL_OK;
+}
+
+enum bal_code cli_set_quick(void *into, const char *value, struct bal_error *err) {
+    (void)value;
+    return set_mode(into, BAL_MODE_QUICK, err);
+}
+
+enum bal_code cli_set_full(void *into, const char *value, struct bal_error *err) {
+    (void)value;
+    return set_mode(into, BAL_MODE_FULL, err);
+}
+
+enum bal_code cli_set_trial_threads(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1, 1024, true, "a whole number from 1 to 1024"};
+    return cli_number(value, &range, &((struct cli_trials *)into)->threads, err);
+}
+
+enum bal_code cli_set_trial_quiet(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct cli_trials *)into)->quiet = true;
+    return BAL_OK;
+}
+
 static enum bal_code print(struct bal_store *store, const struct bal_experiment *e,
                            const struct cli_results *results, FILE *out, struct bal_error *err) {
     switch (results->format) {

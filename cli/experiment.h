@@ -6,6 +6,27 @@
 
 #include "ballast/store.h"
 
+/* How trials are run. The request of a command that runs them begins with it. */
+struct cli_trials {
+    enum bal_mode mode;
+    double threads; /* 0: one for each processor */
+    bool quiet;
+};
+
+#define CLI_THREADS_OPTION                                                                                   \
+    {                                                                                                        \
+        "threads", "K", "threads to use (default: all processors); results do not depend on it",             \
+            cli_set_trial_threads                                                                            \
+    }
+#define CLI_QUIET_OPTION                                                                                     \
+    { "quiet", NULL, "no progress bar", cli_set_trial_quiet }
+
+/* Setters of these options and of --quick and --full; into is a struct cli_trials. */
+enum bal_code cli_set_quick(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_full(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_trial_threads(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_trial_quiet(void *into, const char *value, struct bal_error *err);
+
 /* How results are wanted. */
 struct cli_results {
     enum cli_format format;
