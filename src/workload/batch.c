@@ -3,15 +3,13 @@
 #include "ballast/batch.h"
 
 #include "ballast/number.h"
+#include "workload/law_reader.h"
 
 #include <assert.h>
 #include <float.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { QUOTED = 60 }; /* bytes of the user's text that an error shows */
 
 const struct bal_batch_info bal_batch_table[] = {
     {"poisson", "poisson or poisson(M)", "Poisson of mean M"},
@@ -29,87 +27,34 @@ static const struct bal_batch_info *info_of(enum bal_batch_kind kind) {
 
 /* Reading */
 
-struct reader {
-    const char *text; /* all of it */
-    const char *at;   /* what is still to be read */
-    enum bal_batch_kind kind;
-    bool bare; /* a constant without its name */
-    struct bal_error *err;
-};
-
-static enum bal_code fail(const struct reader *r, enum bal_code code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static enum bal_code fail(const struct reader *r, enum bal_code code, const char *format, ...) {
-    char message[400];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
-    va_end(args);
-    const char *dots = strlen(r->text) > QUOTED ? "..." : "";
-    return bal_fail(r->err, code, "law '%.*s%s': %s", QUOTED, r->text, dots, message);
-}
-
-static void skip_spaces(struct reader *r) {
-    while (*r->at == ' ' || *r->at == '\t')
-        r->at++;
-}
-
-/* Takes the next sign if it is c. */
-static bool take(struct reader *r, char c) {
-    skip_spaces(r);
-    if (*r->at != c)
-        return false;
-    r->at++;
-    skip_spaces(r);
-    return true;
-}
-
-static enum bal_code expected(const struct reader *r, const char *what) {
-    const char *usage = info_of(r->kind)->usage;
-    if (*r->at == '\0')
-        return fail(r, BAL_E_SYNTAX, "%s expected at the end; write %s", what, usage);
-    return fail(r, BAL_E_SYNTAX, "%s expected at '%.20s'; write %s", what, r->at, usage);
-}
-
-static enum bal_code read_number(struct reader *r, double *value) {
-    skip_spaces(r);
-    const char *end = bal_number_read(r->at, value);
-    if (!end)
-        return expected(r, "a number");
-    *value += 0.0; /* -0 becomes 0 */
-    r->at = end;
-    skip_spaces(r);
-    return BAL_OK;
-}
-
-static enum bal_code read_whole(struct reader *r, const char *name, uint32_t *whole) {
+static enum bal_code read_whole(struct bal_law_reader *r, const char *name, uint32_t *whole) {
     double value;
-    const enum bal_code code = read_number(r, &value);
+    const enum bal_code code = bal_law_reader_number(r, &value);
     if (code)
         return code;
     if (!(value >= 0 && value <= BAL_BATCH_MOST && value == floor(value)))
-        return fail(r, BAL_E_RANGE, "%s = %g is not a whole number from 0 to %d", name, value,
-                    BAL_BATCH_MOST);
+        return bal_law_reader_fail(r, BAL_E_RANGE, "%s = %g is not a whole number from 0 to %d", name, value,
+                                   BAL_BATCH_MOST);
     *whole = (uint32_t)value;
     return BAL_OK;
 }
 
-static enum bal_code read_name(struct reader *r) {
-    skip_spaces(r);
+static enum bal_code read_name(struct bal_law_reader *r) {
+    bal_law_reader_skip_spaces(r);
     const size_t length = strcspn(r->at, " \t(");
     for (size_t i = 0; i < bal_batch_count; i++) {
         const char *name = bal_batch_table[i].name;
         if (strlen(name) == length && memcmp(r->at, name, length) == 0) {
-            r->kind = (enum bal_batch_kind)(i + 1);
+            r->which = (unsigned)i;
+            r->usage = bal_batch_table[i].usage;
             r->at += length;
             return BAL_OK;
         }
     }
     double value;
     if (bal_number_read(r->at, &value)) {
-        r->kind = BAL_BATCH_CONSTANT;
-        r->bare = true;
+        r->which = BAL_BATCH_CONSTANT - 1;
+        r->usage = info_of(BAL_BATCH_CONSTANT)->usage;
         return BAL_OK;
     }
     char names[200] = "";
@@ -117,95 +62,98 @@ static enum bal_code read_name(struct reader *r) {
         const size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", bal_batch_table[i].name);
     }
-    return fail(r, BAL_E_UNKNOWN, "no such law of whole numbers; there are %s", names);
+    return bal_law_reader_fail(r, BAL_E_UNKNOWN, "no such law of whole numbers; there are %s", names);
 }
 
 /* poisson, geometric, bernoulli: nothing or (mean). */
-static enum bal_code read_mean(struct reader *r, struct bal_batch *batch) {
+static enum bal_code read_mean(struct bal_law_reader *r, struct bal_batch *batch) {
     batch->low = 0;
-    batch->high = r->kind == BAL_BATCH_BERNOULLI ? 1 : UINT32_MAX;
+    batch->high = batch->kind == BAL_BATCH_BERNOULLI ? 1 : UINT32_MAX;
     batch->open = true;
     batch->mean = NAN;
-    if (!take(r, '('))
+    if (!bal_law_reader_take(r, '('))
         return BAL_OK;
-    enum bal_code code = read_number(r, &batch->mean);
+    enum bal_code code = bal_law_reader_number(r, &batch->mean);
     if (code)
         return code;
     batch->open = false;
-    const double most = r->kind == BAL_BATCH_BERNOULLI ? 1 : BAL_BATCH_MOST;
+    const double most = batch->kind == BAL_BATCH_BERNOULLI ? 1 : BAL_BATCH_MOST;
     if (!(batch->mean > 0 && batch->mean <= most))
-        return fail(r, BAL_E_RANGE, "the mean %g must be above 0 and at most %.0f", batch->mean, most);
-    return take(r, ')') ? BAL_OK : expected(r, "')'");
+        return bal_law_reader_fail(r, BAL_E_RANGE, "the mean %g must be above 0 and at most %.0f",
+                                   batch->mean, most);
+    return bal_law_reader_take(r, ')') ? BAL_OK : bal_law_reader_expected(r, "')'");
 }
 
-static enum bal_code read_constant(struct reader *r, struct bal_batch *batch) {
-    if (!r->bare && !take(r, '('))
-        return expected(r, "'('");
+static enum bal_code read_constant(struct bal_law_reader *r, struct bal_batch *batch) {
+    const bool bare = r->at == r->text + strspn(r->text, " \t"); /* without its name */
+    if (!bare && !bal_law_reader_take(r, '('))
+        return bal_law_reader_expected(r, "'('");
     const enum bal_code code = read_whole(r, "K", &batch->low);
     if (code)
         return code;
     batch->high = batch->low;
     batch->mean = batch->low;
-    return r->bare || take(r, ')') ? BAL_OK : expected(r, "')'");
+    return bare || bal_law_reader_take(r, ')') ? BAL_OK : bal_law_reader_expected(r, "')'");
 }
 
-static enum bal_code read_uniform(struct reader *r, struct bal_batch *batch) {
-    if (!take(r, '('))
-        return expected(r, "'('");
+static enum bal_code read_uniform(struct bal_law_reader *r, struct bal_batch *batch) {
+    if (!bal_law_reader_take(r, '('))
+        return bal_law_reader_expected(r, "'('");
     enum bal_code code = read_whole(r, "A", &batch->low);
     if (code)
         return code;
-    if (!take(r, ','))
-        return expected(r, "','");
+    if (!bal_law_reader_take(r, ','))
+        return bal_law_reader_expected(r, "','");
     code = read_whole(r, "B", &batch->high);
     if (code)
         return code;
     if (batch->low >= batch->high)
-        return fail(r, BAL_E_RANGE, "A = %u must be below B = %u", batch->low, batch->high);
+        return bal_law_reader_fail(r, BAL_E_RANGE, "A = %u must be below B = %u", batch->low, batch->high);
     batch->mean = 0.5 * ((double)batch->low + batch->high);
-    return take(r, ')') ? BAL_OK : expected(r, "')'");
+    return bal_law_reader_take(r, ')') ? BAL_OK : bal_law_reader_expected(r, "')'");
 }
 
 /* Adds a pair at its place in the ascending order. */
-static enum bal_code add_pair(const struct reader *r, struct bal_batch *batch, uint32_t value, double p) {
+static enum bal_code add_pair(const struct bal_law_reader *r, struct bal_batch *batch, uint32_t value,
+                              double p) {
     if (batch->values == BAL_BATCH_VALUES)
-        return fail(r, BAL_E_RANGE, "there are more than %d values", BAL_BATCH_VALUES);
+        return bal_law_reader_fail(r, BAL_E_RANGE, "there are more than %d values", BAL_BATCH_VALUES);
     uint32_t i = batch->values++;
     for (; i > 0 && batch->value[i - 1] > value; i--) {
         batch->value[i] = batch->value[i - 1];
         batch->probability[i] = batch->probability[i - 1];
     }
     if (i > 0 && batch->value[i - 1] == value)
-        return fail(r, BAL_E_SYNTAX, "the value %u is given twice; give it once", value);
+        return bal_law_reader_fail(r, BAL_E_SYNTAX, "the value %u is given twice; give it once", value);
     batch->value[i] = value;
     batch->probability[i] = p;
     return BAL_OK;
 }
 
-static enum bal_code read_pair(struct reader *r, struct bal_batch *batch) {
-    uint32_t value;
+static enum bal_code read_pair(struct bal_law_reader *r, struct bal_batch *batch) {
+    uint32_t value = 0;
     enum bal_code code = read_whole(r, "V", &value);
     if (code)
         return code;
-    if (!take(r, ':'))
-        return expected(r, "':'");
+    if (!bal_law_reader_take(r, ':'))
+        return bal_law_reader_expected(r, "':'");
     double p;
-    code = read_number(r, &p);
+    code = bal_law_reader_number(r, &p);
     if (code)
         return code;
     if (!(p > 0 && p <= 1))
-        return fail(r, BAL_E_RANGE, "P = %g is not a probability above 0", p);
+        return bal_law_reader_fail(r, BAL_E_RANGE, "P = %g is not a probability above 0", p);
     return add_pair(r, batch, value, p);
 }
 
 /* Probabilities may miss 1 by what a user rounds away; then they are scaled. A second pass finds nothing to
  * do, so that a law that was printed is read back unchanged. */
-static enum bal_code settle_table(const struct reader *r, struct bal_batch *batch) {
+static enum bal_code settle_table(const struct bal_law_reader *r, struct bal_batch *batch) {
     double sum = 0;
     for (uint32_t i = 0; i < batch->values; i++)
         sum += batch->probability[i];
     if (fabs(sum - 1) > 1e-5)
-        return fail(r, BAL_E_RANGE, "the probabilities sum to %g; they must sum to 1", sum);
+        return bal_law_reader_fail(r, BAL_E_RANGE, "the probabilities sum to %g; they must sum to 1", sum);
     if (fabs(sum - 1) > 2 * BAL_BATCH_VALUES * DBL_EPSILON)
         for (uint32_t i = 0; i < batch->values; i++)
             batch->probability[i] /= sum;
@@ -216,32 +164,33 @@ static enum bal_code settle_table(const struct reader *r, struct bal_batch *batc
     return BAL_OK;
 }
 
-static enum bal_code read_table(struct reader *r, struct bal_batch *batch) {
-    if (!take(r, '('))
-        return expected(r, "'('");
+static enum bal_code read_table(struct bal_law_reader *r, struct bal_batch *batch) {
+    if (!bal_law_reader_take(r, '('))
+        return bal_law_reader_expected(r, "'('");
     do {
         const enum bal_code code = read_pair(r, batch);
         if (code)
             return code;
     } while (*r->at != ')' && (r->at[-1] == ' ' || r->at[-1] == '\t'));
-    return take(r, ')') ? settle_table(r, batch) : expected(r, "a space or ')'");
+    return bal_law_reader_take(r, ')') ? settle_table(r, batch)
+                                       : bal_law_reader_expected(r, "a space or ')'");
 }
 
 enum bal_code bal_batch_parse(const char *text, struct bal_batch *batch, struct bal_error *err) {
-    struct reader r = {.text = text, .at = text, .err = err};
+    struct bal_law_reader r = {.text = text, .at = text, .err = err};
     enum bal_code code = read_name(&r);
     if (code)
         return code;
-    struct bal_batch read = {.kind = r.kind};
-    code = r.kind == BAL_BATCH_CONSTANT  ? read_constant(&r, &read)
-           : r.kind == BAL_BATCH_UNIFORM ? read_uniform(&r, &read)
-           : r.kind == BAL_BATCH_TABLE   ? read_table(&r, &read)
-                                         : read_mean(&r, &read);
+    struct bal_batch read = {.kind = (enum bal_batch_kind)(r.which + 1)};
+    code = read.kind == BAL_BATCH_CONSTANT  ? read_constant(&r, &read)
+           : read.kind == BAL_BATCH_UNIFORM ? read_uniform(&r, &read)
+           : read.kind == BAL_BATCH_TABLE   ? read_table(&r, &read)
+                                            : read_mean(&r, &read);
     if (code)
         return code;
-    skip_spaces(&r);
+    bal_law_reader_skip_spaces(&r);
     if (*r.at)
-        return expected(&r, "the end");
+        return bal_law_reader_expected(&r, "the end");
     *batch = read;
     return BAL_OK;
 }

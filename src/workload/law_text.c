@@ -4,10 +4,10 @@
 
 #include "ballast/number.h"
 #include "workload/law_derive.h"
+#include "workload/law_reader.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +20,6 @@
 enum {
     NUMBERS = 2 * BAL_LAW_PHASES, /* most numbers of a law written as a list */
     ERLANG_MAX = 1000000,
-    QUOTED = 60, /* bytes of the user's text that an error shows */
 };
 
 struct writer {
@@ -40,70 +39,18 @@ static void put(struct writer *w, const char *text) {
     w->length += more;
 }
 
-struct reader {
-    const char *text; /* all of it */
-    const char *at;   /* what is still to be read */
-    const struct bal_law_info *info;
-    struct bal_error *err;
-};
-
-static enum bal_code fail(const struct reader *r, enum bal_code code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static enum bal_code fail(const struct reader *r, enum bal_code code, const char *format, ...) {
-    char message[400];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
-    va_end(args);
-    const char *dots = strlen(r->text) > QUOTED ? "..." : "";
-    return bal_fail(r->err, code, "law '%.*s%s': %s", QUOTED, r->text, dots, message);
-}
-
 /* Reading */
 
-static void skip_spaces(struct reader *r) {
-    while (*r->at == ' ' || *r->at == '\t')
-        r->at++;
-}
-
-/* Takes the next sign if it is c. */
-static bool take(struct reader *r, char c) {
-    skip_spaces(r);
-    if (*r->at != c)
-        return false;
-    r->at++;
-    skip_spaces(r);
-    return true;
-}
-
-static enum bal_code expected(const struct reader *r, const char *what) {
-    if (*r->at == '\0')
-        return fail(r, BAL_E_SYNTAX, "%s expected at the end; write %s", what, r->info->usage);
-    return fail(r, BAL_E_SYNTAX, "%s expected at '%.20s'; write %s", what, r->at, r->info->usage);
-}
-
-static enum bal_code read_number(struct reader *r, double *value) {
-    skip_spaces(r);
-    const char *end = bal_number_read(r->at, value);
-    if (!end)
-        return expected(r, "a number");
-    if (!isfinite(*value))
-        return fail(r, BAL_E_RANGE, "the number at '%.20s' is too large", r->at);
-    *value += 0.0; /* -0 becomes 0 */
-    r->at = end;
-    skip_spaces(r);
-    return BAL_OK;
-}
-
-static enum bal_code read_name(struct reader *r) {
-    skip_spaces(r);
+static enum bal_code read_name(struct bal_law_reader *r) {
+    bal_law_reader_skip_spaces(r);
     const size_t length = strcspn(r->at, " \t(");
     for (size_t i = 0; i < bal_law_count; i++) {
-        r->info = &bal_law_table[i];
-        if (strlen(r->info->name) == length && memcmp(r->at, r->info->name, length) == 0) {
+        const struct bal_law_info *info = &bal_law_table[i];
+        if (strlen(info->name) == length && memcmp(r->at, info->name, length) == 0) {
+            r->which = (unsigned)i;
+            r->usage = info->usage;
             r->at += length;
-            skip_spaces(r);
+            bal_law_reader_skip_spaces(r);
             return BAL_OK;
         }
     }
@@ -113,63 +60,65 @@ static enum bal_code read_name(struct reader *r) {
         put(&w, i ? ", " : "");
         put(&w, bal_law_table[i].name);
     }
-    return fail(r, BAL_E_UNKNOWN, "no such law; there are %s", names);
+    return bal_law_reader_fail(r, BAL_E_UNKNOWN, "no such law; there are %s", names);
 }
 
 /* The numbers of `name` (none) or `name(x, y, ...)`, up to the end of the text. */
-static enum bal_code read_numbers(struct reader *r, double x[NUMBERS], unsigned *count) {
+static enum bal_code read_numbers(struct bal_law_reader *r, double x[NUMBERS], unsigned *count) {
     *count = 0;
-    if (take(r, '(')) {
+    if (bal_law_reader_take(r, '(')) {
         do {
             if (*count == NUMBERS)
-                return fail(r, BAL_E_RANGE, "more than %d numbers; write %s", NUMBERS, r->info->usage);
-            const enum bal_code code = read_number(r, &x[*count]);
+                return bal_law_reader_fail(r, BAL_E_RANGE, "more than %d numbers; write %s", NUMBERS,
+                                           r->usage);
+            const enum bal_code code = bal_law_reader_number(r, &x[*count]);
             if (code)
                 return code;
             (*count)++;
-        } while (take(r, ','));
-        if (!take(r, ')'))
-            return expected(r, "',' or ')'");
+        } while (bal_law_reader_take(r, ','));
+        if (!bal_law_reader_take(r, ')'))
+            return bal_law_reader_expected(r, "',' or ')'");
     }
-    return *r->at ? expected(r, "the end") : BAL_OK;
+    return *r->at ? bal_law_reader_expected(r, "the end") : BAL_OK;
 }
 
 /* Numbers separated by spaces, at least one and at most BAL_LAW_PHASES. */
-static enum bal_code read_list(struct reader *r, double x[BAL_LAW_PHASES], unsigned *count) {
+static enum bal_code read_list(struct bal_law_reader *r, double x[BAL_LAW_PHASES], unsigned *count) {
     *count = 0;
     for (;;) {
         if (*count == BAL_LAW_PHASES)
-            return fail(r, BAL_E_RANGE, "there are more than %d phases", BAL_LAW_PHASES);
-        const enum bal_code code = read_number(r, &x[*count]);
+            return bal_law_reader_fail(r, BAL_E_RANGE, "there are more than %d phases", BAL_LAW_PHASES);
+        const enum bal_code code = bal_law_reader_number(r, &x[*count]);
         if (code)
             return code;
         (*count)++;
         if (*r->at == '\0' || strchr(";/)", *r->at))
             return BAL_OK;
         if (r->at[-1] != ' ' && r->at[-1] != '\t')
-            return expected(r, "a space, ';', '/' or ')'");
+            return bal_law_reader_expected(r, "a space, ';', '/' or ')'");
     }
 }
 
 /* Checking */
 
-static enum bal_code wrong_count(const struct reader *r) {
-    return fail(r, BAL_E_SYNTAX, "wrong number of parameters; write %s", r->info->usage);
+static enum bal_code wrong_count(const struct bal_law_reader *r) {
+    return bal_law_reader_fail(r, BAL_E_SYNTAX, "wrong number of parameters; write %s", r->usage);
 }
 
-static enum bal_code check(const struct reader *r, const char *name, double x, double low, double high) {
+static enum bal_code check(const struct bal_law_reader *r, const char *name, double x, double low,
+                           double high) {
     if (x >= low && x <= high)
         return BAL_OK;
-    return fail(r, BAL_E_RANGE, "%s = %.9g is out of range; it must lie between %g and %g", name, x, low,
-                high);
+    return bal_law_reader_fail(r, BAL_E_RANGE, "%s = %.9g is out of range; it must lie between %g and %g",
+                               name, x, low, high);
 }
 
-static enum bal_code check_scale(const struct reader *r, const char *name, double x) {
+static enum bal_code check_scale(const struct bal_law_reader *r, const char *name, double x) {
     return check(r, name, x, SCALE_MIN, SCALE_MAX);
 }
 
 /* Names like P3 for the i-th (from 0) of several numbers. */
-static enum bal_code check_ith(const struct reader *r, char letter, unsigned i, double x, double low,
+static enum bal_code check_ith(const struct bal_law_reader *r, char letter, unsigned i, double x, double low,
                                double high) {
     char name[16];
     snprintf(name, sizeof name, "%c%u", letter, i + 1);
@@ -192,7 +141,7 @@ static double sum_of(const double *p, unsigned n) {
     return sum;
 }
 
-static enum bal_code check_start(const struct reader *r, struct bal_law *law) {
+static enum bal_code check_start(const struct bal_law_reader *r, struct bal_law *law) {
     for (unsigned i = 0; i < law->phases; i++) {
         const enum bal_code code = check_ith(r, 'P', i, law->start[i], 0, 1);
         if (code)
@@ -200,66 +149,71 @@ static enum bal_code check_start(const struct reader *r, struct bal_law *law) {
     }
     const double sum = sum_of(law->start, law->phases);
     if (fabs(sum - 1) > SUM_SLACK)
-        return fail(r, BAL_E_RANGE, "the probabilities sum to %.9g; they must sum to 1", sum);
+        return bal_law_reader_fail(r, BAL_E_RANGE, "the probabilities sum to %.9g; they must sum to 1", sum);
     round_to_one(law->start, law->phases, sum);
     return BAL_OK;
 }
 
-static enum bal_code check_rates(const struct reader *r, const struct bal_law *law) {
+static enum bal_code check_rates(const struct bal_law_reader *r, const struct bal_law *law) {
     enum bal_code code = BAL_OK;
     for (unsigned i = 0; i < law->phases && !code; i++)
         code = check_ith(r, 'R', i, law->rate[i], SCALE_MIN, SCALE_MAX);
     return code;
 }
 
-static enum bal_code check_row(const struct reader *r, double *row, unsigned n, unsigned i) {
+static enum bal_code check_row(const struct bal_law_reader *r, double *row, unsigned n, unsigned i) {
     for (unsigned j = 0; j < n; j++)
         if (!(row[j] >= 0 && row[j] <= 1))
-            return fail(r, BAL_E_RANGE, "row %u of the jumps has %g; it must be a probability", i + 1,
-                        row[j]);
+            return bal_law_reader_fail(r, BAL_E_RANGE, "row %u of the jumps has %g; it must be a probability",
+                                       i + 1, row[j]);
     const double sum = sum_of(row, n);
     if (sum > 1 + SUM_SLACK)
-        return fail(r, BAL_E_RANGE, "row %u of the jumps sums to %.9g; it must sum to at most 1", i + 1, sum);
+        return bal_law_reader_fail(r, BAL_E_RANGE,
+                                   "row %u of the jumps sums to %.9g; it must sum to at most 1", i + 1, sum);
     if (sum > 1)
         round_to_one(row, n, sum);
     return BAL_OK;
 }
 
 /* Every phase must lead to the end, and soon enough to be simulated. */
-static enum bal_code check_ending(const struct reader *r, const struct bal_law *law) {
+static enum bal_code check_ending(const struct bal_law_reader *r, const struct bal_law *law) {
     double steps[BAL_LAW_PHASES];
     unsigned stuck;
     for (unsigned i = 0; i < law->phases; i++)
         steps[i] = 1;
     if (!bal_law_accumulate(law, steps, &stuck))
-        return fail(r, BAL_E_RANGE, "from phase %u a job never ends; some row must sum to less than 1",
-                    stuck + 1);
+        return bal_law_reader_fail(
+            r, BAL_E_RANGE, "from phase %u a job never ends; some row must sum to less than 1", stuck + 1);
     for (unsigned i = 0; i < law->phases; i++)
         if (!(steps[i] <= STEPS_MAX))
-            return fail(r, BAL_E_RANGE, "from phase %u a job passes %g phases on average; at most %g", i + 1,
-                        steps[i], STEPS_MAX);
+            return bal_law_reader_fail(r, BAL_E_RANGE,
+                                       "from phase %u a job passes %g phases on average; at most %g", i + 1,
+                                       steps[i], STEPS_MAX);
     return BAL_OK;
 }
 
 /* One function per kind: from the numbers to the fields that bal_law_derive starts from. */
 
-static enum bal_code build_mean(const struct reader *r, const double *x, unsigned n, struct bal_law *law) {
+static enum bal_code build_mean(const struct bal_law_reader *r, const double *x, unsigned n,
+                                struct bal_law *law) {
     if (n > 1)
         return wrong_count(r);
     law->mean = n == 1 ? x[0] : 1;
     return check_scale(r, "M", law->mean);
 }
 
-static enum bal_code build_erlang(const struct reader *r, const double *x, unsigned n, struct bal_law *law) {
+static enum bal_code build_erlang(const struct bal_law_reader *r, const double *x, unsigned n,
+                                  struct bal_law *law) {
     if (n < 1 || n > 2)
         return wrong_count(r);
     if (!(x[0] >= 1 && x[0] <= ERLANG_MAX && x[0] == floor(x[0])))
-        return fail(r, BAL_E_RANGE, "K = %g must be a whole number from 1 to %d", x[0], ERLANG_MAX);
+        return bal_law_reader_fail(r, BAL_E_RANGE, "K = %g must be a whole number from 1 to %d", x[0],
+                                   ERLANG_MAX);
     law->phases = (unsigned)x[0];
     return build_mean(r, x + 1, n - 1, law);
 }
 
-static enum bal_code build_branches(const struct reader *r, const double *x, unsigned n,
+static enum bal_code build_branches(const struct bal_law_reader *r, const double *x, unsigned n,
                                     struct bal_law *law) {
     law->phases = n / 2;
     for (unsigned i = 0; i < law->phases; i++) {
@@ -271,7 +225,7 @@ static enum bal_code build_branches(const struct reader *r, const double *x, uns
 }
 
 /* C2 and, perhaps, the mean: hyper and lognormal. */
-static enum bal_code build_c2(const struct reader *r, const double *x, unsigned n, double c2_min,
+static enum bal_code build_c2(const struct bal_law_reader *r, const double *x, unsigned n, double c2_min,
                               struct bal_law *law) {
     if (n < 1 || n > 2)
         return wrong_count(r);
@@ -280,23 +234,26 @@ static enum bal_code build_c2(const struct reader *r, const double *x, unsigned 
     return code ? code : build_mean(r, x + 1, n - 1, law);
 }
 
-static enum bal_code build_hyper(const struct reader *r, const double *x, unsigned n, struct bal_law *law) {
+static enum bal_code build_hyper(const struct bal_law_reader *r, const double *x, unsigned n,
+                                 struct bal_law *law) {
     if (n >= 4 && n % 2 == 0)
         return build_branches(r, x, n, law);
     return build_c2(r, x, n, 1, law);
 }
 
-static enum bal_code build_lognormal(const struct reader *r, const double *x, unsigned n,
+static enum bal_code build_lognormal(const struct bal_law_reader *r, const double *x, unsigned n,
                                      struct bal_law *law) {
     return build_c2(r, x, n, 1e-12, law);
 }
 
-static enum bal_code build_pareto(const struct reader *r, const double *x, unsigned n, struct bal_law *law) {
+static enum bal_code build_pareto(const struct bal_law_reader *r, const double *x, unsigned n,
+                                  struct bal_law *law) {
     if (n < 1 || n > 2)
         return wrong_count(r);
     law->a = x[0];
     if (n == 1 && law->a <= 1)
-        return fail(r, BAL_E_RANGE, "with A = %g the mean is infinite; A must be above 1", law->a);
+        return bal_law_reader_fail(r, BAL_E_RANGE, "with A = %g the mean is infinite; A must be above 1",
+                                   law->a);
     const enum bal_code code = check(r, "A", law->a, 0.1, 1e6);
     if (code)
         return code;
@@ -304,7 +261,8 @@ static enum bal_code build_pareto(const struct reader *r, const double *x, unsig
     return check_scale(r, "XM", law->b);
 }
 
-static enum bal_code build_bounded(const struct reader *r, const double *x, unsigned n, struct bal_law *law) {
+static enum bal_code build_bounded(const struct bal_law_reader *r, const double *x, unsigned n,
+                                   struct bal_law *law) {
     if (n != 3)
         return wrong_count(r);
     law->a = x[0];
@@ -316,11 +274,12 @@ static enum bal_code build_bounded(const struct reader *r, const double *x, unsi
     if (!code)
         code = check_scale(r, "H", law->c);
     if (!code && law->b >= law->c)
-        code = fail(r, BAL_E_RANGE, "L = %g must be below H = %g", law->b, law->c);
+        code = bal_law_reader_fail(r, BAL_E_RANGE, "L = %g must be below H = %g", law->b, law->c);
     return code;
 }
 
-static enum bal_code build_uniform(const struct reader *r, const double *x, unsigned n, struct bal_law *law) {
+static enum bal_code build_uniform(const struct bal_law_reader *r, const double *x, unsigned n,
+                                   struct bal_law *law) {
     if (n != 2)
         return wrong_count(r);
     law->a = x[0];
@@ -329,21 +288,21 @@ static enum bal_code build_uniform(const struct reader *r, const double *x, unsi
     if (!code)
         code = check_scale(r, "B", law->b);
     if (!code && law->a >= law->b)
-        code = fail(r, BAL_E_RANGE, "A = %g must be below B = %g", law->a, law->b);
+        code = bal_law_reader_fail(r, BAL_E_RANGE, "A = %g must be below B = %g", law->a, law->b);
     return code;
 }
 
-static enum bal_code read_jumps(struct reader *r, struct bal_law *law) {
+static enum bal_code read_jumps(struct bal_law_reader *r, struct bal_law *law) {
     for (unsigned i = 0; i < law->phases; i++) {
-        if (i > 0 && !take(r, '/'))
-            return expected(r, "'/' and another row");
+        if (i > 0 && !bal_law_reader_take(r, '/'))
+            return bal_law_reader_expected(r, "'/' and another row");
         unsigned count;
         enum bal_code code = read_list(r, law->jump[i], &count);
         if (code)
             return code;
         if (count != law->phases)
-            return fail(r, BAL_E_SYNTAX, "row %u of the jumps has %u numbers; it must have %u", i + 1, count,
-                        law->phases);
+            return bal_law_reader_fail(r, BAL_E_SYNTAX, "row %u of the jumps has %u numbers; it must have %u",
+                                       i + 1, count, law->phases);
         code = check_row(r, law->jump[i], law->phases, i);
         if (code)
             return code;
@@ -351,23 +310,24 @@ static enum bal_code read_jumps(struct reader *r, struct bal_law *law) {
     return BAL_OK;
 }
 
-static enum bal_code read_phase(struct reader *r, struct bal_law *law) {
-    if (!take(r, '('))
-        return expected(r, "'('");
+static enum bal_code read_phase(struct bal_law_reader *r, struct bal_law *law) {
+    if (!bal_law_reader_take(r, '('))
+        return bal_law_reader_expected(r, "'('");
     enum bal_code code = read_list(r, law->start, &law->phases);
     if (code)
         return code;
-    if (!take(r, ';'))
-        return expected(r, "';'");
+    if (!bal_law_reader_take(r, ';'))
+        return bal_law_reader_expected(r, "';'");
     unsigned rates;
     code = read_list(r, law->rate, &rates);
     if (code)
         return code;
     if (rates != law->phases)
-        return fail(r, BAL_E_SYNTAX, "the number of rates is %u; it must be %u, one for each phase", rates,
-                    law->phases);
-    if (!take(r, ';'))
-        return expected(r, "';'");
+        return bal_law_reader_fail(r, BAL_E_SYNTAX,
+                                   "the number of rates is %u; it must be %u, one for each phase", rates,
+                                   law->phases);
+    if (!bal_law_reader_take(r, ';'))
+        return bal_law_reader_expected(r, "';'");
     code = check_start(r, law);
     if (!code)
         code = check_rates(r, law);
@@ -375,15 +335,15 @@ static enum bal_code read_phase(struct reader *r, struct bal_law *law) {
         code = read_jumps(r, law);
     if (code)
         return code;
-    if (!take(r, ')'))
-        return expected(r, "')'");
+    if (!bal_law_reader_take(r, ')'))
+        return bal_law_reader_expected(r, "')'");
     if (*r->at)
-        return expected(r, "the end");
+        return bal_law_reader_expected(r, "the end");
     return check_ending(r, law);
 }
 
 /* How a law of each kind is built from its list of numbers. */
-static enum bal_code (*const builders[])(const struct reader *, const double *, unsigned,
+static enum bal_code (*const builders[])(const struct bal_law_reader *, const double *, unsigned,
                                          struct bal_law *) = {
     [BAL_LAW_EXP] = build_mean,
     [BAL_LAW_DET] = build_mean,
@@ -395,7 +355,7 @@ static enum bal_code (*const builders[])(const struct reader *, const double *, 
     [BAL_LAW_UNIFORM] = build_uniform,
 };
 
-static enum bal_code read_other(struct reader *r, struct bal_law *law) {
+static enum bal_code read_other(struct bal_law_reader *r, struct bal_law *law) {
     double x[NUMBERS];
     unsigned n;
     const enum bal_code code = read_numbers(r, x, &n);
@@ -403,11 +363,11 @@ static enum bal_code read_other(struct reader *r, struct bal_law *law) {
 }
 
 enum bal_code bal_law_parse(const char *text, struct bal_law *law, struct bal_error *err) {
-    struct reader r = {.text = text, .at = text, .err = err};
+    struct bal_law_reader r = {.text = text, .at = text, .err = err};
     enum bal_code code = read_name(&r);
     if (code)
         return code;
-    struct bal_law read = {.kind = (enum bal_law_kind)(r.info - bal_law_table)};
+    struct bal_law read = {.kind = (enum bal_law_kind)r.which};
     code = read.kind == BAL_LAW_PHASE ? read_phase(&r, &read) : read_other(&r, &read);
     if (code)
         return code;
