@@ -22,6 +22,7 @@ enum bal_code cli_set_load(void *into, const char *value, struct bal_error *err)
 }
 
 enum bal_code cli_set_service(void *into, const char *value, struct bal_error *err) {
+    ((struct cli_setup *)into)->service_given = true;
     struct bal_law *size = &((struct cli_setup *)into)->model.size;
     const enum bal_code code = bal_law_parse(value, size, err);
     if (!code && isinf(size->mean))
@@ -175,6 +176,7 @@ enum bal_code cli_set_slotted(void *into, const char *value, struct bal_error *e
 }
 
 enum bal_code cli_set_batch(void *into, const char *value, struct bal_error *err) {
+    ((struct cli_setup *)into)->batch_given = true;
     return bal_batch_parse(value, &((struct cli_setup *)into)->model.batch, err);
 }
 
@@ -224,6 +226,10 @@ int cli_setup_check(struct cli_setup *setup) {
     struct bal_error err = {0};
     if (setup->model.clock == BAL_CLOCK_CONTINUOUS && setup->model.split)
         return cli_fail("--split: batches arrive in slotted time; add --slotted, or use --tasks");
+    if (setup->model.clock == BAL_CLOCK_CONTINUOUS && setup->batch_given)
+        return cli_fail("--batch: batches arrive in slotted time; add --slotted, or use --tasks");
+    if (setup->model.clock == BAL_CLOCK_SLOTTED && setup->service_given)
+        return cli_fail("--service: in slotted time every job is one unit of capacity; leave it out");
     if (!setup->load_given) /* a batch with a mean of its own says what the load is */
         bal_model_set_load(&setup->model);
     if (bal_model_check(&setup->model, &err))

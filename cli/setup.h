@@ -11,7 +11,7 @@ enum { CLI_POLICIES_MAX = 64 };
 
 struct cli_setup {
     struct bal_model model;
-    bool load_given;
+    bool load_given, batch_given, service_given;
     struct bal_policy_spec policy[CLI_POLICIES_MAX];
     size_t policies;
     double time, jobs; /* NaN: not given */

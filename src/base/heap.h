@@ -64,11 +64,6 @@ static inline void bal_heap_insert(struct bal_heap *heap, uint32_t id, double ti
     bal_heap_sift_up(heap, heap->count++, (struct bal_pending){time, id});
 }
 
-/* The earliest entry gets a later time. */
-static inline void bal_heap_delay_first(struct bal_heap *heap, double time) {
-    bal_heap_sift_down(heap, 0, (struct bal_pending){time, heap->slot[0].id});
-}
-
 /* An id that has a time gets another one, earlier or later. */
 static inline void bal_heap_change(struct bal_heap *heap, uint32_t id, double time) {
     const uint32_t slot = heap->place[id];

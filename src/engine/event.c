@@ -157,6 +157,7 @@ static inline enum bal_code arrive(struct event *event, double now, unsigned fea
     const struct bal_decision decision = system_route(system, now, features);
     enum bal_code code = BAL_OK;
     if (features & TASKS && decision.parts) {
+        system_check_parts(system, now, decision.parts);
         for (uint32_t part = 0; part < decision.parts; part++)
             for (uint32_t i = 0; i < system->fleet.shares[part].count && !code; i++)
                 code = join(event, now, system->fleet.shares[part].server, features);

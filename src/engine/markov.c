@@ -122,6 +122,7 @@ static inline enum bal_code arrive(struct system *system, double now, unsigned f
     const struct bal_decision decision = system_route(system, now, features);
     enum bal_code code = BAL_OK;
     if (features & TASKS && decision.parts) {
+        system_check_parts(system, now, decision.parts);
         for (uint32_t part = 0; part < decision.parts; part++)
             for (uint32_t i = 0; i < system->fleet.shares[part].count && !code; i++)
                 code = join(system, now, system->fleet.shares[part].server, features);

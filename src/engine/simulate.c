@@ -48,6 +48,10 @@ static enum bal_code check_classes(const struct bal_model *model, const struct b
                         "policy '%s' needs servers that tell classes apart; use discipline auto, preemptive "
                         "or nonpreemptive",
                         policy->name);
+    if (policy->flags & BAL_MOVES_JOBS && model->buffer > 0)
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy '%s' moves jobs and needs unlimited buffers; leave the buffer out",
+                        policy->name);
     if (policy->flags & BAL_TAKES_RANKS && model->tasks > 1)
         return bal_fail(err, BAL_E_MODEL, "policy '%s' cannot divide jobs of %u tasks; use tasks 1",
                         policy->name, model->tasks);

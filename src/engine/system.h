@@ -319,6 +319,19 @@ static inline bool system_move(struct system *system, double now, uint32_t from,
     return true;
 }
 
+/* The parts of a job must add up to it and name servers that exist. */
+static inline void system_check_parts(struct system *system, double now, uint32_t parts) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < parts && parts <= system->servers; i++) {
+        system_check_server(system, now, system->fleet.shares[i].server);
+        sum += system->fleet.shares[i].count;
+    }
+    if (__builtin_expect(sum != system->job.count, 0)) {
+        system->now = now;
+        bal_system_broken(system, "the parts of a job do not add up to it");
+    }
+}
+
 /* Can the server take one more job? If not it is lost, or refused when there is no server. */
 static inline bool system_admits(struct system *system, uint32_t server, unsigned features) {
     if (features & POWERED && server == BAL_NONE) {

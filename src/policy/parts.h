@@ -12,6 +12,14 @@ static inline double bits_of_name(uint32_t servers) {
     return servers > 1 ? ceil(log2((double)servers)) : 0;
 }
 
+/* Is the server one of these? O(count). */
+static inline bool bal_among(const struct bal_share *share, uint32_t count, uint32_t server) {
+    for (uint32_t i = 0; i < count; i++)
+        if (share[i].server == server)
+            return true;
+    return false;
+}
+
 /* Probes d servers, drawn with replacement, and returns the shortest. Ties need no draw of their own: the
  * samples are exchangeable, so the first of the shortest is a uniform one. */
 static inline uint32_t bal_probe_some(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {

@@ -56,13 +56,6 @@ static uint32_t draw_distinct(struct state *state, uint32_t i, uint32_t servers,
     return server;
 }
 
-static bool among(const struct bal_share *share, uint32_t count, uint32_t server) {
-    for (uint32_t i = 0; i < count; i++)
-        if (share[i].server == server)
-            return true;
-    return false;
-}
-
 static struct bal_decision route_split(struct state *state, struct bal_fleet *fleet, uint32_t count,
                                        struct bal_rng *rng) {
     const uint64_t wanted = state->per_task ? (uint64_t)state->d * count : state->d;
@@ -72,7 +65,7 @@ static struct bal_decision route_split(struct state *state, struct bal_fleet *fl
         const uint32_t server = state->distinct ? draw_distinct(state, i, fleet->servers, rng)
                                                 : bal_rng_below(rng, fleet->servers);
         const uint32_t length = bal_probe(fleet, server);
-        if (state->distinct || !among(fleet->shares, candidates, server))
+        if (state->distinct || !bal_among(fleet->shares, candidates, server))
             fleet->shares[candidates++] = (struct bal_share){server, length};
     }
     return bal_water_fill(fleet, candidates, count, rng);

@@ -70,13 +70,6 @@ static void reseat_first(struct bal_share *candidate, uint32_t count, struct bal
     candidate[place] = moved;
 }
 
-static bool among(const struct bal_share *candidate, uint32_t count, uint32_t server) {
-    for (uint32_t i = 0; i < count; i++)
-        if (candidate[i].server == server)
-            return true;
-    return false;
-}
-
 /* Asks the remembered servers and d new ones; returns how many different ones there are. */
 static uint32_t gather(struct state *state, struct bal_fleet *fleet, struct bal_rng *rng) {
     struct bal_share *candidate = state->candidate;
@@ -86,7 +79,7 @@ static uint32_t gather(struct state *state, struct bal_fleet *fleet, struct bal_
     for (uint32_t i = 0; i < state->d; i++) {
         const uint32_t server = bal_rng_below(rng, fleet->servers);
         const uint32_t length = bal_probe(fleet, server);
-        if (!among(candidate, count, server))
+        if (!bal_among(candidate, count, server))
             candidate[count++] = (struct bal_share){server, length};
     }
     return count;

@@ -5,8 +5,8 @@
  * server; without one it goes to a uniform busy server, and a uniform red one, if there is any, is started.
  * With nobody on at all the job is refused.
  *
- * Cost: reports on becoming idle, on switching off and on being set up: at most two a job and one more for
- * each server that was on at the start.
+ * Cost: reports on becoming idle, on switching off and on being set up: at most two a job, one more for each
+ * server that was on at the start and two for each that was in set-up.
  * Memory: the colour of every server, 2 N bits.
  * Proved: as N grows both the waiting time and the energy spent above the optimum vanish, whatever the rates
  * of standby and set-up (Mukherjee, Dhara, Borst and van Leeuwaarden 2017). Without switching off (mu = 0) it

@@ -1,4 +1,4 @@
-/* JSON and csv of a comparison, and the order of its rows; the text table is in bal_comparison_text.c. */
+/* JSON and csv of a comparison, and the order of its rows; the text table is in comparison_text.c. */
 #include "report/comparison.h"
 
 #include "ballast/known.h"
@@ -173,6 +173,36 @@ void bal_comparison_json_result(struct json *json, const struct bal_case *c,
     bal_json_close(json, '}');
 }
 
+/* What arrives, and the parts of the model that are not as usual. */
+static void json_work(struct json *json, const struct bal_model *model) {
+    char text[BAL_CURVE_TEXT];
+    if (model->clock == BAL_CLOCK_SLOTTED) {
+        bal_json_text(json, "clock", bal_clock_text(model->clock));
+        bal_batch_print(&model->batch, text, sizeof text);
+        bal_json_text(json, "batch", text);
+        bal_json_bool(json, "split", model->split);
+        return;
+    }
+    bal_law_print(&model->size, text, sizeof text);
+    bal_json_text(json, "service", text);
+    if (model->tasks > 1)
+        bal_json_count(json, "tasks", model->tasks);
+    if (model->buffer > 0)
+        bal_json_count(json, "buffer", model->buffer);
+    if (model->curve.kind != BAL_CURVE_CONSTANT) {
+        bal_curve_print(&model->curve, text, sizeof text);
+        bal_json_text(json, "curve", text);
+    }
+    if (model->standby.mean > 0) {
+        bal_law_print(&model->standby, text, sizeof text);
+        bal_json_text(json, "standby", text);
+    }
+    if (model->setup.mean > 0) {
+        bal_law_print(&model->setup, text, sizeof text);
+        bal_json_text(json, "setup", text);
+    }
+}
+
 static void json_spec(struct json *json, const struct comparison *comparison) {
     const struct bal_case *c = &comparison->cases[0];
     char text[1000];
@@ -180,8 +210,7 @@ static void json_spec(struct json *json, const struct comparison *comparison) {
     bal_servers_print(&c->model.servers, text, sizeof text);
     bal_json_text(json, "servers", text);
     bal_json_number(json, "load", c->model.load);
-    bal_law_print(&c->model.size, text, sizeof text);
-    bal_json_text(json, "service", text);
+    json_work(json, &c->model);
     if (c->model.classes) {
         bal_json_number(json, "high", c->model.high);
         bal_json_text(json, "discipline", bal_discipline_text(c->model.discipline));

@@ -62,6 +62,8 @@ double bal_known_critical_load(const struct bal_model *model, const struct bal_p
     static const char *const blind[] = {"random", "round-robin", NULL}; /* every server gets the same rate */
     const char *name = policy->policy->name;
     const struct bal_servers *servers = &model->servers;
+    if (model->buffer > 0) /* what does not fit is lost: always stable */
+        return NAN;
     if (is_one_of(name, always))
         return 1;
     if (is_one_of(name, blind))

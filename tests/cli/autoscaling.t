@@ -18,7 +18,7 @@ $ ballast compare --servers 20 --load 0.3 --policy tabs --start off=1 --buffer 2
 |
 | policy              mean response             p99  watts  waits  msgs  bits  theory
 | ───────────────────────────────────────────────────────────────────────────────────
-| tabs:mu=0.1,nu=0.1  0.94 ± 0.29 ?  ████████  4.24    116   1.9%  1.12    40
+| tabs:mu=0.1,nu=0.1  0.94 ± 0.29 ?  ████████  4.24    116   1.9%  1.10    40
 |
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | watts: mean power of a server, busy, idle, in set-up or off.

@@ -160,3 +160,17 @@ $ ballast compare --servers "$(head -c 5000 /dev/zero | tr '\0' 9)" 2>&1 | wc -l
 $ ballast compare $(yes -- --policy=random | head -n 65)
 ! ballast: --policy random: too many; at most 64 policies can be compared at once
 ? 2
+
+# parts of a model that do not fit each other
+$ ballast compare --high 0.5 --buffer 2 --policy pod-ssp
+! ballast: --policy: policy 'pod-ssp' moves jobs and needs unlimited buffers; leave the buffer out
+? 2
+$ ballast compare --batch poisson
+! ballast: --batch: batches arrive in slotted time; add --slotted, or use --tasks
+? 2
+$ ballast compare --slotted --service det
+! ballast: --service: in slotted time every job is one unit of capacity; leave it out
+? 2
+$ ballast compare --policy pod-ssp
+! ballast: --policy: policy 'pod-ssp' needs two classes of jobs; say which share of them is high
+? 2

@@ -62,7 +62,7 @@ static void follows_a_scan(void **state) {
                 time[id] = NAN;
             } else if (bal_rng_below(&rng, 2)) {
                 const uint32_t first = heap.slot[0].id;
-                bal_heap_delay_first(&heap, time[first] += draw);
+                bal_heap_change(&heap, first, time[first] += draw);
             } else {
                 bal_heap_change(&heap, id, time[id] = draw);
             }
