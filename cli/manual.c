@@ -29,6 +29,12 @@ static void put_text(const char *text, FILE *out) {
     }
 }
 
+static void put_sentence(const char *text, FILE *out) {
+    put_text(text, out);
+    const size_t length = strlen(text);
+    fputs(length > 0 && text[length - 1] == '.' ? "\n" : ".\n", out);
+}
+
 /* An argument of a macro: in quotes, so that words such as "No" are not taken for macros. */
 static void put_argument(const char *text, FILE *out) {
     fputc('"', out);
@@ -45,8 +51,7 @@ static void put_options(const struct cli_command *command, FILE *out) {
         if (option->argument)
             fprintf(out, " Ar %s", option->argument);
         fputc('\n', out);
-        put_text(option->help, out);
-        fputs(".\n", out);
+        put_sentence(option->help, out);
     }
     fputs(".El\n", out);
 }
@@ -81,8 +86,7 @@ static void put_row(const char *name, const char *text, FILE *out) {
     fputs(".It ", out);
     put_argument(name, out);
     fputc('\n', out);
-    put_text(text, out);
-    fputs(".\n", out);
+    put_sentence(text, out);
 }
 
 static void put_policies(FILE *out) {

@@ -220,8 +220,9 @@ static void print_setting(const struct comparison *comparison, FILE *out) {
     work_text(&c->model, work, sizeof work);
     classes_text(&c->model, classes, sizeof classes);
     short_count(comparison->jobs, jobs, sizeof jobs);
-    fprintf(out, "%s servers at load %g, %s%s; %u replications of %s jobs each, seed %llu\n\n", servers,
-            c->model.load, work, classes, c->replications, jobs, (unsigned long long)c->run.seed);
+    fprintf(out, "%s servers at load %g, %s%s; %s%u replications of %s jobs each, seed %llu\n\n", servers,
+            c->model.load, work, classes, comparison->precision > 0 ? "at least " : "", c->replications, jobs,
+            (unsigned long long)c->run.seed);
 }
 
 static void print_moves(const struct comparison *comparison, FILE *out) {

@@ -296,10 +296,10 @@ static enum bal_code put_item(struct page *page, const struct item *item, size_t
 
 /* ---- the page ---- */
 
-/* The newest run of each experiment and mode, in the order in which they were started. */
+/* The newest run of each experiment, whatever its mode, in the order in which they were started. */
 static bool is_newest(const struct bal_store_run *runs, size_t count, size_t i) {
     for (size_t later = i + 1; later < count; later++)
-        if (strcmp(runs[later].name, runs[i].name) == 0 && runs[later].mode == runs[i].mode)
+        if (strcmp(runs[later].name, runs[i].name) == 0)
             return false;
     return true;
 }
