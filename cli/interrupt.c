@@ -2,13 +2,24 @@
 
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 volatile int cli_stop;
 
+/* The next one means it and ends the program at once. But programs that run others may send a signal twice,
+ * to a process and to its group; so one that follows within half a second is the same. */
 static void on_signal(int number) {
+    static struct timespec first;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!cli_stop)
+        first = now;
     cli_stop = 1;
-    /* The next one means it: the default action ends the program. */
-    signal(number, SIG_DFL);
+    const double apart = (double)(now.tv_sec - first.tv_sec) + 1e-9 * (double)(now.tv_nsec - first.tv_nsec);
+    if (apart > 0.5) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
 }
 
 void cli_catch_signals(void) {
