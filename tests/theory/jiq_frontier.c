@@ -126,10 +126,23 @@ static void test_split(void **state) {
     assert_changes_sign(90, true, 0.980, 0.983);
 }
 
+/* The load at which the paper shows the policy as stable on some of the fleets. */
+static void test_99_percent(void **state) {
+    (void)state;
+    static const unsigned slow[] = {10, 50, 90};
+    for (int i = 0; i < 6; i++) {
+        const struct bal_estimate at = estimate(slow[i / 2], i % 2, 0.99);
+        print_message("# %u slow, %s: %+.5f +- %.5f at load 0.99\n", slow[i / 2], i % 2 ? "split" : "whole",
+                      at.mean, at.half);
+        assert_true(at.mean - at.half > 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole),
         cmocka_unit_test(test_split),
+        cmocka_unit_test(test_99_percent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
