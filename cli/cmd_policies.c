@@ -4,7 +4,6 @@
 #include "ballast/number.h"
 #include "ballast/policy.h"
 #include "report/json.h"
-#include "report/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,25 +60,17 @@ static void range_text(const struct bal_param *param, char *text, size_t size) {
              fallback);
 }
 
+/* Two lines each, so that it fits a terminal: what it costs, and below it the rule. */
 static void print_list(FILE *out) {
-    struct table table;
-    bal_table_init(&table, 5);
-    static const char *const head[] = {"policy", "rule", "cost a job", "bits, N=1000", "paper"};
-    for (int i = 0; i < 5; i++)
-        bal_table_add(&table, "%s", head[i]);
+    fprintf(out, "%-26s  %-17s  %12s  %s\n\n", "policy", "cost a job", "bits, N=1000", "paper");
     for (size_t i = 0; i < listed_count(); i++) {
         const struct bal_policy *policy = listed(i);
         char name[200], bits[32];
         default_text(policy, name, sizeof name);
         memory_text(policy, 1000, bits, sizeof bits);
-        bal_table_add(&table, "%s", name);
-        bal_table_add(&table, "%s", policy->summary);
-        bal_table_add(&table, "%s", policy->cost);
-        bal_table_add(&table, "%s", bits);
-        bal_table_add(&table, "%s", policy->paper);
+        fprintf(out, "%-26s  %-17s  %12s  %s\n    %s\n", name, policy->cost, bits, policy->paper,
+                policy->summary);
     }
-    bal_table_print(&table, "lllrl", true, out);
-    bal_table_fini(&table);
     fputs("\nA policy is written name or name:key=value,... ; ballast policies NAME tells its parameters.\n"
           "central and delayed-off are one common queue, to compare with; a dispatcher cannot host them.\n",
           out);

@@ -105,7 +105,7 @@ static enum bal_code check(const double *value, const struct bal_setting *settin
 const struct bal_policy bal_policy_pod = {
     .name = "pod",
     .summary = "the shortest queue of d uniform servers (power of d choices)",
-    .paper = "Mitzenmacher 1996; Vvedenskaya et al. 1996",
+    .paper = "Mitzenmacher; Vvedenskaya et al. 1996",
     .cost = "d probes",
     .flags = BAL_SYMMETRIC,
     .params = params,

@@ -122,7 +122,7 @@ static double memory_bits(const double *value, const struct bal_setting *setting
 const struct bal_policy bal_policy_pod_memory = {
     .name = "pod-memory",
     .summary = "as pod, the b best servers of the last dispatch compete too",
-    .paper = "Mitzenmacher, Prabhakar and Shah 2002",
+    .paper = "Mitzenmacher et al. 2002",
     .cost = "d + b probes",
     .flags = BAL_SYMMETRIC,
     .params = params,

@@ -40,7 +40,7 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
 const struct bal_policy bal_policy_pod_scp = {
     .name = "pod-scp",
     .summary = "pod with d2 probes for a high job and d1 for a low one; servers blind to class",
-    .paper = "Niu, Wang, Feng and Xu 2022",
+    .paper = "Niu et al. 2022",
     .cost = "d1 or d2 probes",
     .flags = BAL_SYMMETRIC | BAL_TAKES_RANKS,
     .params = params,

@@ -36,7 +36,7 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
 const struct bal_policy bal_policy_pod_sep = {
     .name = "pod-sep",
     .summary = "routed as pod; servers let high jobs interrupt low ones",
-    .paper = "Niu, Wang, Feng and Xu 2022",
+    .paper = "Niu et al. 2022",
     .cost = "d probes",
     .flags = BAL_SYMMETRIC | BAL_TAKES_RANKS | BAL_SERVES_RANKS,
     .params = params,

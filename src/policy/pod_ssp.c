@@ -70,7 +70,7 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
 const struct bal_policy bal_policy_pod_ssp = {
     .name = "pod-ssp",
     .summary = "high jobs to the fewest high of d2, a low job giving way; servers let them interrupt",
-    .paper = "Niu, Wang, Feng and Xu 2022",
+    .paper = "Niu et al. 2022",
     .cost = "d1 or d2 probes",
     .flags = BAL_SYMMETRIC | BAL_TAKES_RANKS | BAL_SERVES_RANKS | BAL_MOVES_JOBS,
     .params = params,

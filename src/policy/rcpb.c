@@ -85,7 +85,7 @@ static enum bal_code check(const double *value, const struct bal_setting *settin
 const struct bal_policy bal_policy_rcpb = {
     .name = "rcpb",
     .summary = "one of c stored names of idle servers, which report at a rate; else a uniform server",
-    .paper = "Gamarnik, Tsitsiklis and Zubeldia 2016",
+    .paper = "Gamarnik et al. 2016",
     .cost = "mup reports",
     .flags = BAL_SYMMETRIC,
     .wants = BAL_WANTS_STILL_IDLE,

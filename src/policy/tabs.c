@@ -93,7 +93,7 @@ static struct bal_power power(const double *value) {
 const struct bal_policy bal_policy_tabs = {
     .name = "tabs",
     .summary = "an idle server that is on, else a busy one, and an idle one that is off is started",
-    .paper = "Mukherjee, Dhara, Borst and van Leeuwaarden 2017",
+    .paper = "Mukherjee et al. 2017",
     .cost = "at most 2 reports",
     .flags = BAL_SYMMETRIC | BAL_MAY_REFUSE,
     .wants = BAL_WANTS_IDLE | BAL_WANTS_POWER,

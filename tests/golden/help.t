@@ -106,23 +106,38 @@ $ ballast help help
 | options:
 |   --manual                 the whole manual page, as mdoc source
 $ ballast policies
-| policy                     rule                                                                                  cost a job         bits, N=1000  paper
-| ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-| random                     a uniform server                                                                      nothing                       0  classic
-| round-robin                the next server in turn                                                               nothing                      10  classic
-| jsq                        the shortest queue of all, ties uniform                                               N probes                      0  Winston 1977
-| pod:d=2                    the shortest queue of d uniform servers (power of d choices)                          d probes                      0  Mitzenmacher 1996; Vvedenskaya et al. 1996
-| pod-memory:d=1,b=1         as pod, the b best servers of the last dispatch compete too                           d + b probes                 10  Mitzenmacher, Prabhakar and Shah 2002
-| least-work                 the server with the least remaining work (in time), ties uniform                      N probes                      0  classic
-| jiq                        an idle server that has reported, else a uniform server                               at most 1 report           1000  Lu et al. 2011; Stolyar 2015
-| pi                         an idle server that has reported, else the one that was last idle                     at most 1 report           1010  Atar et al. 2020
-| rcpb:c=1                   one of c stored names of idle servers, which report at a rate; else a uniform server  mup reports                  10  Gamarnik, Tsitsiklis and Zubeldia 2016
-| pod-scp:d1=1,d2=2          pod with d2 probes for a high job and d1 for a low one; servers blind to class        d1 or d2 probes               0  Niu, Wang, Feng and Xu 2022
-| pod-sep:d=2                routed as pod; servers let high jobs interrupt low ones                               d probes                      0  Niu, Wang, Feng and Xu 2022
-| pod-ssp:d1=2,d2=2          high jobs to the fewest high of d2, a low job giving way; servers let them interrupt  d1 or d2 probes               0  Niu, Wang, Feng and Xu 2022
-| tabs:mu=0.1,nu=0.1         an idle server that is on, else a busy one, and an idle one that is off is started    at most 2 reports          2000  Mukherjee, Dhara, Borst and van Leeuwaarden 2017
-| central                    one common queue for all servers: nothing is routed                                   none counted                  0  M/M/N, Erlang 1917
-| delayed-off:mu=0.1,nu=0.1  one common queue; idle servers switch off, a job that waits starts one                none counted                  0  Gandhi, Doroudi, Harchol-Balter and Scheller-Wolf 2013
+| policy                      cost a job         bits, N=1000  paper
+|
+| random                      nothing                       0  classic
+|     a uniform server
+| round-robin                 nothing                      10  classic
+|     the next server in turn
+| jsq                         N probes                      0  Winston 1977
+|     the shortest queue of all, ties uniform
+| pod:d=2                     d probes                      0  Mitzenmacher; Vvedenskaya et al. 1996
+|     the shortest queue of d uniform servers (power of d choices)
+| pod-memory:d=1,b=1          d + b probes                 10  Mitzenmacher et al. 2002
+|     as pod, the b best servers of the last dispatch compete too
+| least-work                  N probes                      0  classic
+|     the server with the least remaining work (in time), ties uniform
+| jiq                         at most 1 report           1000  Lu et al. 2011; Stolyar 2015
+|     an idle server that has reported, else a uniform server
+| pi                          at most 1 report           1010  Atar et al. 2020
+|     an idle server that has reported, else the one that was last idle
+| rcpb:c=1                    mup reports                  10  Gamarnik et al. 2016
+|     one of c stored names of idle servers, which report at a rate; else a uniform server
+| pod-scp:d1=1,d2=2           d1 or d2 probes               0  Niu et al. 2022
+|     pod with d2 probes for a high job and d1 for a low one; servers blind to class
+| pod-sep:d=2                 d probes                      0  Niu et al. 2022
+|     routed as pod; servers let high jobs interrupt low ones
+| pod-ssp:d1=2,d2=2           d1 or d2 probes               0  Niu et al. 2022
+|     high jobs to the fewest high of d2, a low job giving way; servers let them interrupt
+| tabs:mu=0.1,nu=0.1          at most 2 reports          2000  Mukherjee et al. 2017
+|     an idle server that is on, else a busy one, and an idle one that is off is started
+| central                     none counted                  0  M/M/N, Erlang 1917
+|     one common queue for all servers: nothing is routed
+| delayed-off:mu=0.1,nu=0.1   none counted                  0  Gandhi et al. 2013
+|     one common queue; idle servers switch off, a job that waits starts one
 |
 | A policy is written name or name:key=value,... ; ballast policies NAME tells its parameters.
 | central and delayed-off are one common queue, to compare with; a dispatcher cannot host them.
@@ -131,7 +146,7 @@ $ ballast policies pod
 |
 |   cost a job   d probes
 |   memory       0 bits for 100 servers, 0 for 10000
-|   paper        Mitzenmacher 1996; Vvedenskaya et al. 1996
+|   paper        Mitzenmacher; Vvedenskaya et al. 1996
 |   symmetric    yes
 |
 | parameters:
