@@ -11,6 +11,7 @@
 #include "ballast/known.h"
 #include "ballast/lab.h"
 #include "ballast/law.h"
+#include "ballast/log.h"
 #include "ballast/model.h"
 #include "ballast/number.h"
 #include "ballast/paths.h"
@@ -21,8 +22,10 @@
 #include "ballast/set.h"
 #include "ballast/simulate.h"
 #include "ballast/stats.h"
+#include "ballast/stealing.h"
 #include "ballast/store.h"
 #include "ballast/theory.h"
+#include "ballast/trace.h"
 #include "ballast/tune.h"
 
 #endif

@@ -6,6 +6,7 @@
 #include "ballast/curve.h"
 #include "ballast/error.h"
 #include "ballast/law.h"
+#include "ballast/stealing.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -107,6 +108,13 @@ struct bal_model {
     struct bal_law setup;
     struct bal_watts watts; /* all zero: the default */
     struct bal_start start;
+    uint32_t slots; /* event engine: jobs that a server works on at once, each at its full speed; 0 means 1 */
+    /* Work stealing (docs/stealing.md). In continuous time a server that runs out of work asks another once,
+     * on the event engine. In slotted time it is the chain of policy `stealing`, whose jobs come from
+     * generators at the servers themselves. */
+    struct bal_steal steal;         /* all zero: nobody steals */
+    bool others;                    /* is the victim one of the others? Otherwise any server, the asker too */
+    struct bal_placement placement; /* of the generators; policy `stealing` only */
 };
 
 /* The discipline of the servers; where the model leaves it open it is preemptive if the policy wants ranks

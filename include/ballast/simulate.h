@@ -9,6 +9,7 @@
 #include "ballast/model.h"
 #include "ballast/policy.h"
 #include "ballast/stats.h"
+#include "ballast/trace.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,6 +85,7 @@ enum bal_engine {
     BAL_ENGINE_EVENT,
     BAL_ENGINE_SLOTTED,
     BAL_ENGINE_POOLED,
+    BAL_ENGINE_STEALING,
     BAL_ENGINE_COUNT
 };
 const char *bal_engine_text(enum bal_engine engine);
@@ -98,6 +100,15 @@ struct bal_path {
     double *fraction;   /* times x levels, row by row: fraction of servers with at least 1, 2, ... jobs */
     double *standby, *setup; /* one for each time: fraction of servers that stand by and in set-up; may be
                                 NULL */
+};
+
+/* A run in equal spans of time, by the arrival of jobs. The caller owns all arrays, of one number a span. */
+struct bal_history {
+    size_t spans;
+    double *jobs;     /* that arrived in it and were completed */
+    double *response; /* their mean response time; NaN where there are none */
+    double *p99;      /* and its 99th percentile */
+    double *watts;    /* mean power of the whole fleet */
 };
 
 /* What is cut of a run unless told otherwise. */
@@ -117,6 +128,12 @@ struct bal_run {
     /* continuous time only: */
     const uint32_t *initial; /* jobs at each server at time 0, which is when they arrived; NULL: none */
     struct bal_path *path;   /* filled in on the way; may be NULL */
+    /* event engine only: */
+    const struct bal_trace *trace; /* recorded jobs in place of drawn ones; NULL: none. The run ends when the
+                                    * last of them has left; its time must be that of the trace / speedup, and
+                                    * the load and mean size of the model those that the trace makes. */
+    double speedup;                /* with a trace: jobs come so many times as fast; 0 means 1 */
+    struct bal_history *history;   /* filled in by replication 0; may be NULL */
 };
 
 /* What one trial measured, warm-up removed. */

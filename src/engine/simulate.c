@@ -21,7 +21,7 @@ enum bal_metric bal_metric_find(const char *name) {
 }
 
 const char *bal_engine_text(enum bal_engine engine) {
-    static const char *const names[] = {"auto", "markov", "event", "slotted", "pooled"};
+    static const char *const names[] = {"auto", "markov", "event", "slotted", "pooled", "stealing"};
     return names[engine];
 }
 

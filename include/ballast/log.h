@@ -1,0 +1,100 @@
+/* Access logs: reads the jobs of a trace from what servers and proxies write.
+ *
+ * Formats: an nginx log_format or one of the names below, HAProxy's HTTP log, JSON lines, csv with a header;
+ * each also compressed with gzip. A line gives a job: when it arrived, how long its service took, and its
+ * class. A line that does not is skipped, counted, and the first few are kept to be shown.
+ *
+ * nginx writes a line, and takes its time, when a request is complete, so the time that the request took is
+ * subtracted to get its arrival; Apache and HAProxy log the arrival itself. Times that are whole seconds are
+ * spread evenly at random within their second. */
+#ifndef BALLAST_LOG_H
+#define BALLAST_LOG_H
+
+#include "ballast/error.h"
+#include "ballast/trace.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct bal_log_options {
+    /* NULL or "auto": found from the first lines of each file. "combined" (that of nginx, with
+     * $request_time and, if there, $upstream_response_time at the end), "apache" (combined with %D at the
+     * end), "haproxy", "json", "csv", or an nginx log_format: a text with $variables. */
+    const char *format;
+    /* The field that is the service time: a variable, a timer of HAProxy (Tr, Ta, ...), a JSON member (a.b
+     * for one inside another), a column. May end in a unit: "duration:ms" (ns, us, ms, s). NULL: the first of
+     * the usual ones that the format has. */
+    const char *service;
+    /* The field that is the time; may end in ":start" or ":end" to say which moment of a request it is. NULL:
+     * the usual one. */
+    const char *time;
+    /* The class: jobs whose field matches the pattern (PCRE) are high. NULL: one class. high_field NULL: the
+     * path of the request. */
+    const char *high_field, *high_pattern;
+    uint64_t seed;            /* of the spreading within seconds */
+    const volatile int *stop; /* when set and not 0: ends with BAL_E_STOPPED; may be NULL */
+    /* Called now and then; may be NULL. part is the share of the bytes of all files that is read, or NaN
+     * where that is not known (a pipe). */
+    void (*progress)(void *context, double part);
+    void *progress_context;
+};
+
+/* Why a line gives no job. */
+#define BAL_LOG_REASONS(X)                                                                                   \
+    X(MALFORMED, "not in the format")                                                                        \
+    X(NO_TIME, "no time, or not one")                                                                        \
+    X(NO_SERVICE, "no service time, or not one")                                                             \
+    X(ZERO, "service time 0")                                                                                \
+    X(TOO_LONG, "longer than 1 MiB")                                                                         \
+    X(BINARY, "binary")                                                                                      \
+    X(TRUNCATED, "cut off at the end of the file")
+
+enum bal_log_reason {
+#define X(name, text) BAL_LOG_##name,
+    BAL_LOG_REASONS(X)
+#undef X
+        BAL_LOG_REASON_COUNT
+};
+extern const char *const bal_log_reason_text[BAL_LOG_REASON_COUNT];
+
+enum { BAL_LOG_EXAMPLES = 5, BAL_LOG_EXAMPLE_TEXT = 120, BAL_LOG_NAME = 120 };
+
+/* A line that was skipped. */
+struct bal_log_example {
+    enum bal_log_reason reason;
+    char file[BAL_LOG_NAME];
+    uint64_t line;
+    char text[BAL_LOG_EXAMPLE_TEXT]; /* its beginning, made printable */
+};
+
+/* What was read, and how. */
+struct bal_log_summary {
+    uint64_t lines, jobs, bytes; /* bytes: after decompression */
+    uint64_t skipped[BAL_LOG_REASON_COUNT];
+    uint64_t empty;             /* blank lines and comments: not counted as skipped */
+    char format[BAL_LOG_NAME];  /* of the last file: "haproxy", "nginx: $remote_addr ..." */
+    char service[BAL_LOG_NAME]; /* the field that was used, with its unit: "$upstream_response_time (s)" */
+    char time[BAL_LOG_NAME];    /* "$msec (end of the request; $request_time is subtracted)" */
+    bool spread;                /* times were whole seconds */
+    double resolution;          /* of the times, in seconds: 1, 0.001, ... */
+    bool truncated;             /* a compressed file ends too early */
+    size_t examples;
+    struct bal_log_example example[BAL_LOG_EXAMPLES];
+};
+
+/* Reads the files ("-": standard input), one after the other, and adds their jobs to the trace, which the
+ * caller finishes. A file that cannot be read, or whose format cannot be found, is an error; lines are not.
+ */
+enum bal_code bal_log_read(const char *const *paths, size_t count, const struct bal_log_options *options,
+                           struct bal_trace *trace, struct bal_log_summary *summary, struct bal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,64 @@
+/* Traces: jobs as they were recorded, each with its time of arrival and its size, to be replayed.
+ *
+ * A trace of any length takes a bounded amount of memory: its jobs lie in a temporary file without a name,
+ * 16 bytes each, which is gone when the trace is freed or the program ends. Jobs may be added in any order;
+ * bal_trace_finish() sorts them by time (those of equal time stay in the order in which they were added).
+ * After that the trace is read only, and any number of threads may read it, each with a cursor of its own. */
+#ifndef BALLAST_TRACE_H
+#define BALLAST_TRACE_H
+
+#include "ballast/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct bal_trace_job {
+    int64_t time; /* of arrival, in nanoseconds since 1970-01-01 00:00 UTC or any other moment */
+    int64_t size; /* nanoseconds of service at a server of speed 1, > 0 */
+    bool high;    /* is it of the high class? */
+};
+
+/* Known when a trace is finished. Means are of seconds. */
+struct bal_trace_info {
+    uint64_t jobs;
+    uint64_t high;       /* of these, of the high class */
+    uint64_t unordered;  /* jobs that were added after a later one */
+    int64_t first, last; /* times of arrival */
+    double span;         /* seconds from the first arrival to the last */
+    double work;         /* sum of all sizes, in seconds */
+    double size_mean;
+    double size_square; /* mean of the squared size */
+    double size_most;
+};
+
+struct bal_trace;
+
+/* directory: where the temporary file goes; NULL: $TMPDIR, or /tmp. */
+enum bal_code bal_trace_new(const char *directory, struct bal_trace **trace, struct bal_error *err);
+void bal_trace_free(struct bal_trace *trace); /* NULL is allowed */
+
+enum bal_code bal_trace_add(struct bal_trace *trace, const struct bal_trace_job *job, struct bal_error *err);
+/* Sorts. BAL_E_MODEL when there is no job. stop: when set and not 0, ends early with BAL_E_STOPPED; may be
+ * NULL. */
+enum bal_code bal_trace_finish(struct bal_trace *trace, const volatile int *stop, struct bal_error *err);
+const struct bal_trace_info *bal_trace_info(const struct bal_trace *trace);
+
+/* Reads the jobs of a finished trace in order of time. */
+struct bal_trace_cursor;
+enum bal_code bal_trace_cursor_new(const struct bal_trace *trace, struct bal_trace_cursor **cursor,
+                                   struct bal_error *err);
+void bal_trace_cursor_free(struct bal_trace_cursor *cursor); /* NULL is allowed */
+/* The next job; at the end BAL_OK and a job of size 0. Costs a few nanoseconds but for one read in thousands.
+ */
+enum bal_code bal_trace_next(struct bal_trace_cursor *cursor, struct bal_trace_job *job,
+                             struct bal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
