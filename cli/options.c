@@ -3,6 +3,8 @@
 
 #include "ballast/number.h"
 
+#include "base/nearest.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -47,9 +49,16 @@ static const struct cli_option *find_option(const struct cli_command *command, c
 static int unknown_option(const struct cli_command *command, const char *given) {
     char list[1000] = "";
     size_t used = 0;
-    for (size_t i = 0; i < command->option_count && used < sizeof list; i++)
+    const char *name = given + strspn(given, "-");
+    struct bal_nearest nearest = {.text = name, .length = strcspn(name, "=")};
+    for (size_t i = 0; i < command->option_count && used < sizeof list; i++) {
+        bal_nearest_offer(&nearest, command->options[i].name);
         used += (size_t)snprintf(list + used, sizeof list - used, "%s--%s", i ? " " : "",
                                  command->options[i].name);
+    }
+    if (nearest.name)
+        return cli_fail("%s: unknown option '%.100s'; did you mean '--%s'?", command->name, given,
+                        nearest.name);
     return cli_fail("%s: unknown option '%.100s'; it takes %s%s--help", command->name, given, list,
                     used ? " " : "");
 }

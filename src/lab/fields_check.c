@@ -1,6 +1,8 @@
 /* Holds a document against the tables. */
 #include "lab/fields.h"
 
+#include "base/nearest.h"
+
 #include "ballast/number.h"
 
 #include <ctype.h>
@@ -158,6 +160,12 @@ static enum bal_code check_key(const struct bal_table *table, struct bal_documen
     const char *name = bal_node_text(document, key);
     char list[300];
     if (!bal_table_find(table, name)) {
+        struct bal_nearest nearest = {.text = name, .length = strlen(name)};
+        for (size_t f = 0; f < table->count; f++)
+            bal_nearest_offer(&nearest, table->field[f].name);
+        if (nearest.name)
+            return bal_document_fail(document, err, key, table->name, BAL_E_UNKNOWN,
+                                     "there is no field '%.60s'; did you mean '%s'?", name, nearest.name);
         list_fields(table, list, sizeof list);
         return bal_document_fail(document, err, key, table->name, BAL_E_UNKNOWN,
                                  "there is no field '%.60s'; there are %s", name, list);

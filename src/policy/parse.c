@@ -1,4 +1,6 @@
 /* The text form of a policy: name[:key=value,...]. */
+#include "base/nearest.h"
+
 #include "ballast/number.h"
 #include "ballast/policy.h"
 
@@ -33,14 +35,17 @@ static void put_number(struct writer *w, double value) {
 static enum bal_code unknown_policy(const char *name, int length, struct bal_error *err) {
     char list[400] = "";
     struct writer w = {list, sizeof list, 0};
-    for (size_t i = 0; i < bal_policy_count; i++) {
+    struct bal_nearest nearest = {.text = name, .length = (size_t)length};
+    for (size_t i = 0; i < bal_policy_count + bal_pooled_count; i++) {
+        const char *known =
+            (i < bal_policy_count ? bal_policy_table[i] : bal_pooled_table[i - bal_policy_count])->name;
         put(&w, i ? ", " : "");
-        put(&w, bal_policy_table[i]->name);
+        put(&w, known);
+        bal_nearest_offer(&nearest, known);
     }
-    for (size_t i = 0; i < bal_pooled_count; i++) {
-        put(&w, ", ");
-        put(&w, bal_pooled_table[i]->name);
-    }
+    if (nearest.name)
+        return bal_fail(err, BAL_E_UNKNOWN, "unknown policy '%.*s'; did you mean '%s'?",
+                        length > 60 ? 60 : length, name, nearest.name);
     return bal_fail(err, BAL_E_UNKNOWN, "unknown policy '%.*s': the policies are %s",
                     length > 60 ? 60 : length, name, list);
 }

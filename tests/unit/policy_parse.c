@@ -77,7 +77,8 @@ static void errors_tell_the_remedy(void **state) {
         const char *says[4];
     } cases[] = {
         {"", BAL_E_UNKNOWN, {"unknown policy ''", "random", "pod-memory", "jiq"}},
-        {"ramdom", BAL_E_UNKNOWN, {"'ramdom'", "the policies are random, round-robin, jsq", "pi"}},
+        {"ramdom", BAL_E_UNKNOWN, {"'ramdom'", "did you mean 'random'?"}},
+        {"frobnicate", BAL_E_UNKNOWN, {"'frobnicate'", "the policies are random, round-robin, jsq", "pi"}},
         {"Pod", BAL_E_UNKNOWN, {"'Pod'", "pod"}},
         {"po", BAL_E_UNKNOWN, {"'po'"}},
         {"pods", BAL_E_UNKNOWN, {"'pods'"}},
