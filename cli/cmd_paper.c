@@ -253,39 +253,15 @@ static void count_judgements(const struct work *work, size_t count[3]) {
             count[work->finding[i][k].judgement]++;
 }
 
-/* Words in lines of at most 96 characters, indented. */
-static void print_wrapped(const char *text, int indent, FILE *out) {
-    size_t column = 0;
-    while (*text) {
-        const size_t length = strcspn(text, " \n");
-        char word[200];
-        snprintf(word, sizeof word, "%.*s", (int)(length < 190 ? length : 190), text);
-        const size_t width = bal_table_text_width(word);
-        if (column > 0 && column + 1 + width > 96) {
-            fputc('\n', out);
-            column = 0;
-        }
-        if (column == 0)
-            column = (size_t)fprintf(out, "%*s", indent, "");
-        else
-            column += (size_t)fprintf(out, " ");
-        fprintf(out, "%.*s", (int)length, text);
-        column += width;
-        text += length;
-        text += strspn(text, " \n");
-    }
-    fputc('\n', out);
-}
-
 static void print_claim(const struct bal_claim *claim, const struct bal_finding *finding, FILE *out) {
     fprintf(out, "\n  %-13s  %s%s%s\n", bal_judgement_text(finding->judgement), claim->id,
             claim->section ? ", " : "", claim->section ? claim->section : "");
-    print_wrapped(claim->says, 4, out);
+    bal_table_wrap("", claim->says, 4, out);
     char line[600];
     snprintf(line, sizeof line, "measured %s%s%s, expected %s%s%s",
              *finding->measured ? finding->measured : "nothing", *finding->where ? " at " : "",
              finding->where, claim->expected, *finding->why ? "; " : "", finding->why);
-    print_wrapped(line, 4, out);
+    bal_table_wrap("", line, 4, out);
 }
 
 static const char *claims_word(size_t count) {
@@ -293,7 +269,8 @@ static const char *claims_word(size_t count) {
 }
 
 static void print_text(const struct work *work, bool drawn, FILE *out) {
-    fprintf(out, "%s: %s\n%s\n", work->paper.name, work->paper.title, work->paper.source);
+    fprintf(out, "%s: %s\n", work->paper.name, work->paper.title);
+    bal_table_wrap("", work->paper.source, 0, out);
     for (size_t i = 0; i < work->count; i++)
         for (size_t k = 0; k < work->experiment[i]->claims; k++)
             print_claim(&work->experiment[i]->claim[k], &work->finding[i][k], out);
@@ -389,9 +366,10 @@ static int list_papers(const struct request *request) {
         }
         bal_json_close(&json, ']');
     } else {
-        for (size_t i = 0; i < papers.count; i++)
-            printf("%-14s %s\n%-14s %s\n", papers.paper[i].name, papers.paper[i].title, "",
-                   papers.paper[i].source);
+        for (size_t i = 0; i < papers.count; i++) {
+            bal_table_wrap(papers.paper[i].name, papers.paper[i].title, 15, stdout);
+            bal_table_wrap("", papers.paper[i].source, 15, stdout);
+        }
         puts("\nballast paper NAME --quick judges the claims of one in about a minute.");
     }
     bal_papers_fini(&papers);

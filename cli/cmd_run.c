@@ -110,7 +110,7 @@ static void print_plan(const struct bal_experiment *e, FILE *out) {
             bal_experiment_case(e, point, p, &c);
             bal_experiment_point_text(e, point, where, sizeof where);
             bal_policy_print(&c.policy, policy, sizeof policy);
-            fprintf(out, "%s%s%s: %u%s replications of time %g, %.3g jobs, seed %llu\n", where,
+            fprintf(out, "%s%s%s: %u%s replications of time %g, %.0f jobs, seed %llu\n", where,
                     *where ? " " : "", policy, c.replications, c.precision > 0 ? " or more" : "", c.run.time,
                     c.run.time * bal_model_arrival_rate(&c.model), (unsigned long long)c.run.seed);
         }

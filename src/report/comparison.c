@@ -12,6 +12,11 @@ bool bal_comparison_has_means(const struct bal_result *result) {
     return result->replications > 0 && result->verdict != BAL_UNSTABLE;
 }
 
+bool bal_comparison_warmup_is_short(const struct bal_result *result) {
+    const struct bal_estimate transient = result->metric[BAL_TRANSIENT];
+    return bal_comparison_has_means(result) && transient.mean - transient.half > result->warmup;
+}
+
 static bool better(const struct bal_result *a, const struct bal_result *b) {
     if (bal_comparison_has_means(a) != bal_comparison_has_means(b))
         return bal_comparison_has_means(a);

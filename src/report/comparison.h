@@ -29,6 +29,9 @@ void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *r
 /* Are there means to speak of? That of a queue which grows without bound is not a number. */
 bool bal_comparison_has_means(const struct bal_result *result);
 
+/* Does MSER-5 take more of the runs for warm-up than was cut, by the 95 % interval over replications? */
+bool bal_comparison_warmup_is_short(const struct bal_result *result);
+
 /* Indices of the results, best mean response time first, unstable and unknown ones last. */
 void bal_comparison_order(const struct bal_result *results, size_t count, size_t *order);
 

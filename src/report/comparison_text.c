@@ -78,12 +78,6 @@ static void add_estimate(struct table *table, struct bal_estimate mean, int deci
         bal_table_add(table, "%.*f \u00b1 %.*f%s", decimals, mean.mean, decimals, mean.half, mark);
 }
 
-/* Does MSER-5 take more of the runs for warm-up than was cut, by the 95 % interval over replications? */
-static bool warmup_too_short(const struct bal_result *result) {
-    const struct bal_estimate transient = result->metric[BAL_TRANSIENT];
-    return bal_comparison_has_means(result) && transient.mean - transient.half > result->warmup;
-}
-
 static void add_mean(struct table *table, const struct bal_result *result, int decimals) {
     if (result->replications == 0)
         bal_table_add(table, "no trial done");
@@ -91,9 +85,9 @@ static void add_mean(struct table *table, const struct bal_result *result, int d
         bal_table_add(table, "unstable");
     else
         add_estimate(table, result->metric[BAL_RESPONSE_MEAN], decimals,
-                     result->verdict == BAL_UNDECIDED ? " ?"
-                     : warmup_too_short(result)       ? " !"
-                                                      : "");
+                     result->verdict == BAL_UNDECIDED         ? " ?"
+                     : bal_comparison_warmup_is_short(result) ? " !"
+                                                              : "");
 }
 
 /* What theory says, and how far the simulation is from it. */
@@ -259,7 +253,7 @@ static void print_notes(const struct comparison *comparison, FILE *out) {
         limit = limit || (shown && known.kind == BAL_KNOWN_LIMIT);
         const struct bal_result *result = &comparison->results[i];
         undecided = undecided || (result->replications > 0 && result->verdict == BAL_UNDECIDED);
-        too_short = too_short || warmup_too_short(result);
+        too_short = too_short || bal_comparison_warmup_is_short(result);
         unstable = unstable || (result->replications > 0 && result->verdict == BAL_UNSTABLE);
     }
     const double floor_mean = bal_known_floor(&comparison->cases[0].model);

@@ -18,6 +18,7 @@ struct walk {
     void *into;
     bool seconds;
     bool undecided; /* a verdict was */
+    bool warming;   /* a warm-up was too short */
 };
 
 struct row {
@@ -324,9 +325,11 @@ static enum bal_code text_row(struct walk *w, const struct row *row) {
     const struct bal_experiment *e = w->e;
     struct table *table = w->into;
     add_coordinates(w, row);
-    w->undecided = w->undecided || (row->result.verdict == BAL_UNDECIDED && row->result.replications > 0);
-    bal_table_add(table, "%s%s", e->policy[row->policy].label,
-                  row->result.verdict == BAL_UNDECIDED ? " ?" : "");
+    const bool undecided = row->result.verdict == BAL_UNDECIDED && row->result.replications > 0;
+    const bool warming = !undecided && bal_comparison_warmup_is_short(&row->result);
+    w->undecided = w->undecided || undecided;
+    w->warming = w->warming || warming;
+    bal_table_add(table, "%s%s", e->policy[row->policy].label, undecided ? " ?" : warming ? " !" : "");
     enum bal_code code = BAL_OK;
     for (size_t i = 0; !code && i < e->metrics; i++)
         code = add_metric(w, row, e->metric[i]);
@@ -375,21 +378,24 @@ static enum bal_code text_results(struct bal_store *store, const struct bal_expe
     }
     if (!code && w.undecided)
         fputs("\n?: too short, or too few replications, to tell whether it is stable\n", out);
+    if (!code && w.warming)
+        fputs("\n!: MSER-5 takes more of the runs for warm-up than was cut; longer runs would help\n", out);
     bal_table_fini(&table);
     free(align);
     return code;
 }
 
 static void text_claim(const struct bal_claim *claim, const struct bal_finding *finding, FILE *out) {
-    fprintf(out, "\n%-13s  %s", bal_judgement_text(finding->judgement), claim->says);
-    if (claim->section)
-        fprintf(out, " (%s)", claim->section);
-    fprintf(out, "\n%-13s  measured %s", "", finding->measured);
-    if (*finding->where)
-        fprintf(out, " at %s", finding->where);
-    fprintf(out, ", expected %s\n", claim->expected);
+    char line[1000];
+    snprintf(line, sizeof line, "%s%s%s%s", claim->says, claim->section ? " (" : "",
+             claim->section ? claim->section : "", claim->section ? ")" : "");
+    fputc('\n', out);
+    bal_table_wrap(bal_judgement_text(finding->judgement), line, 15, out);
+    snprintf(line, sizeof line, "measured %s%s%s, expected %s", finding->measured,
+             *finding->where ? " at " : "", finding->where, claim->expected);
+    bal_table_wrap("", line, 15, out);
     if (*finding->why)
-        fprintf(out, "%-13s  %s\n", "", finding->why);
+        bal_table_wrap("", finding->why, 15, out);
 }
 
 static enum bal_code text_claims(struct bal_store *store, const struct bal_experiment *e, FILE *out,

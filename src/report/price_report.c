@@ -276,7 +276,7 @@ static void print_wish(const struct bal_wish *wish, FILE *out) {
 }
 
 static void add_offer(struct table *table, const struct bal_offer *offer, const struct bal_case *c) {
-    static const char *const marks[] = {"", "not sure", "no"};
+    static const char *const marks[] = {"", "not sure", "no, waits longer"};
     struct bal_case own = *c;
     own.policy = offer->policy;
     char policy[200];

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 void bal_table_init(struct table *table, unsigned columns) {
     *table = (struct table){.columns = columns};
@@ -100,4 +101,27 @@ void bal_table_print(const struct table *table, const char *align, bool rule, FI
         }
     }
     free(width);
+}
+
+void bal_table_wrap(const char *head, const char *text, unsigned indent, FILE *out) {
+    fputs(head, out);
+    size_t column = bal_table_text_width(head);
+    for (bool first = true; *text; first = false) {
+        const size_t length = strcspn(text, " \n");
+        char word[200];
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
+        const size_t width = bal_table_text_width(word);
+        if (!first && column + 1 + width > BAL_TABLE_WIDTH) {
+            fputc('\n', out);
+            column = 0;
+            first = true;
+        }
+        const size_t blanks = !first ? 1 : column < indent ? indent - column : 0;
+        pad(out, blanks, " ");
+        fprintf(out, "%.*s", (int)length, text);
+        column += blanks + width;
+        text += length;
+        text += strspn(text, " \n");
+    }
+    fputc('\n', out);
 }

@@ -22,6 +22,11 @@ void bal_table_add(struct table *table, const char *format, ...) __attribute__((
  * set. */
 void bal_table_print(const struct table *table, const char *align, bool rule, FILE *out);
 
+/* Prints text broken at blanks into lines of at most BAL_TABLE_WIDTH characters, all of them indented; the
+ * head stands in the indent of the first. */
+enum { BAL_TABLE_WIDTH = 96 };
+void bal_table_wrap(const char *head, const char *text, unsigned indent, FILE *out);
+
 /* Number of characters of a UTF-8 text. */
 size_t bal_table_text_width(const char *text);
 

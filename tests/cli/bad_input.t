@@ -109,7 +109,7 @@ $ ballast compare --time 10 --jobs 10
 
 # options, operands, commands
 $ ballast compare --loud 2>&1 | sed 's/it takes .*/it takes .../'
-| ballast: compare: unknown option '--loud'; it takes ...
+| ballast: compare: unknown option '--loud'; did you mean '--load'?
 $ ballast compare -l 0.9 2>&1 | sed 's/it takes .*/it takes .../'
 | ballast: compare: unknown option '-l'; it takes ...
 $ ballast compare --load
@@ -122,9 +122,9 @@ $ ballast compare 0.9
 ! ballast: compare: unexpected argument '0.9'; usage: ballast compare [options]
 ? 2
 $ ballast compre 2>&1 | sed 's/the commands are .*/the commands are .../'
-| ballast: unknown command 'compre'; the commands are ...
+| ballast: unknown command 'compre'; did you mean 'compare'?
 $ ballast help compre 2>&1 | sed 's/the commands are .*/the commands are .../'
-| ballast: unknown command 'compre'; the commands are ...
+| ballast: unknown command 'compre'; did you mean 'compare'?
 $ ballast help compare policies
 ! ballast: help: unexpected argument 'policies'; usage: ballast help [COMMAND] [options]
 ? 2

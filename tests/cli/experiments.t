@@ -20,10 +20,10 @@ $ ballast check small.yaml
 $ ballast run small.yaml --dry-run | sed 's/seed [0-9]*/seed S/; s/about .*/about T/'; ls
 | Two choices
 | axis load: 0.5 0.8
-| load=0.5 random: 3 replications of time 4000, 4e+04 jobs, seed S
-| load=0.5 pod:d=2: 3 replications of time 4000, 4e+04 jobs, seed S
-| load=0.8 random: 3 replications of time 2500, 4e+04 jobs, seed S
-| load=0.8 pod:d=2: 3 replications of time 2500, 4e+04 jobs, seed S
+| load=0.5 random: 3 replications of time 4000, 40000 jobs, seed S
+| load=0.5 pod:d=2: 3 replications of time 4000, 40000 jobs, seed S
+| load=0.8 random: 3 replications of time 2500, 40000 jobs, seed S
+| load=0.8 pod:d=2: 3 replications of time 2500, 40000 jobs, seed S
 | 2 points x 2 policies: 12 trials, 0 of them done; the rest takes about T
 | small.yaml
 

@@ -76,13 +76,13 @@ $ ballast price --servers 100 --load 0.8 --delay 0.5 --messages 4 --memory 20 --
 | 100 servers at load 0.8, service exp; 4 replications of 20k jobs each, seed 1
 |
 | policy                    waiting  theory    msgs  bits  does it?
-| ──────────────────────────────────────────────────────────────────────
+| ─────────────────────────────────────────────────────────────────────────
 | rcpb:c=2,mup=1.08   0.410 ± 0.050  → 0.327   1.05    14  yes, cheapest
 | rcpb:c=1,mup=2.1    0.415 ± 0.054  → 0.348   2.03     7  yes, cheapest
-| pod:d=2             0.970 ± 0.050  → 0.947   4.00     0  no
-| pod-memory:d=1,b=1  1.475 ± 0.058            4.00     7  no
-| round-robin           1.69 ± 0.17  = 1.716  0.000     7  no
-| random                3.81 ± 0.52  = 4.000  0.000     0  no
+| pod:d=2             0.970 ± 0.050  → 0.947   4.00     0  no, waits longer
+| pod-memory:d=1,b=1  1.475 ± 0.058            4.00     7  no, waits longer
+| round-robin           1.69 ± 0.17  = 1.716  0.000     7  no, waits longer
+| random                3.81 ± 0.52  = 4.000  0.000     0  no, waits longer
 |
 | yes: by the 95 % interval of the simulation. cheapest: nothing that does costs less of one and no more of the other.
 $ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 1 --memory 20 --jobs 20k --replications 4
@@ -90,10 +90,10 @@ $ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 1 --memory 20 -
 | 100 servers at load 0.8, service exp; 4 replications of 20k jobs each, seed 1
 |
 | policy                waiting  theory    msgs  bits  does it?
-| ─────────────────────────────────────────────────────────────
-| rcpb:c=2,mup=1  0.453 ± 0.078  → 0.364  0.971    14  no
-| round-robin       1.69 ± 0.17  = 1.716  0.000     7  no
-| random            3.81 ± 0.52  = 4.000  0.000     0  no
+| ─────────────────────────────────────────────────────────────────────
+| rcpb:c=2,mup=1  0.453 ± 0.078  → 0.364  0.971    14  no, waits longer
+| round-robin       1.69 ± 0.17  = 1.716  0.000     7  no, waits longer
+| random            3.81 ± 0.52  = 4.000  0.000     0  no, waits longer
 |
 | no policy meets this; the nearest is rcpb:c=2,mup=1, which waits 0.453 ± 0.078
 | With more messages it can be done, by theory: rcpb:c=2,mup=3.51 waits 0.04991, for 3.51 messages a job and 14 bits.
