@@ -84,6 +84,8 @@ static const struct cli_option options[] = {
     {"curve", "SHAPE", "tabs: load over time: sine(A,P), table(T:F ...), ... (default constant)",
      cli_set_curve},
     {"high", "P", "two classes of jobs: the share of the high one, 0 to 1", cli_set_high},
+    {"steal", "F", "random and pod: idle servers steal: half, one, constant(K), ... (default none)",
+     cli_set_steal},
     {"variant", "NAME", "rcpb: constrained, or in the limit high-memory (c grows) or high-message (mu grows)",
      set_variant},
     {"from", "STATE",

@@ -25,15 +25,6 @@ static enum bal_code set_format(void *into, const char *value, struct bal_error 
     return bal_fail(err, BAL_E_UNKNOWN, "not one of text, json, markdown");
 }
 
-/* Policies, and behind them the rules of one common queue. */
-static size_t listed_count(void) {
-    return bal_policy_count + bal_pooled_count;
-}
-
-static const struct bal_policy *listed(size_t i) {
-    return i < bal_policy_count ? bal_policy_table[i] : bal_pooled_table[i - bal_policy_count];
-}
-
 static void default_text(const struct bal_policy *policy, char *text, size_t size) {
     struct bal_policy_spec spec = {.policy = policy};
     for (unsigned i = 0; i < policy->param_count; i++)
@@ -63,8 +54,8 @@ static void range_text(const struct bal_param *param, char *text, size_t size) {
 /* Two lines each, so that it fits a terminal: what it costs, and below it the rule. */
 static void print_list(FILE *out) {
     fprintf(out, "%-26s  %-17s  %12s  %s\n\n", "policy", "cost a job", "bits, N=1000", "paper");
-    for (size_t i = 0; i < listed_count(); i++) {
-        const struct bal_policy *policy = listed(i);
+    for (size_t i = 0; bal_policy_at(i); i++) {
+        const struct bal_policy *policy = bal_policy_at(i);
         char name[200], bits[32];
         default_text(policy, name, sizeof name);
         memory_text(policy, 1000, bits, sizeof bits);
@@ -72,7 +63,8 @@ static void print_list(FILE *out) {
                 policy->summary);
     }
     fputs("\nA policy is written name or name:key=value,... ; ballast policies NAME tells its parameters.\n"
-          "central and delayed-off are one common queue, to compare with; a dispatcher cannot host them.\n",
+          "central and delayed-off are one common queue, to compare with; in stealing jobs are made at the\n"
+          "servers. A dispatcher cannot host these three.\n",
           out);
 }
 
@@ -100,8 +92,8 @@ static void print_markdown(FILE *out) {
           "| policy | rule | cost a job | bits at N = 100 | at N = 10000 | paper "
           "|\n|---|---|---|---|---|---|\n",
           out);
-    for (size_t i = 0; i < listed_count(); i++) {
-        const struct bal_policy *policy = listed(i);
+    for (size_t i = 0; bal_policy_at(i); i++) {
+        const struct bal_policy *policy = bal_policy_at(i);
         char name[200], bits_small[32], bits_large[32];
         default_text(policy, name, sizeof name);
         memory_text(policy, 100, bits_small, sizeof bits_small);
@@ -112,12 +104,13 @@ static void print_markdown(FILE *out) {
     fputs("\n## Parameters\n\nA policy is written `name` or `name:key=value,...`.\n\n"
           "| policy | parameter | values | meaning |\n|---|---|---|---|\n",
           out);
-    for (size_t i = 0; i < listed_count(); i++)
-        for (unsigned k = 0; k < listed(i)->param_count; k++) {
-            const struct bal_param *param = &listed(i)->params[k];
+    for (size_t i = 0; bal_policy_at(i); i++)
+        for (unsigned k = 0; k < bal_policy_at(i)->param_count; k++) {
+            const struct bal_param *param = &bal_policy_at(i)->params[k];
             char range[200];
             range_text(param, range, sizeof range);
-            fprintf(out, "| `%s` | `%s` | %s | %s |\n", listed(i)->name, param->name, range, param->help);
+            fprintf(out, "| `%s` | `%s` | %s | %s |\n", bal_policy_at(i)->name, param->name, range,
+                    param->help);
         }
 }
 
@@ -148,9 +141,9 @@ static void print_json(const struct bal_policy *only, FILE *out) {
     struct json json;
     bal_json_init(&json, out);
     bal_json_open(&json, NULL, '[');
-    for (size_t i = 0; i < listed_count(); i++)
-        if (!only || only == listed(i))
-            json_policy(&json, listed(i));
+    for (size_t i = 0; bal_policy_at(i); i++)
+        if (!only || only == bal_policy_at(i))
+            json_policy(&json, bal_policy_at(i));
     bal_json_close(&json, ']');
 }
 

@@ -6,7 +6,9 @@
 
 extern const struct cli_command cmd_compare;
 extern const struct cli_command cmd_figure;
+extern const struct cli_command cmd_fit;
 extern const struct cli_command cmd_fluid;
+extern const struct cli_command cmd_frontier;
 extern const struct cli_command cmd_check;
 extern const struct cli_command cmd_results;
 extern const struct cli_command cmd_run;
@@ -14,6 +16,7 @@ extern const struct cli_command cmd_help;
 extern const struct cli_command cmd_paper;
 extern const struct cli_command cmd_policies;
 extern const struct cli_command cmd_price;
+extern const struct cli_command cmd_replay;
 extern const struct cli_command cmd_report;
 extern const struct cli_command cmd_share;
 extern const struct cli_command cmd_tune;

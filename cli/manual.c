@@ -94,10 +94,8 @@ static void put_policies(FILE *out) {
         ".Sh POLICIES\nA policy is written\n.Ar name\nor\n.Ar name : Ns Ar key Ns = Ns Ar value , Ns ... ;\n"
         ".Ql ballast policies NAME\ntells everything about one.\n.Bl -tag -width Ds\n",
         out);
-    for (size_t i = 0; i < bal_policy_count; i++)
-        put_row(bal_policy_table[i]->name, bal_policy_table[i]->summary, out);
-    for (size_t i = 0; i < bal_pooled_count; i++)
-        put_row(bal_pooled_table[i]->name, bal_pooled_table[i]->summary, out);
+    for (size_t i = 0; bal_policy_at(i); i++)
+        put_row(bal_policy_at(i)->name, bal_policy_at(i)->summary, out);
     fputs(".El\n", out);
 }
 

@@ -15,6 +15,14 @@ enum bal_code cli_set_servers(void *into, const char *value, struct bal_error *e
     return bal_servers_parse(value, &((struct cli_setup *)into)->model.servers, err);
 }
 
+enum bal_code cli_set_slots(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1, 1e6, true, "a whole number from 1 to 1M"};
+    double slots = 1;
+    const enum bal_code code = cli_number(value, &range, &slots, err);
+    ((struct cli_setup *)into)->model.slots = (uint32_t)slots;
+    return code;
+}
+
 enum bal_code cli_set_load(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {1e-6, 100, false, "a number above 0 (to 100), such as 0.9"};
     ((struct cli_setup *)into)->load_given = true;
@@ -186,10 +194,27 @@ enum bal_code cli_set_split(void *into, const char *value, struct bal_error *err
     return BAL_OK;
 }
 
-enum bal_code cli_set_engine(void *into, const char *value, struct bal_error *err) {
-    static const char *const names[] = {"auto", "markov", "event", "slotted", "pooled"};
+enum bal_code cli_set_steal(void *into, const char *value, struct bal_error *err) {
+    return bal_steal_parse(value, &((struct cli_setup *)into)->model.steal, err);
+}
+
+enum bal_code cli_set_victims(void *into, const char *value, struct bal_error *err) {
+    static const char *const names[] = {"all", "others"};
     int choice = 0;
-    const enum bal_code code = choose(value, names, 5, &choice, err);
+    const enum bal_code code = choose(value, names, 2, &choice, err);
+    ((struct cli_setup *)into)->model.others = choice == 1;
+    return code;
+}
+
+enum bal_code cli_set_placement(void *into, const char *value, struct bal_error *err) {
+    ((struct cli_setup *)into)->placement_given = true;
+    return bal_placement_parse(value, &((struct cli_setup *)into)->model.placement, err);
+}
+
+enum bal_code cli_set_engine(void *into, const char *value, struct bal_error *err) {
+    static const char *const names[] = {"auto", "markov", "event", "slotted", "pooled", "stealing"};
+    int choice = 0;
+    const enum bal_code code = choose(value, names, BAL_ENGINE_COUNT, &choice, err);
     if (!code)
         ((struct cli_setup *)into)->engine = (enum bal_engine)choice;
     return code;
@@ -211,8 +236,13 @@ enum bal_code cli_set_quiet(void *into, const char *value, struct bal_error *err
     return BAL_OK;
 }
 
-/* Without --policy: every policy that can run this model. */
+/* Without --policy: every policy that can run this model; where jobs are made at the servers, that one. */
 static void choose_all(struct cli_setup *setup) {
+    const bool steals = setup->model.steal.kind != BAL_STEAL_NONE;
+    if (setup->placement_given || (setup->model.clock == BAL_CLOCK_SLOTTED && steals)) {
+        bal_policy_parse("stealing", &setup->policy[setup->policies++], NULL);
+        return;
+    }
     for (size_t i = 0; i < bal_policy_count && setup->policies < CLI_POLICIES_MAX; i++) {
         struct bal_policy_spec spec;
         enum bal_engine engine;
@@ -230,6 +260,8 @@ int cli_setup_check(struct cli_setup *setup) {
         return cli_fail("--batch: batches arrive in slotted time; add --slotted, or use --tasks");
     if (setup->model.clock == BAL_CLOCK_SLOTTED && setup->service_given)
         return cli_fail("--service: in slotted time every job is one unit of capacity; leave it out");
+    if (setup->model.clock == BAL_CLOCK_CONTINUOUS && setup->placement_given)
+        return cli_fail("--placement: generators of jobs need slotted time; add --slotted");
     if (!setup->load_given) /* a batch with a mean of its own says what the load is */
         bal_model_set_load(&setup->model);
     if (bal_model_check(&setup->model, &err))

@@ -11,7 +11,7 @@ enum { CLI_POLICIES_MAX = 64 };
 
 struct cli_setup {
     struct bal_model model;
-    bool load_given, batch_given, service_given;
+    bool load_given, batch_given, service_given, placement_given;
     struct bal_policy_spec policy[CLI_POLICIES_MAX];
     size_t policies;
     double time, jobs; /* NaN: not given */
@@ -39,6 +39,7 @@ struct bal_case cli_setup_case(const struct cli_setup *setup, size_t policy);
 
 #define CLI_MODEL_OPTIONS                                                                                    \
     {"servers", "FLEET", "a number, or COUNTxSPEED,...: 100 or 50x1,50x10 (default 100)", cli_set_servers},  \
+        {"slots", "K", "jobs that a server works on at once (default 1)", cli_set_slots},                    \
         {"load", "X", "arriving work over capacity (default 0.9)", cli_set_load},                            \
         {"service", "LAW", "job sizes: exp, det, erlang(K), hyper(C2), pareto(A), ... (default exp)",        \
          cli_set_service},                                                                                   \
@@ -60,8 +61,13 @@ struct bal_case cli_setup_case(const struct cli_setup *setup, size_t policy);
          cli_set_slotted},                                                                                   \
         {"batch", "LAW", "slotted: poisson, geometric, bernoulli, constant(K), ... (default poisson)",       \
          cli_set_batch},                                                                                     \
+        {"split", NULL, "slotted: batches may be divided among servers", cli_set_split},                     \
+        {"steal", "F", "idle servers steal: half, one, constant(K), log2, sqrt, ... (default none)",         \
+         cli_set_steal},                                                                                     \
+        {"victims", "WHOM", "they ask one of all servers or of the others (default all)", cli_set_victims},  \
     {                                                                                                        \
-        "split", NULL, "slotted: batches may be divided among servers", cli_set_split                        \
+        "placement", "P", "policy stealing: even, hosts(K), moving, walk, map(H:C ...) (default even)",      \
+            cli_set_placement                                                                                \
     }
 
 #define CLI_POLICY_OPTION                                                                                    \
@@ -81,7 +87,7 @@ struct bal_case cli_setup_case(const struct cli_setup *setup, size_t policy);
         {"threads", "K", "threads to use (default: all processors); results do not depend on it",            \
          cli_set_threads},                                                                                   \
     {                                                                                                        \
-        "engine", "NAME", "auto, markov, event, slotted or pooled (default auto)", cli_set_engine            \
+        "engine", "NAME", "auto, markov, event, slotted, pooled or stealing (default auto)", cli_set_engine  \
     }
 
 #define CLI_OUTPUT_OPTIONS                                                                                   \
@@ -92,6 +98,7 @@ struct bal_case cli_setup_case(const struct cli_setup *setup, size_t policy);
 
 /* The setters of the options above; into is a struct cli_setup. */
 enum bal_code cli_set_servers(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_slots(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_load(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_service(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_high(void *into, const char *value, struct bal_error *err);
@@ -106,6 +113,9 @@ enum bal_code cli_set_start(void *into, const char *value, struct bal_error *err
 enum bal_code cli_set_slotted(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_batch(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_split(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_steal(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_victims(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_placement(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_policy(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_time(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_jobs(void *into, const char *value, struct bal_error *err);

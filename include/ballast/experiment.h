@@ -107,6 +107,7 @@ enum bal_plot_kind {
     BAL_PLOT_CCDF, /* one minus it */
     BAL_PLOT_TAIL, /* fraction of servers with at least i jobs, against i */
     BAL_PLOT_BARS, /* metrics as bars, one group for each value or policy */
+    BAL_PLOT_MAP,  /* which points of the plane of two axes are stable */
 };
 
 enum { BAL_BY_POLICY = -1, BAL_BY_METRIC = -2, BAL_BY_NOTHING = -3 };
@@ -118,7 +119,7 @@ struct bal_plot {
     const char *section; /* which figure of the paper; NULL: none */
     enum bal_plot_kind kind;
     int x;      /* axis of the sweep, or BAL_BY_POLICY (bars), or BAL_BY_NOTHING (distributions, tails) */
-    int series; /* what the curves differ in: an axis, BAL_BY_POLICY or BAL_BY_METRIC */
+    int series; /* what the curves differ in: an axis, BAL_BY_POLICY or BAL_BY_METRIC; of a map: its y axis */
     int panels; /* what the panels differ in: an axis, BAL_BY_POLICY, BAL_BY_METRIC or BAL_BY_NOTHING */
     int rows;   /* the same for rows of panels; then `panels` are the columns */
     unsigned metrics;

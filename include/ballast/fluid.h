@@ -19,6 +19,7 @@
 #include "ballast/error.h"
 #include "ballast/law.h"
 #include "ballast/model.h"
+#include "ballast/stealing.h"
 #include "ballast/theory.h"
 
 #ifdef __cplusplus
@@ -65,6 +66,26 @@ struct bal_fluid_model bal_fluid_pod(const struct bal_pod *pod);
  * P0 being bal_rcpb_empty(rcpb, s_1), and 1 - (1 - s_2)/lambda while the high message variant slides along
  * s_1 = 1. */
 struct bal_fluid_model bal_fluid_rcpb(const struct bal_rcpb *rcpb);
+
+/* pod (d = 1: random) with servers that steal: one that completes its last job asks a uniform server once
+ * and gets f(l) of its l jobs. With p_l = s_l - s_{l+1},
+ *     ds_k/dt = lambda (s_{k-1}^d - s_k^d) - (s_k - s_{k+1})
+ *               + p_1 (sum of p_l over f(l) >= k  -  sum of p_l over l - f(l) < k <= l). */
+struct bal_stealing {
+    double lambda;
+    unsigned d;
+    struct bal_steal steal;
+};
+struct bal_fluid_model bal_fluid_stealing(const struct bal_stealing *stealing);
+
+/* The fixed point for 0 < lambda < 1: writes s_1 .. s_n and the mean number of jobs at a server, to some
+ * 1e-12. BAL_E_NUMERIC where more than 2048 levels would be needed: lambda very near 1 and little stolen.
+ * O(levels^2): some milliseconds for the usual 128.
+ *
+ * For d = 1 and f = one it is known in closed form: p_k = p_1 rho^(k-1), rho = lambda / (1 + p_1), and
+ * 2 p_1 = lambda - 1 + sqrt((1 - lambda) (1 + 3 lambda)). */
+enum bal_code bal_stealing_equilibrium(const struct bal_stealing *stealing, double *s, size_t n, double *jobs,
+                                       struct bal_error *err);
 
 /* tabs, with sizes in phases and a load that varies. Made by bal_tabs_init; a plain value. */
 struct bal_tabs {

@@ -60,8 +60,12 @@ double bal_known_floor(const struct bal_model *model);
  * mean, batches of finite variance, whole or split. O(groups). */
 double bal_known_critical_load(const struct bal_model *model, const struct bal_policy_spec *policy);
 
+/* The load above which it is proved not to be stable: the critical load where that is known, for policy
+ * `stealing` Theorem 9 of Berenbrink et al. 2001. NaN where nothing is known. */
+double bal_known_unstable_load(const struct bal_model *model, const struct bal_policy_spec *policy);
+
 /* The fluid model of a policy and its parameters, which it points to: it must stay where it is. */
-enum bal_fluid_kind { BAL_FLUID_POD, BAL_FLUID_RCPB, BAL_FLUID_TABS };
+enum bal_fluid_kind { BAL_FLUID_POD, BAL_FLUID_RCPB, BAL_FLUID_TABS, BAL_FLUID_STEALING };
 struct bal_known_fluid {
     struct bal_fluid_model model;
     enum bal_fluid_kind kind; /* which of the parameters */
@@ -69,6 +73,7 @@ struct bal_known_fluid {
         struct bal_pod pod;
         struct bal_rcpb rcpb;
         struct bal_tabs tabs;
+        struct bal_stealing stealing;
     } param;
 };
 

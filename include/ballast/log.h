@@ -1,12 +1,16 @@
 /* Access logs: reads the jobs of a trace from what servers and proxies write.
  *
- * Formats: an nginx log_format or one of the names below, HAProxy's HTTP log, JSON lines, csv with a header;
- * each also compressed with gzip. A line gives a job: when it arrived, how long its service took, and its
- * class. A line that does not is skipped, counted, and the first few are kept to be shown.
+ * Formats: a log_format of nginx, a LogFormat of Apache or one of the names below, HAProxy's HTTP log, JSON
+ * lines, csv with a header; each also compressed with gzip. A line gives a job: when it arrived, how long its
+ * service took, and its class. A line that does not is skipped, counted, and the first few are kept to be
+ * shown.
  *
  * nginx writes a line, and takes its time, when a request is complete, so the time that the request took is
  * subtracted to get its arrival; Apache and HAProxy log the arrival itself. Times that are whole seconds are
- * spread evenly at random within their second. */
+ * spread evenly at random within their second. Numbers are read with integers, so that nothing is rounded but
+ * what is finer than a nanosecond.
+ *
+ * Memory is bounded whatever the size of the files and of their lines: about 3 MB, and the trace's own. */
 #ifndef BALLAST_LOG_H
 #define BALLAST_LOG_H
 
@@ -25,7 +29,8 @@ extern "C" {
 struct bal_log_options {
     /* NULL or "auto": found from the first lines of each file. "combined" (that of nginx, with
      * $request_time and, if there, $upstream_response_time at the end), "apache" (combined with %D at the
-     * end), "haproxy", "json", "csv", or an nginx log_format: a text with $variables. */
+     * end), "haproxy", "json", "csv", or a text with the $variables of nginx or the %directives of Apache; a
+     * whole directive, "log_format NAME 'TEXT' ...;", will do as well. */
     const char *format;
     /* The field that is the service time: a variable, a timer of HAProxy (Tr, Ta, ...), a JSON member (a.b
      * for one inside another), a column. May end in a unit: "duration:ms" (ns, us, ms, s). NULL: the first of
@@ -65,32 +70,35 @@ extern const char *const bal_log_reason_text[BAL_LOG_REASON_COUNT];
 
 enum { BAL_LOG_EXAMPLES = 5, BAL_LOG_EXAMPLE_TEXT = 120, BAL_LOG_NAME = 120 };
 
-/* A line that was skipped. */
+/* A line that was skipped: of each reason the first two, while there is room. */
 struct bal_log_example {
     enum bal_log_reason reason;
     char file[BAL_LOG_NAME];
     uint64_t line;
-    char text[BAL_LOG_EXAMPLE_TEXT]; /* its beginning, made printable */
+    char text[BAL_LOG_EXAMPLE_TEXT]; /* made printable, without its middle where it is longer */
 };
 
 /* What was read, and how. */
 struct bal_log_summary {
     uint64_t lines, jobs, bytes; /* bytes: after decompression */
     uint64_t skipped[BAL_LOG_REASON_COUNT];
-    uint64_t empty;             /* blank lines and comments: not counted as skipped */
-    char format[BAL_LOG_NAME];  /* of the last file: "haproxy", "nginx: $remote_addr ..." */
+    uint64_t empty;             /* blank lines, comments, the header of csv: not counted as skipped */
+    char format[BAL_LOG_NAME];  /* of the last file: "haproxy", "nginx: combined $request_time" */
     char service[BAL_LOG_NAME]; /* the field that was used, with its unit: "$upstream_response_time (s)" */
     char time[BAL_LOG_NAME];    /* "$msec (end of the request; $request_time is subtracted)" */
     bool spread;                /* times were whole seconds */
     double resolution;          /* of the times, in seconds: 1, 0.001, ... */
     bool truncated;             /* a compressed file ends too early */
+    /* Lines whose time is more than a second before that of an earlier one of their file. Counted where a time
+     * is the end of a request, as servers write their lines then: beginnings need not be in order. */
+    uint64_t backwards;
     size_t examples;
     struct bal_log_example example[BAL_LOG_EXAMPLES];
 };
 
 /* Reads the files ("-": standard input), one after the other, and adds their jobs to the trace, which the
- * caller finishes. A file that cannot be read, or whose format cannot be found, is an error; lines are not.
- */
+ * caller finishes. A file that cannot be read, or whose format cannot be found, is an error; lines are not,
+ * and neither is a file without any. */
 enum bal_code bal_log_read(const char *const *paths, size_t count, const struct bal_log_options *options,
                            struct bal_trace *trace, struct bal_log_summary *summary, struct bal_error *err);
 

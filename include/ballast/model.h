@@ -18,6 +18,7 @@ extern "C" {
 
 enum { BAL_GROUPS_MAX = 32 };
 #define BAL_SERVERS_MAX 100000000u
+#define BAL_SLOTS_MAX 1000000000u /* of all servers together */
 
 /* Servers of equal speed. In continuous time a job of size x takes x / speed units of time. In slotted time a
  * server can finish so many jobs in each slot as its capacity law says, drawn anew for each server and slot;
@@ -108,7 +109,8 @@ struct bal_model {
     struct bal_law setup;
     struct bal_watts watts; /* all zero: the default */
     struct bal_start start;
-    uint32_t slots; /* event engine: jobs that a server works on at once, each at its full speed; 0 means 1 */
+    uint32_t slots; /* event engine: jobs that a server works on at once, each at its full speed; 0 means 1.
+                     * A server reports that it is idle whenever a job that leaves it leaves a slot free. */
     /* Work stealing (docs/stealing.md). In continuous time a server that runs out of work asks another once,
      * on the event engine. In slotted time it is the chain of policy `stealing`, whose jobs come from
      * generators at the servers themselves. */
@@ -120,6 +122,10 @@ struct bal_model {
 /* The discipline of the servers; where the model leaves it open it is preemptive if the policy wants ranks
  * served so (its flag BAL_SERVES_RANKS), else fifo. Without classes always fifo. */
 enum bal_discipline bal_model_discipline(const struct bal_model *model, bool serves_ranks);
+
+/* Work per unit of time that all servers can do: the sum of their speeds times the slots of each. The load is
+ * the work that arrives over this. */
+double bal_model_capacity(const struct bal_model *model);
 
 /* Jobs (tasks, where jobs have several) per unit of time or per slot. */
 double bal_model_arrival_rate(const struct bal_model *model);

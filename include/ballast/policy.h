@@ -55,7 +55,8 @@ struct bal_fleet {
     /* Optional answers of a host that keeps an index; each must return a uniform one of the best servers. */
     uint32_t (*shortest)(struct bal_fleet *fleet, struct bal_rng *rng);
     uint32_t (*least_work)(struct bal_fleet *fleet, struct bal_rng *rng);
-    /* Time until the server has finished what it has; required by policies that need work. */
+    /* Time until a job that joins now would begin: until the server has finished what it has or, if it works
+     * on several jobs at once, until the first of its slots is free. Required by policies that need work. */
     double (*work)(struct bal_fleet *fleet, uint32_t server);
     void *host; /* for the host's own use in the functions above */
 };
@@ -154,6 +155,7 @@ enum {
     BAL_SERVES_RANKS = 32, /* its servers let urgent jobs interrupt others, unless the model says otherwise */
     BAL_MOVES_JOBS = 64,   /* may answer with move_to */
     BAL_POOLED = 128,      /* one common queue: there is no route and nothing to host */
+    BAL_GENERATED = 256,   /* jobs are made at the servers: nor is there here */
 };
 
 struct bal_policy_spec;
@@ -168,7 +170,7 @@ struct bal_policy {
     const struct bal_param *params;
     unsigned param_count;
 
-    /* required but for BAL_POOLED */
+    /* required but for BAL_POOLED and BAL_GENERATED */
     struct bal_decision (*route)(void *state, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng);
     /* optional: a policy without state leaves out size and init, one that wants no reports leaves out report
@@ -201,6 +203,12 @@ extern const size_t bal_policy_count;
  * have the flag BAL_POOLED and no route. A dispatcher cannot host them; bal_policy_check() says so. */
 extern const struct bal_policy *const bal_pooled_table[];
 extern const size_t bal_pooled_count;
+/* The same for systems without a dispatcher, whose jobs are made at the servers: flag BAL_GENERATED. */
+extern const struct bal_policy *const bal_generated_table[];
+extern const size_t bal_generated_count;
+
+/* All of them, the policies first; NULL behind the last. */
+const struct bal_policy *bal_policy_at(size_t i);
 
 const struct bal_policy *bal_policy_find(const char *name); /* NULL when there is none */
 

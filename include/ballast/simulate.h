@@ -47,7 +47,18 @@ extern "C" {
     BAL_TIME_METRICS(X, LOW_, "low.", "low class: ")                                                         \
     X(HIGH_PROBES_PER_JOB, "high.probes_per_job", "per job", "high class: servers asked per job")            \
     X(LOW_PROBES_PER_JOB, "low.probes_per_job", "per job", "low class: servers asked per job")               \
-    X(MOVES_PER_HIGH_JOB, "moves_per_high_job", "per job", "low jobs moved to another server per high job")
+    X(MOVES_PER_HIGH_JOB, "moves_per_high_job", "per job", "low jobs moved to another server per high job")  \
+    X(STEALING_REQUESTS, "stealing.requests", "per time",                                                    \
+      "requests of idle servers, per server and unit of time")                                               \
+    X(STEALING_STEALS, "stealing.steals", "per time", "requests that get work, per server and unit of time") \
+    X(STEALING_MOVED, "stealing.moved", "per job",                                                           \
+      "jobs stolen per job; a job may be stolen more than once")                                             \
+    X(LOAD_P50, "load.p50", "jobs", "median of the jobs at all servers together, policy stealing only")      \
+    X(LOAD_P90, "load.p90", "jobs", "90th percentile of the jobs at all servers together, over time")        \
+    X(LOAD_P99, "load.p99", "jobs", "99th percentile of the jobs at all servers together, over time")        \
+    X(LOAD_P999, "load.p999", "jobs", "99.9th percentile of the jobs at all servers together, over time")    \
+    X(LOAD_TAIL, "load.tail", "",                                                                            \
+      "(p999 - p99) / (p99 - p90) of it: 1 if the tail is exponential, less if lighter")
 
 /* The times of all jobs, or of those of one class. */
 #define BAL_TIME_METRICS(X, P, p, who)                                                                       \
@@ -102,9 +113,10 @@ struct bal_path {
                                 NULL */
 };
 
-/* A run in equal spans of time, by the arrival of jobs. The caller owns all arrays, of one number a span. */
+/* A run in equal spans of time, by the arrival of jobs; those that come at its very end, or after it, belong
+ * to the last span. Nothing is cut as warm-up. The caller owns all arrays, of one number a span. */
 struct bal_history {
-    size_t spans;
+    size_t spans;     /* 1 to 10000 */
     double *jobs;     /* that arrived in it and were completed */
     double *response; /* their mean response time; NaN where there are none */
     double *p99;      /* and its 99th percentile */
@@ -121,13 +133,15 @@ struct bal_run {
     uint64_t seed;
     uint64_t replication;
     double time;   /* length of the run in model time, > 0; in slotted time rounded up to whole slots */
-    double warmup; /* fraction of it to cut, 0 to 0.999; NaN: BAL_WARMUP_DEFAULT; or BAL_WARMUP_MSER */
+    double warmup; /* fraction of it to cut, 0 to 0.999; NaN: BAL_WARMUP_DEFAULT, or 0 with a trace; or
+                    * BAL_WARMUP_MSER */
     enum bal_engine engine;
     bool plain;               /* no index and no specialised loop: the slow twin that tests compare with */
     const volatile int *stop; /* when set and not 0, the trial ends early with BAL_E_STOPPED; may be NULL */
+    const uint32_t *initial;  /* jobs at each server at time 0, which is when they arrived; NULL: none. There
+                               * must  be a queue at each server */
     /* continuous time only: */
-    const uint32_t *initial; /* jobs at each server at time 0, which is when they arrived; NULL: none */
-    struct bal_path *path;   /* filled in on the way; may be NULL */
+    struct bal_path *path; /* filled in on the way; may be NULL */
     /* event engine only: */
     const struct bal_trace *trace; /* recorded jobs in place of drawn ones; NULL: none. The run ends when the
                                     * last of them has left; its time must be that of the trace / speedup, and

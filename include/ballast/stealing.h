@@ -6,7 +6,7 @@
  *   none               0: nobody steals
  *   half               floor(l / 2)
  *   one                1
- *   constant(K)        K
+ *   constant(K)        K; a number alone means the same
  *   log2               floor(log2 l)
  *   sqrt               floor(sqrt l)
  *   fraction(A)        floor(A l), 0 < A <= 0.5
@@ -55,9 +55,12 @@ uint32_t bal_steal_amount(const struct bal_steal *steal, uint32_t length);
 /* Where the n generators of the stealing chain sit, n being the number of servers:
  *
  *   even               one at each server
- *   hosts(K)           equally on the first K servers (the first ones have one more if K does not divide n)
- *   moving             all on one server, drawn anew for each step
- *   walk               each on a walk of its own around the ring of servers: one step left or right each time
+ *   hosts(K)           equally on the first K servers (the first ones have one more if K does not divide n);
+ *                      a number alone means the same
+ *   moving             all on one server, drawn anew for each slot
+ *   walk               each on a walk of its own around the ring of servers, the first one from the first
+ *                      server and so on: in each slot, before it makes its job, it goes on to the next server
+ *                      or back to the one before
  *   map(H:C H:C ...)   C generators on server H, counted from 0; the Cs sum to n
  */
 enum { BAL_PLACEMENT_ENTRIES = 256, BAL_PLACEMENT_TEXT = 256 * 24 };

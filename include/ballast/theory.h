@@ -13,6 +13,9 @@
 #ifndef BALLAST_THEORY_H
 #define BALLAST_THEORY_H
 
+#include "ballast/stealing.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -190,6 +193,77 @@ double bal_sep_low_bound(double lambda, double p, unsigned d);
  * monotone: shares are scanned in steps of 1/1000 from 1 downwards, so an interval of good shares that is
  * shorter than a step may be missed. The field p of *priority is ignored. */
 double bal_priority_share(const struct bal_priority *priority, double gain, double loss);
+
+/* ---- The work stealing chain ------------------------------------------------------------------------------
+ *
+ * n processors and n generators in slotted time, each generator making a task with probability lambda in a
+ * step; steal functions and placements are those of stealing.h. Bounds and what is proved about stability, for
+ * every n. Theorems are those of Berenbrink, Friedetzky and Goldberg (2001). */
+
+/* A number that may be beyond any double: `value`, put `powers` times into an exponent of 10. 1e300 and less
+ * has powers 0; 10^(10^400) has powers 2 and value 400. Infinite: powers 0, value INFINITY. */
+struct bal_tower {
+    uint64_t powers;
+    double value;
+};
+/* "123", "10^4567.8", "10^10^4567.8", "10^...^10^4567.8 (12 times 10^)", "infinite"; always terminated;
+ * returns the length needed. */
+size_t bal_tower_print(const struct bal_tower *tower, char *text, size_t size);
+/* Its decimal logarithm; INFINITY when even that is beyond a double. */
+double bal_tower_log10(const struct bal_tower *tower);
+
+/* Theorem 2: whatever the placement, E[load] <= phi + 2 n^2 T / eps + n T in the steady state, the load being
+ * all tasks in the system, provided that n is large enough for its proof. */
+struct bal_stealing_bound {
+    double c;     /* a constant as large as the proof of Lemma 4 needs */
+    double gamma; /* how surely a loaded processor is asked while many ask (Lemma 4); 0 or less: n too small */
+    double alpha; /* 4 e (c + 1) */
+    double nu;    /* n^-2 + n^-alpha: how often the T steps go wrong */
+    double z;     /* ceil(alpha lg n): how often a task is passed on */
+    double steps; /* T */
+    double eps;   /* (1 - lambda/(1 - nu))/4; 0 or less: n too small */
+    struct bal_tower phi;  /* Phi_f: above this load the load falls; infinite: f is too small at every load */
+    struct bal_tower mean; /* the bound */
+    bool holds;            /* phi is finite, and every step of the proof holds at this n and c */
+    const char *missing;   /* what does not, if so; else NULL */
+};
+
+/* c = 0: the least that the proof allows; where n is so small that it allows none, that of large n, and the
+ * bound is what the formula says but not proved. Any other c > 0 is taken as it is. n >= 2, 0 < lambda < 1;
+ * otherwise nothing holds and all numbers are NAN. Some microseconds. */
+struct bal_stealing_bound bal_stealing_bound(const struct bal_steal *steal, uint64_t n, double lambda,
+                                             double c);
+
+/* Theorem 2: P(load > phi + (2m + 1) n T) is at most this. */
+double bal_stealing_bound_tail(const struct bal_stealing_bound *bound, uint64_t n, double m);
+
+/* The least n of which all larger ones up to 2^50 are large enough for the proof; 0 when there is none (lambda
+ * too close to 1). Found by bisection. */
+uint64_t bal_stealing_bound_from(double lambda);
+
+/* The supremum of f: INFINITY when it is unbounded. */
+double bal_steal_most(const struct bal_steal *steal);
+
+/* Theorem 9: generators on `hosts` processors and f below this at every load make the load grow for ever:
+ * lambda n / hosts - 1. */
+double bal_stealing_frontier(uint64_t n, double lambda, uint64_t hosts);
+
+/* The same, sharper. Theorem 9 lets every host be robbed in every step, but somebody must ask it: when the
+ * load does not grow, at most so many processors ask in a step that a host is robbed with probability p(e),
+ * and f below (lambda n / hosts - 1) / p(e) is too small (docs/frontier.md has the proof). others: victims are
+ * drawn from the others. */
+double bal_stealing_frontier_asked(uint64_t n, double lambda, uint64_t hosts, bool others);
+
+/* What is proved about a setting. */
+enum bal_proof { BAL_PROOF_OPEN, BAL_PROOF_STABLE, BAL_PROOF_UNSTABLE };
+const char *bal_proof_text(enum bal_proof proof); /* "open", "proved stable", "proved unstable" */
+struct bal_stealing_proof {
+    enum bal_proof proof;
+    const char *why; /* "Theorem 9", ...; or why it is open */
+};
+struct bal_stealing_proof bal_stealing_prove(const struct bal_steal *steal,
+                                             const struct bal_placement *placement, uint32_t n, double lambda,
+                                             bool others);
 
 #ifdef __cplusplus
 }

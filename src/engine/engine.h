@@ -20,4 +20,9 @@ enum bal_code bal_engine_slotted(const struct bal_model *model, const struct bal
 enum bal_code bal_engine_pooled(const struct bal_model *model, const struct bal_policy_spec *policy,
                                 const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
 
+/* Slotted time: jobs made at the servers, which steal from each other; the policy has the flag BAL_GENERATED.
+ */
+enum bal_code bal_engine_stealing(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                  const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
+
 #endif

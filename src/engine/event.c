@@ -1,7 +1,8 @@
-/* The event engine: Poisson arrivals, sizes of any law, servers of any speed.
+/* The event engine: Poisson arrivals or recorded ones, sizes of any law, servers of any speed, of one or
+ * several slots, with or without stealing.
  *
- * Each job gets its size when it arrives, from a stream of its own, so that every policy sees the same jobs.
- * The next completion of each busy server waits in a heap. */
+ * Each job gets its size when it arrives, from a stream of its own or from the record, so that every policy
+ * sees the same jobs. The next completion of each busy server, or slot, waits in a heap. */
 #include "base/heap.h"
 #include "base/tournament.h"
 #include "engine/engine.h"
@@ -20,20 +21,44 @@ struct event {
     double mean_gap;
     double *per_speed; /* 1 / speed of each server; NULL when all are 1 */
     double *since;     /* when the service of the current job began or went on (LANED) */
+    /* RECORDED */
+    struct bal_trace_cursor *cursor;
+    struct bal_trace_job recorded; /* the next job; of size 0: there is none */
+    int64_t first;                 /* time 0 */
+    double seconds;                /* that a nanosecond between arrivals takes: 1e-9 / speedup */
+    struct bal_error *err;
     /* for policies that ask for work */
-    double *free_at;             /* when each server will have finished what it has */
-    struct bal_tournament least; /* by free_at; idle servers share the key IDLE */
+    double *free_at;             /* when each server, or slot, will have finished what it has; or IDLE */
+    struct bal_tournament least; /* by free_at, that of the first slot to be free */
     /* for policies that switch servers off */
     struct bal_heap timers; /* ends of standby and of set-up */
     struct bal_law standby, setup;
+    /* STEALING */
+    struct bal_rng stealing;
+    const struct bal_steal *steal;
+    bool others;
     double now;
 };
 
 #define IDLE (-1.0)
 
+/* Inlined into every loop, so that features are constants there. */
+#define FOLDED static inline __attribute__((always_inline))
+
+/* That slot of a server, of all of them, which is free first. */
+static uint32_t free_first(const struct event *event, uint32_t server) {
+    const uint32_t slots = event->system.slots, row = server * slots;
+    uint32_t first = row;
+    for (uint32_t slot = row + 1; slot < row + slots; slot++)
+        first = event->free_at[slot] < event->free_at[first] ? slot : first;
+    return first;
+}
+
+/* The time until a job that comes now would begin. With several slots it is not all that the server has to
+ * do, but joining the least of it is still what one common queue does. */
 static double work(struct bal_fleet *fleet, uint32_t server) {
     const struct event *event = fleet->host;
-    const double left = event->free_at[server] - event->now;
+    const double left = event->free_at[free_first(event, server)] - event->now;
     return left > 0 ? left : 0;
 }
 
@@ -50,9 +75,12 @@ static enum bal_code set_up_work(struct event *event, bool plain) {
     struct system *system = &event->system;
     if (!(system->policy->flags & BAL_NEEDS_WORK))
         return BAL_OK;
-    event->free_at = calloc(system->servers, sizeof *event->free_at);
+    const size_t slots = (size_t)system->servers * system->slots;
+    event->free_at = malloc(slots * sizeof *event->free_at);
     if (!event->free_at || bal_tournament_init(&event->least, system->servers, IDLE))
         return BAL_E_MEMORY;
+    for (size_t slot = 0; slot < slots; slot++)
+        event->free_at[slot] = IDLE;
     system->fleet.work = work;
     system->fleet.least_work = plain ? NULL : least_work;
     return BAL_OK;
@@ -75,15 +103,46 @@ static inline double duration(const struct event *event, uint32_t server, double
     return event->per_speed ? size * event->per_speed[server] : size;
 }
 
+/* A job goes to the slot that is free first (Kiefer and Wolfowitz 1955): with servers that take jobs as they
+ * come this is when it will begin and end, to the last bit. */
 static void add_work(struct event *event, uint32_t server, double now, double size) {
-    const double start = event->free_at[server] > now ? event->free_at[server] : now;
-    event->free_at[server] = start + duration(event, server, size);
-    bal_tournament_set(&event->least, server, event->free_at[server]);
+    double *free_at = &event->free_at[free_first(event, server)];
+    const double start = *free_at > now ? *free_at : now;
+    *free_at = start + duration(event, server, size);
+    bal_tournament_set(&event->least, server, event->free_at[free_first(event, server)]);
+}
+
+/* A slot of the server has become free. */
+static void end_work(struct event *event, uint32_t server, double now) {
+    struct system *system = &event->system;
+    uint32_t slot = server * system->slots;
+    const uint32_t end = slot + system->slots;
+    while (system->slots > 1 && slot < end && event->free_at[slot] != now)
+        slot++;
+    if (slot == end) {
+        system->now = now;
+        bal_system_broken(system, "a job ends at another time than was foreseen");
+    }
+    event->free_at[slot] = IDLE;
+    bal_tournament_set(&event->least, server, IDLE);
+}
+
+/* Counts anew what a server has to do, after jobs have been taken from its queue or added to it. */
+static void recount_work(struct event *event, uint32_t server, double now, uint32_t words) {
+    const struct system *system = &event->system;
+    const uint32_t slots = system->slots, row = server * slots;
+    for (uint32_t slot = row; slot < row + slots; slot++) {
+        const uint32_t place = event->completions.place[slot];
+        event->free_at[slot] = place == BAL_HEAP_ABSENT ? IDLE : event->completions.slot[place].time;
+    }
+    bal_tournament_set(&event->least, server, event->free_at[free_first(event, server)]);
+    for (uint32_t k = slots == 1; k < system->queues.length[server]; k++)
+        add_work(event, server, now, bal_queues_at(&system->queues, server, words, k)[LEFT].real);
 }
 
 /* The job at the front of the queue in service is worked on from now on. */
-static inline void work_on(struct event *event, double now, uint32_t server, const union bal_word *item,
-                           unsigned features) {
+FOLDED void work_on(struct event *event, double now, uint32_t server, const union bal_word *item,
+                    unsigned features) {
     const double end = now + duration(event, server, item[LEFT].real);
     if (features & LANED)
         event->since[server] = now;
@@ -101,14 +160,104 @@ static void interrupt(struct event *event, double now, uint32_t server, uint32_t
     item[LEFT].real = item[LEFT].real > done ? item[LEFT].real - done : 0;
 }
 
+/* ---- servers of several slots ---- */
+
+/* Service begins in a slot that is free, or has just become so; nothing was waited for if the job has just
+ * come. */
+FOLDED void begin_in_slot(struct event *event, double now, uint32_t server, uint32_t slot,
+                          union bal_word *item, uint32_t words, unsigned features) {
+    struct system *system = &event->system;
+    const double waiting = now - item[ARRIVAL].real;
+    if (features & RANKED)
+        system_serve(system, now, item, words);
+    else if (waiting > 0)
+        tally_start(&system->tally, &system->tally.all, waiting, true);
+    else
+        system->tally.all.immediate++;
+    tally_work_up(&system->tally, now);
+    const double end = now + duration(event, server, item[LEFT].real);
+    if (event->completions.place[slot] == BAL_HEAP_ABSENT)
+        bal_heap_insert(&event->completions, slot, end);
+    else
+        bal_heap_change(&event->completions, slot, end);
+}
+
+/* A job comes to a server: into a slot, if one is free, else into the queue. */
+FOLDED enum bal_code enter_many(struct event *event, double now, uint32_t server, uint32_t rank,
+                                const union bal_word *job, unsigned features) {
+    struct system *system = &event->system;
+    const uint32_t words = item_words(WORDS, features), before = system->length[server];
+    const bool begins = before < system->slots;
+    const uint32_t slot = begins ? system->vacant[server * system->slots + system->slots - before - 1] : 0;
+    union bal_word *item = begins ? system->in_slot + (size_t)slot * words
+                                  : system_push(system, now, server, rank, words, features);
+    if (!item || (begins && !system_count_up(system, now, server, rank, features)))
+        return BAL_E_MEMORY;
+    for (uint32_t i = 0; i < words; i++)
+        item[i] = job[i];
+    if (begins)
+        begin_in_slot(event, now, server, slot, item, words, features);
+    return BAL_OK;
+}
+
+/* The job in a slot is complete; the next one, if any waits, takes its place. */
+FOLDED void complete_many(struct event *event, double now, uint32_t slot, unsigned features) {
+    struct system *system = &event->system;
+    const uint32_t words = item_words(WORDS, features), slots = system->slots, server = slot / slots;
+    union bal_word *item = system->in_slot + (size_t)slot * words;
+    const uint32_t rank = system_measure(system, now, item, words, features);
+    const uint32_t left = system_count_down(system, now, server, rank, features);
+    tally_work_down(&system->tally, now);
+    if (left < slots) {
+        system->vacant[server * slots + slots - left - 1] = slot;
+        bal_heap_remove(&event->completions, slot);
+        if (knows_work(event))
+            end_work(event, server, now);
+        return;
+    }
+    const uint32_t lane = features & LANED ? 2 * server + (system->queues.length[2 * server] == 0) : server;
+    const union bal_word *next = bal_queues_at(&system->queues, lane, words, 0);
+    for (uint32_t i = 0; i < words; i++)
+        item[i] = next[i];
+    bal_queues_drop(&system->queues, lane);
+    begin_in_slot(event, now, server, slot, item, words, features);
+}
+
+/* Takes the last low job that waits at one server to another. Those in service stay. */
+static inline enum bal_code move_many(struct event *event, double now, uint32_t from, uint32_t to,
+                                      unsigned features) {
+    struct system *system = &event->system;
+    const uint32_t words = item_words(WORDS, features), lane = 2 * from + 1;
+    const uint32_t low = system->queues.length[lane];
+    system_check_server(system, now, to);
+    if (low == 0)
+        return BAL_OK;
+    union bal_word job[WORDS + 1];
+    for (uint32_t i = 0; i < words; i++)
+        job[i] = bal_queues_at(&system->queues, lane, words, low - 1)[i];
+    bal_queues_drop_back(&system->queues, lane);
+    system_count_down(system, now, from, 1, features);
+    system->tally.totals.moves++;
+    return enter_many(event, now, to, 1, job, features);
+}
+
+/* ---- arrivals and completions ---- */
+
 /* A job, or a task of one, joins a server; if it is first there its service begins. */
-static inline enum bal_code join(struct event *event, double now, uint32_t server, unsigned features) {
+FOLDED enum bal_code join(struct event *event, double now, uint32_t server, unsigned features) {
     struct system *system = &event->system;
     if (!system_admits(system, server, features))
         return BAL_OK;
     const uint32_t words = item_words(WORDS, features);
     const uint32_t rank = system->job.rank;
-    const double size = bal_law_sample(event->law, &event->sizes);
+    const double size =
+        features & RECORDED ? (double)event->recorded.size * 1e-9 : bal_law_sample(event->law, &event->sizes);
+    if (features & MANY) {
+        const union bal_word job[WORDS + 1] = {{.real = now}, {.real = size}, {.bits = rank}};
+        if (knows_work(event))
+            add_work(event, server, now, size);
+        return enter_many(event, now, server, rank, job, features);
+    }
     const uint32_t before = system->length[server];
     const bool interrupts = (features & (LANED | HOLDING)) == LANED && rank == 0 && before > 0 &&
                             system->queues.length[2 * server] == 0;
@@ -136,6 +285,8 @@ static inline enum bal_code join(struct event *event, double now, uint32_t serve
 static inline enum bal_code move(struct event *event, double now, uint32_t from, uint32_t to,
                                  unsigned features) {
     struct system *system = &event->system;
+    if (features & MANY)
+        return move_many(event, now, from, to, features);
     const uint32_t words = item_words(WORDS, features);
     union bal_word *item;
     if (!system_move(system, now, from, to, words, features, &item))
@@ -149,11 +300,13 @@ static inline enum bal_code move(struct event *event, double now, uint32_t from,
     return BAL_OK;
 }
 
-static inline enum bal_code arrive(struct event *event, double now, unsigned features) {
+FOLDED enum bal_code arrive(struct event *event, double now, unsigned features) {
     struct system *system = &event->system;
     if (features & VARYING && !system_arrival_is_real(system, now))
         return BAL_OK;
     event->now = now;
+    if ((features & (RECORDED | RANKED)) == (RECORDED | RANKED))
+        system->job.rank = !event->recorded.high;
     const struct bal_decision decision = system_route(system, now, features);
     enum bal_code code = BAL_OK;
     if (features & TASKS && decision.parts) {
@@ -170,19 +323,81 @@ static inline enum bal_code arrive(struct event *event, double now, unsigned fea
     return code;
 }
 
-static inline void complete(struct event *event, double now, unsigned features) {
+/* The last job of a server is complete, but still there: the server asks another once, and what it gets
+ * queues behind that job. So it goes from one job to the next, and is idle for nobody. If it gets nothing it
+ * waits for what the dispatcher sends and does not ask again. *victim: who lost jobs, or BAL_NONE. */
+FOLDED enum bal_code steal(struct event *event, double now, uint32_t server, uint32_t *victim,
+                           unsigned features) {
     struct system *system = &event->system;
     const uint32_t words = item_words(WORDS, features);
-    const uint32_t server = event->completions.slot[0].id;
+    *victim = BAL_NONE;
+    uint32_t from = bal_rng_below(&event->stealing, system->servers - event->others);
+    from += event->others && from >= server;
+    system->fleet.probes++;
+    system->tally.totals.requests++;
+    /* Its own job is done, so that a server that asks itself gets nothing. */
+    const uint32_t amount = from == server ? 0 : bal_steal_amount(event->steal, system->length[from]);
+    const uint32_t queue = system->queues.length[from];
+    const uint32_t taken = amount < queue ? amount : queue; /* MANY: only those that wait */
+    if (taken == 0)
+        return BAL_OK;
+    for (uint32_t k = queue - taken; k < queue; k++) {
+        union bal_word job[WORDS + 1];
+        for (uint32_t i = 0; i < words; i++)
+            job[i] = bal_queues_at(&system->queues, from, words, k)[i];
+        if (features & MANY) {
+            const enum bal_code code = enter_many(event, now, server, 0, job, features);
+            if (code)
+                return code;
+            continue;
+        }
+        union bal_word *item = system_push(system, now, server, 0, words, features);
+        if (!item)
+            return BAL_E_MEMORY;
+        for (uint32_t i = 0; i < words; i++)
+            item[i] = job[i];
+    }
+    for (uint32_t k = 0; k < taken; k++) {
+        bal_queues_drop_back(&system->queues, from);
+        system_count_down(system, now, from, 0, features);
+    }
+    system->tally.totals.steals++;
+    system->tally.totals.stolen += taken;
+    *victim = from;
+    return BAL_OK;
+}
+
+FOLDED void complete_one(struct event *event, double now, uint32_t server, unsigned features) {
+    struct system *system = &event->system;
+    const uint32_t words = item_words(WORDS, features);
     if (system_complete(system, now, server, words, features) > 0) {
         work_on(event, now, server, system_next(system, now, server, words, features), features);
         return;
     }
     bal_heap_remove(&event->completions, server);
-    if (knows_work(event)) {
-        event->free_at[server] = IDLE;
-        bal_tournament_set(&event->least, server, IDLE);
+    if (knows_work(event))
+        end_work(event, server, now);
+}
+
+FOLDED enum bal_code complete(struct event *event, double now, unsigned features) {
+    struct system *system = &event->system;
+    const uint32_t id = event->completions.slot[0].id;
+    const uint32_t server = features & MANY ? id / system->slots : id;
+    uint32_t victim = BAL_NONE;
+    if (features & STEALING && system->length[server] == 1) {
+        const enum bal_code code = steal(event, now, server, &victim, features);
+        if (code)
+            return code;
     }
+    if (features & MANY)
+        complete_many(event, now, id, features);
+    else
+        complete_one(event, now, id, features);
+    if (features & STEALING && victim != BAL_NONE && knows_work(event)) {
+        recount_work(event, victim, now, item_words(WORDS, features));
+        recount_work(event, server, now, item_words(WORDS, features));
+    }
+    return BAL_OK;
 }
 
 /* A server begins to stand by or to be set up, or leaves standby for a job (state POWER_STATES). */
@@ -240,48 +455,119 @@ static enum bal_code set_up_timers(struct event *event, const struct bal_model *
     return BAL_OK;
 }
 
-static inline __attribute__((always_inline)) enum bal_code loop(struct event *event,
-                                                                const unsigned features) {
+/* The time of the next arrival after `now`; INFINITY: there is none. */
+FOLDED enum bal_code next_arrival(struct event *event, double now, double *next, unsigned features) {
+    if (!(features & RECORDED)) {
+        *next = now + bal_rng_exp(&event->arrivals) * event->mean_gap;
+        return BAL_OK;
+    }
+    const enum bal_code code = bal_trace_next(event->cursor, &event->recorded, event->err);
+    *next =
+        event->recorded.size > 0 ? (double)(event->recorded.time - event->first) * event->seconds : INFINITY;
+    return code;
+}
+
+/* No recorded job is left. Servers that switch off or report do so until the end of the run. */
+static enum bal_code drained(struct event *event, double last, unsigned features) {
     struct system *system = &event->system;
-    double next_arrival = bal_rng_exp(&event->arrivals) * event->mean_gap;
-    for (double before = 0;;) {
-        const double next_completion = event->completions.count ? event->completions.slot[0].time : INFINITY;
-        const bool arrival = next_arrival < next_completion;
-        const double now = arrival ? next_arrival : next_completion;
+    const double end = fmax(last, system->run->time);
+    if (features & RATED)
+        system_report(system, last, end);
+    if (features & POWERED)
+        run_timers(event, end);
+    return bal_system_drained(system, end);
+}
+
+FOLDED enum bal_code loop(struct event *event, const unsigned features) {
+    struct system *system = &event->system;
+    double arrives;
+    enum bal_code code = next_arrival(event, 0, &arrives, features);
+    for (double before = 0; !code;) {
+        const double completes = event->completions.count ? event->completions.slot[0].time : INFINITY;
+        const bool arrival = arrives < completes;
+        const double now = arrival ? arrives : completes;
+        if (features & RECORDED && now == INFINITY)
+            return drained(event, before, features);
         if (features & RATED)
             system_report(system, before, now);
         if (features & POWERED)
             run_timers(event, now);
         before = now;
         if (__builtin_expect(now >= system->next_stop, 0)) {
-            const enum bal_code code = bal_system_advance(system, now);
+            code = bal_system_advance(system, now);
             if (code)
                 return code;
         }
         if (arrival) {
-            const enum bal_code code = arrive(event, now, features);
-            if (code)
-                return code;
-            next_arrival = now + bal_rng_exp(&event->arrivals) * event->mean_gap;
+            code = arrive(event, now, features);
+            if (!code)
+                code = next_arrival(event, now, &arrives, features);
         } else {
-            complete(event, now, features);
+            code = complete(event, now, features);
         }
     }
+    return code;
 }
 
 static enum bal_code join_first(struct system *system, uint32_t server) {
     return join((struct event *)system, 0, server, system->features);
 }
 
-static enum bal_code run_loop(struct event *event) {
-    switch (event->system.run->plain ? UNSPECIALISED : event->system.features & ~(unsigned)MIXED) {
-    case 0:
-        return loop(event, 0);
-    case REPORTING:
-        return loop(event, REPORTING);
-    default:
-        return loop(event, event->system.features);
+/* Each in a function of its own, which the compiler does better than several in one. */
+#define LOOP(name, features)                                                                                 \
+    static __attribute__((noinline)) enum bal_code name(struct event *event) {                               \
+        return loop(event, features);                                                                        \
     }
+LOOP(loop_plain, 0)
+LOOP(loop_indexed, INDEXED)
+LOOP(loop_reporting, REPORTING)
+LOOP(loop_recorded, RECORDED)
+LOOP(loop_usual, event->system.features & ~(unsigned)UNUSUAL)
+LOOP(loop_any, event->system.features)
+
+static enum bal_code run_loop(struct event *event) {
+    const unsigned features = event->system.features & ~(unsigned)MIXED;
+    if (event->system.run->plain)
+        return loop_any(event);
+    switch (features) {
+    case 0:
+        return loop_plain(event);
+    case INDEXED:
+        return loop_indexed(event);
+    case REPORTING:
+        return loop_reporting(event);
+    case RECORDED:
+        return loop_recorded(event);
+    default:
+        return features & UNUSUAL ? loop_any(event) : loop_usual(event);
+    }
+}
+
+static enum bal_code set_up_trace(struct event *event, const struct bal_run *run, struct bal_error *err) {
+    if (!run->trace)
+        return BAL_OK;
+    event->err = err;
+    event->first = bal_trace_info(run->trace)->first;
+    event->seconds = 1e-9 / (run->speedup > 0 ? run->speedup : 1);
+    return bal_trace_cursor_new(run->trace, &event->cursor, err);
+}
+
+static enum bal_code set_up(struct event *event, const struct bal_model *model, const struct bal_run *run) {
+    const struct system *system = &event->system;
+    event->law = &model->size;
+    event->mean_gap =
+        system->per_most * (model->tasks > 1 ? model->tasks : 1) / bal_model_arrival_rate(model);
+    event->steal = &model->steal;
+    event->others = model->others;
+    bal_rng_init(&event->arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
+    bal_rng_init(&event->sizes, run->seed, run->replication, BAL_STREAM_SIZES);
+    bal_rng_init(&event->stealing, run->seed, run->replication, BAL_STREAM_STEALING);
+    event->since = system->features & LANED ? calloc(system->servers, sizeof *event->since) : NULL;
+    if (bal_heap_init(&event->completions, system->servers * system->slots) ||
+        set_up_work(event, run->plain) || set_up_speeds(event, &model->servers) ||
+        set_up_timers(event, model) || (system->features & LANED && !event->since))
+        return BAL_E_MEMORY;
+    return BAL_OK;
 }
 
 enum bal_code bal_engine_event(const struct bal_model *model, const struct bal_policy_spec *policy,
@@ -292,22 +578,17 @@ enum bal_code bal_engine_event(const struct bal_model *model, const struct bal_p
     enum bal_code code = bal_system_init(&event->system, model, policy, run, WORDS, err);
     if (code)
         goto out;
-    event->law = &model->size;
-    event->mean_gap =
-        event->system.per_most * (model->tasks > 1 ? model->tasks : 1) / bal_model_arrival_rate(model);
-    bal_rng_init(&event->arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
-    bal_rng_init(&event->sizes, run->seed, run->replication, BAL_STREAM_SIZES);
-    event->since =
-        event->system.features & LANED ? calloc(event->system.servers, sizeof *event->since) : NULL;
-    if (bal_heap_init(&event->completions, event->system.servers) || set_up_work(event, run->plain) ||
-        set_up_speeds(event, &model->servers) || set_up_timers(event, model) ||
-        (event->system.features & LANED && !event->since))
-        code = BAL_E_MEMORY;
+    code = set_up(event, model, run);
+    if (!code)
+        code = set_up_trace(event, run, err);
     if (!code)
         code = bal_system_begin(&event->system, join_first);
-    code = bal_system_end(&event->system, code ? code : run_loop(event), trial, err);
+    if (!code)
+        code = run_loop(event);
+    code = bal_system_end(&event->system, code, trial, err);
     bal_system_fini(&event->system);
 out:
+    bal_trace_cursor_free(event->cursor);
     bal_heap_fini(&event->completions);
     bal_heap_fini(&event->timers);
     bal_tournament_fini(&event->least);

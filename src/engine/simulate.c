@@ -25,15 +25,43 @@ const char *bal_engine_text(enum bal_engine engine) {
     return names[engine];
 }
 
-/* Slotted time knows one class of jobs, servers that are always on, and reports at the end of slots. */
-static enum bal_code check_slotted(const struct bal_policy *policy, enum bal_engine engine,
-                                   struct bal_error *err) {
+/* Slotted time knows one class of jobs, servers that are always on, and reports at the end of slots. Who
+ * steals there has a policy of its own. */
+static enum bal_code check_slotted(const struct bal_model *model, const struct bal_policy *policy,
+                                   enum bal_engine engine, struct bal_error *err) {
+    if (engine == BAL_ENGINE_STEALING || model->steal.kind != BAL_STEAL_NONE ||
+        model->placement.kind != BAL_PLACEMENT_EVEN)
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "in slotted time servers steal under policy 'stealing' alone, not under '%s'; use that "
+            "or continuous time",
+            policy->name);
     if (engine != BAL_ENGINE_AUTO && engine != BAL_ENGINE_SLOTTED)
         return bal_fail(err, BAL_E_MODEL, "engine '%s' needs continuous time; use slotted or auto",
                         bal_engine_text(engine));
     if (policy->wants & ~(unsigned)BAL_WANTS_IDLE || policy->flags & (BAL_MAY_REFUSE | BAL_TAKES_RANKS))
         return bal_fail(err, BAL_E_MODEL, "policy '%s' needs continuous time; it cannot run in slots",
                         policy->name);
+    return BAL_OK;
+}
+
+/* What servers of several slots and servers that steal cannot do. */
+static enum bal_code check_servers(const struct bal_model *model, const struct bal_policy *policy,
+                                   struct bal_error *err) {
+    const enum bal_discipline discipline = bal_model_discipline(model, policy->flags & BAL_SERVES_RANKS);
+    if (model->steal.kind != BAL_STEAL_NONE && model->classes)
+        return bal_fail(err, BAL_E_MODEL,
+                        "servers that steal know one class of jobs; leave out the classes or the stealing");
+    if (model->slots > 1 && discipline == BAL_DISCIPLINE_PREEMPTIVE)
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy '%s' with discipline preemptive needs servers of one slot, not %u; use "
+                        "discipline nonpreemptive",
+                        policy->name, model->slots);
+    if (model->slots > 1 && policy->flags & BAL_NEEDS_WORK && discipline != BAL_DISCIPLINE_FIFO)
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy '%s' with %u slots a server needs discipline fifo, where jobs begin in the "
+                        "order in which they come",
+                        policy->name, model->slots);
     return BAL_OK;
 }
 
@@ -68,6 +96,8 @@ static enum bal_code check_pooled(const struct bal_model *model, const struct ba
                        : model->classes                  ? "a single class of jobs"
                        : model->tasks > 1                ? "jobs of one task"
                        : model->buffer > 0               ? "an unlimited buffer"
+                       : model->slots > 1                ? "servers of one slot"
+                       : model->steal.kind               ? "servers that do not steal"
                                                          : NULL;
     for (unsigned g = 1; g < model->servers.groups; g++)
         if (model->servers.group[g].speed != model->servers.group[0].speed)
@@ -75,6 +105,34 @@ static enum bal_code check_pooled(const struct bal_model *model, const struct ba
     return what ? bal_fail(err, BAL_E_MODEL, "policy '%s' is one common queue and needs %s", policy->name,
                            what)
                 : BAL_OK;
+}
+
+static bool serves_one(const struct bal_servers *servers) {
+    for (unsigned g = 0; g < servers->groups; g++)
+        if (servers->group[g].speed != 1 || servers->group[g].capacity.kind != BAL_BATCH_NONE)
+            return false;
+    return true;
+}
+
+/* The work-stealing chain: as many generators as servers, each of which serves one job in a slot. A batch law
+ * may be there as long as it says nothing. */
+static enum bal_code check_generated(const struct bal_model *model, const struct bal_policy *policy,
+                                     enum bal_engine engine, struct bal_error *err) {
+    if (engine != BAL_ENGINE_AUTO && engine != BAL_ENGINE_STEALING)
+        return bal_fail(err, BAL_E_MODEL, "engine '%s' cannot run policy '%s'; use stealing or auto",
+                        bal_engine_text(engine), policy->name);
+    const struct bal_batch *batch = &model->batch;
+    const bool batches =
+        model->split || !(batch->kind == BAL_BATCH_NONE || (batch->kind == BAL_BATCH_POISSON && batch->open));
+    const char *what = model->clock != BAL_CLOCK_SLOTTED ? "slotted time"
+                       : !serves_one(&model->servers) ? "servers that serve one job in each slot, such as 100"
+                       : batches ? "generators of jobs; leave out what is said of batches"
+                       : model->load > 1
+                           ? "a load of at most 1: it is the probability that a generator makes a job"
+                       : model->steal.kind == BAL_STEAL_NONE
+                           ? "to know how much is stolen, such as half; constant(0) steals nothing"
+                           : NULL;
+    return what ? bal_fail(err, BAL_E_MODEL, "policy '%s' needs %s", policy->name, what) : BAL_OK;
 }
 
 enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal_policy_spec *policy,
@@ -86,6 +144,10 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
         *chosen = BAL_ENGINE_POOLED;
         return check_pooled(model, policy->policy, engine, err);
     }
+    if (policy->policy->flags & BAL_GENERATED) {
+        *chosen = BAL_ENGINE_STEALING;
+        return check_generated(model, policy->policy, engine, err);
+    }
     const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
     code = bal_policy_check(policy, &setting, err);
     if (code)
@@ -96,11 +158,14 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
                         policy->policy->name);
     if (model->clock == BAL_CLOCK_SLOTTED) {
         *chosen = BAL_ENGINE_SLOTTED;
-        return check_slotted(policy->policy, engine, err);
+        return check_slotted(model, policy->policy, engine, err);
     }
-    if (engine == BAL_ENGINE_SLOTTED)
-        return bal_fail(err, BAL_E_MODEL, "engine 'slotted' needs slotted time; use another or auto");
+    if (engine == BAL_ENGINE_SLOTTED || engine == BAL_ENGINE_STEALING)
+        return bal_fail(err, BAL_E_MODEL, "engine '%s' needs slotted time; use another or auto",
+                        bal_engine_text(engine));
     code = check_classes(model, policy->policy, err);
+    if (!code)
+        code = check_servers(model, policy->policy, err);
     if (code)
         return code;
     const bool power_laws = policy->policy->wants & BAL_WANTS_POWER &&
@@ -108,6 +173,7 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
                              (model->setup.mean > 0 && !bal_law_is_exponential(&model->setup)));
     const bool exponential = bal_law_is_exponential(&model->size) && !power_laws;
     const bool needs_work = policy->policy->flags & BAL_NEEDS_WORK;
+    const bool plain_servers = model->slots <= 1 && model->steal.kind == BAL_STEAL_NONE;
     if (engine == BAL_ENGINE_MARKOV && !exponential)
         return bal_fail(
             err, BAL_E_MODEL,
@@ -116,9 +182,12 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
         return bal_fail(err, BAL_E_MODEL,
                         "engine 'markov' does not know the work that policy '%s' asks for; use event or auto",
                         policy->policy->name);
-    *chosen = engine != BAL_ENGINE_AUTO    ? engine
-              : exponential && !needs_work ? BAL_ENGINE_MARKOV
-                                           : BAL_ENGINE_EVENT;
+    if (engine == BAL_ENGINE_MARKOV && !plain_servers)
+        return bal_fail(err, BAL_E_MODEL,
+                        "engine 'markov' knows servers of one slot that do not steal; use event or auto");
+    *chosen = engine != BAL_ENGINE_AUTO                     ? engine
+              : exponential && !needs_work && plain_servers ? BAL_ENGINE_MARKOV
+                                                            : BAL_ENGINE_EVENT;
     return BAL_OK;
 }
 
@@ -132,8 +201,8 @@ static double wall_clock(void) {
 
 static enum bal_code check_path(const struct bal_run *run, enum bal_engine engine, struct bal_error *err) {
     const struct bal_path *path = run->path;
-    if ((path || run->initial) && engine == BAL_ENGINE_SLOTTED)
-        return bal_fail(err, BAL_E_MODEL, "paths and starting states need continuous time");
+    if (path && (engine == BAL_ENGINE_STEALING || engine == BAL_ENGINE_SLOTTED))
+        return bal_fail(err, BAL_E_MODEL, "paths need continuous time");
     if ((path || run->initial) && engine == BAL_ENGINE_POOLED)
         return bal_fail(err, BAL_E_MODEL, "paths and queues at the start need a queue at each server");
     if (!path)
@@ -152,15 +221,56 @@ static enum bal_code check_path(const struct bal_run *run, enum bal_engine engin
     return BAL_OK;
 }
 
+/* Recorded jobs are served as they came: by the event engine, from the first of them on. */
+static enum bal_code check_trace(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                 const struct bal_run *run, struct bal_error *err) {
+    if (!run->trace)
+        return BAL_OK;
+    if (policy->policy->flags & BAL_POOLED)
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy '%s' is one common queue and cannot replay recorded jobs; least-work serves "
+                        "them in the same order",
+                        policy->policy->name);
+    const char *what = model->clock == BAL_CLOCK_SLOTTED             ? "slotted time"
+                       : model->tasks > 1                            ? "jobs of several tasks"
+                       : model->curve.kind != BAL_CURVE_CONSTANT     ? "a load curve"
+                       : run->initial || model->start.busy > 0       ? "servers that begin with jobs"
+                       : run->speedup < 0 || !isfinite(run->speedup) ? "a speedup that is not above 0"
+                                                                     : NULL;
+    return what ? bal_fail(err, BAL_E_MODEL, "recorded jobs cannot be replayed with %s", what) : BAL_OK;
+}
+
+enum { SPANS_MAX = 10000 };
+
+/* A trace and a history ask for the event engine. */
+static enum bal_code choose_engine(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                   const struct bal_run *run, enum bal_engine *engine,
+                                   struct bal_error *err) {
+    enum bal_code code = check_trace(model, policy, run, err);
+    if (!code)
+        code = bal_simulate_check(model, policy, run->engine, engine, err);
+    if (code || !(run->trace || run->history))
+        return code;
+    if (run->engine == BAL_ENGINE_AUTO && *engine == BAL_ENGINE_MARKOV)
+        *engine = BAL_ENGINE_EVENT;
+    if (*engine != BAL_ENGINE_EVENT)
+        return bal_fail(err, BAL_E_MODEL, "%s needs engine 'event', not '%s'; use event or auto",
+                        run->trace ? "a replay of recorded jobs" : "a history", bal_engine_text(*engine));
+    if (run->history && (run->history->spans < 1 || run->history->spans > SPANS_MAX))
+        return bal_fail(err, BAL_E_RANGE, "a history of %zu spans; it can have 1 to %d", run->history->spans,
+                        SPANS_MAX);
+    return BAL_OK;
+}
+
 enum bal_code bal_simulate(const struct bal_model *model, const struct bal_policy_spec *policy,
                            const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
     enum bal_engine engine = run->engine;
-    enum bal_code code = bal_simulate_check(model, policy, run->engine, &engine, err);
+    enum bal_code code = choose_engine(model, policy, run, &engine, err);
     if (code)
         return code;
     if (!(run->time > 0) || !isfinite(run->time))
         return bal_fail(err, BAL_E_RANGE, "time %g is not a number above 0", run->time);
-    if (engine == BAL_ENGINE_SLOTTED && run->time > SLOTS_MAX)
+    if (model->clock == BAL_CLOCK_SLOTTED && run->time > SLOTS_MAX)
         return bal_fail(err, BAL_E_RANGE, "%g slots are too many; at most %g", run->time, SLOTS_MAX);
     if (!isnan(run->warmup) && run->warmup != BAL_WARMUP_MSER && !(run->warmup >= 0 && run->warmup <= 0.999))
         return bal_fail(err, BAL_E_RANGE, "warm-up %g is not a fraction from 0 to 0.999", run->warmup);
@@ -168,10 +278,11 @@ enum bal_code bal_simulate(const struct bal_model *model, const struct bal_polic
     if (code)
         return code;
     const double start = wall_clock();
-    code = (engine == BAL_ENGINE_SLOTTED  ? bal_engine_slotted
-            : engine == BAL_ENGINE_POOLED ? bal_engine_pooled
-            : engine == BAL_ENGINE_MARKOV ? bal_engine_markov
-                                          : bal_engine_event)(model, policy, run, trial, err);
+    code = (engine == BAL_ENGINE_SLOTTED    ? bal_engine_slotted
+            : engine == BAL_ENGINE_STEALING ? bal_engine_stealing
+            : engine == BAL_ENGINE_POOLED   ? bal_engine_pooled
+            : engine == BAL_ENGINE_MARKOV   ? bal_engine_markov
+                                            : bal_engine_event)(model, policy, run, trial, err);
     const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
     trial->metric[BAL_MEMORY_BITS] = bal_policy_memory_bits(policy, &setting);
     trial->engine = engine;

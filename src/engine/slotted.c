@@ -72,28 +72,17 @@ static inline void move_level(struct slotted *s, uint32_t from, uint32_t to) {
     s->held[to < TOP ? to : TOP] -= s->offset;
 }
 
-static void finish_many(struct channel *all, uint64_t completion, uint64_t count) {
-    all->completed += count;
-    all->response += (double)(completion * count);
-    all->waiting += (double)((completion - 1) * count);
-    bal_histogram_add_many(&all->response_histogram, (double)completion, count);
-    if (completion == 1)
-        all->immediate += count;
-    else
-        bal_histogram_add_many(&all->waiting_histogram, (double)(completion - 1), count);
-}
-
 static inline void finish(struct slotted *s, uint32_t completion, uint32_t count) {
     if (__builtin_expect(completion < COUNTED, 1))
         s->finished[completion] += count;
     else
-        finish_many(&s->tally.all, completion, count);
+        tally_complete_slots(&s->tally.all, completion, count);
 }
 
 static void flush_finished(struct slotted *s) {
     for (uint32_t completion = 1; completion < COUNTED; completion++)
         if (s->finished[completion]) {
-            finish_many(&s->tally.all, completion, s->finished[completion]);
+            tally_complete_slots(&s->tally.all, completion, s->finished[completion]);
             s->finished[completion] = 0;
         }
 }
@@ -317,9 +306,10 @@ static enum bal_code set_up_policy(struct slotted *s, const struct bal_policy_sp
     if (!s->state || (s->job.split && !s->fleet.shares))
         return BAL_E_MEMORY;
     bal_policy_init(spec, &setting, s->state);
-    /* All servers start idle and the dispatcher knows it: those reports cost nothing. */
+    /* The dispatcher knows which servers start idle: those reports cost nothing. */
     for (uint32_t server = 0; server < s->servers; server++)
-        bal_policy_report(spec, s->state, BAL_REPORT_IDLE, server);
+        if (s->jobs[server] == 0)
+            bal_policy_report(spec, s->state, BAL_REPORT_IDLE, server);
     return BAL_OK;
 }
 
@@ -336,7 +326,12 @@ static enum bal_code set_up(struct slotted *s, const struct bal_policy_spec *pol
     bal_rng_init(&s->arrivals, s->run->seed, s->run->replication, BAL_STREAM_ARRIVALS);
     bal_rng_init(&s->service, s->run->seed, s->run->replication, BAL_STREAM_SERVICE);
     bal_rng_init(&s->decisions, s->run->seed, s->run->replication, BAL_STREAM_POLICY);
-    const enum bal_code code = set_up_policy(s, policy);
+    const uint32_t *initial = s->run->initial; /* arrived in slot 0 */
+    enum bal_code code = BAL_OK;
+    for (uint32_t server = 0; initial && server < s->servers && !code; server++)
+        code = initial[server] > 0 ? join(s, server, initial[server]) : BAL_OK;
+    if (!code)
+        code = set_up_policy(s, policy);
     return code ? code : bal_tally_init_slotted(&s->tally, s->run);
 }
 

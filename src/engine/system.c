@@ -31,7 +31,7 @@ static enum bal_code set_up_policy(struct system *system, const struct bal_polic
     bal_policy_init(spec, setting, system->state);
     /* The dispatcher knows the state in which servers start: those reports cost nothing. */
     for (uint32_t server = 0; server < system->servers; server++) {
-        if (first_jobs(system, server) > 0)
+        if (first_jobs(system, server) > system_room(system, system->features))
             continue;
         const bool on = !(system->features & POWERED) || bal_set_contains(system->standby, server);
         const bool setup = !on && bal_set_contains(system->setup, server);
@@ -44,9 +44,10 @@ static enum bal_code set_up_policy(struct system *system, const struct bal_polic
     return BAL_OK;
 }
 
-static unsigned features_of(const struct bal_model *model, const struct bal_policy *policy, bool plain) {
+static unsigned features_of(const struct bal_model *model, const struct bal_policy *policy,
+                            const struct bal_run *run) {
     unsigned features = 0;
-    if (policy->flags & BAL_NEEDS_INDEX && !plain)
+    if (policy->flags & BAL_NEEDS_INDEX && !run->plain)
         features |= INDEXED;
     if (policy->wants & BAL_WANTS_IDLE)
         features |= REPORTING;
@@ -62,6 +63,14 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
         features |= VARYING;
     if (model->tasks > 1)
         features |= TASKS;
+    if (model->slots > 1)
+        features |= MANY;
+    if (model->steal.kind != BAL_STEAL_NONE)
+        features |= STEALING;
+    if (run->trace)
+        features |= RECORDED;
+    if (run->history && run->replication == 0)
+        features |= HISTORIED;
     if (!model->classes)
         return features;
     features |= RANKED;
@@ -73,6 +82,19 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
     return features;
 }
 
+static enum bal_code set_up_slots(struct system *system, uint32_t words) {
+    if (!(system->features & MANY))
+        return BAL_OK;
+    const size_t slots = (size_t)system->servers * system->slots;
+    system->in_slot = malloc(slots * item_words(words, system->features) * sizeof *system->in_slot);
+    system->vacant = malloc(slots * sizeof *system->vacant);
+    if (!system->in_slot || !system->vacant)
+        return BAL_E_MEMORY;
+    for (size_t i = 0; i < slots; i++)
+        system->vacant[i] = (uint32_t)i;
+    return BAL_OK;
+}
+
 static enum bal_code set_up_queues(struct system *system, uint32_t words) {
     const uint32_t servers = system->servers;
     const unsigned features = system->features;
@@ -82,7 +104,8 @@ static enum bal_code set_up_queues(struct system *system, uint32_t words) {
         code = bal_by_length_init(&system->by_length, servers);
     if (code)
         return code;
-    system->length = features & LANED ? calloc(servers, sizeof *system->length) : system->queues.length;
+    system->length =
+        features & (LANED | MANY) ? calloc(servers, sizeof *system->length) : system->queues.length;
     system->urgent = features & RANKED ? calloc(servers, sizeof *system->urgent) : NULL;
     system->serving = features & HOLDING ? calloc(servers, sizeof *system->serving) : NULL;
     system->idle = features & RATED ? malloc(bal_set_size(servers)) : NULL;
@@ -158,7 +181,7 @@ static enum bal_code set_up_fleet(struct system *system) {
 
 static void set_next_stop(struct system *system) {
     const struct bal_path *path = system->run->path;
-    system->next_stop = system->tally.slice_end;
+    system->next_stop = fmin(system->tally.slice_end, history_next(&system->history));
     if (path && system->sampled < path->times && path->time[system->sampled] < system->next_stop)
         system->next_stop = path->time[system->sampled];
 }
@@ -171,7 +194,8 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     system->servers = setting.servers;
     system->policy = policy->policy;
     system->run = run;
-    system->features = features_of(model, policy->policy, run->plain);
+    system->features = features_of(model, policy->policy, run);
+    system->slots = model->slots > 1 ? model->slots : 1;
     system->job = (struct bal_job){.count = model->tasks > 1 ? model->tasks : 1, .split = model->tasks > 1};
     system->high = model->high;
     const double mean_speed = bal_servers_capacity(&model->servers) / setting.servers;
@@ -187,9 +211,16 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     system->start = model->start;
     enum bal_code code = set_up_queues(system, words);
     if (!code)
+        code = set_up_slots(system, words);
+    if (!code)
         code = set_up_fleet(system);
     if (!code)
         code = bal_tally_init(&system->tally, run, model->size.mean, model->classes);
+    if (!code)
+        code =
+            bal_history_init(&system->history, system->features & HISTORIED ? run->history : NULL, run->time);
+    system->tally.slots = system->slots;
+    system->tally.stealing = system->features & STEALING;
     if (!code)
         code = set_up_power(system, model, policy);
     if (!code)
@@ -207,6 +238,9 @@ void bal_system_fini(struct system *system) {
     bal_queues_fini(&system->queues);
     bal_by_length_fini(&system->by_length);
     bal_tally_fini(&system->tally);
+    bal_history_fini(&system->history);
+    free(system->in_slot);
+    free(system->vacant);
     free(system->urgent);
     free(system->serving);
     free(system->idle);
@@ -232,6 +266,7 @@ enum bal_code bal_system_begin(struct system *system,
 void bal_system_sample(struct system *system, double now) {
     const struct bal_path *path = system->run->path;
     const struct tally *tally = &system->tally;
+    bal_history_advance(&system->history, tally, system->servers, now);
     for (; path && system->sampled < path->times && path->time[system->sampled] <= now; system->sampled++) {
         double *row = path->fraction + system->sampled * path->levels;
         for (size_t i = 0; i < path->levels; i++)
@@ -260,18 +295,31 @@ enum bal_code bal_system_advance(struct system *system, double now) {
     set_next_stop(system);
     if (system->run->stop && *system->run->stop)
         return BAL_E_STOPPED;
+    if (isinf(system->next_stop)) /* the drain may be long: it, too, can be stopped */
+        system->next_stop = now + tally->time / tally->slices;
     return BAL_OK;
 }
 
+enum bal_code bal_system_drained(struct system *system, double now) {
+    const enum bal_code code = bal_system_advance(system, now);
+    if (code)
+        return code;
+    bal_system_sample(system, INFINITY);
+    return bal_tally_end(&system->tally, now, system->fleet.probes) ? BAL_E_STOPPED : BAL_E_MEMORY;
+}
+
 /* A server reports at most twice for each job that starts it: when it has run out of work or has been set up,
- * and when it switches off. One that begins standing by switches off once for free, and one that begins in
+ * and when it switches off. With slots it reports at most once for each job that leaves it, besides. One that
+ * begins standing by switches off once for free, and one that begins in
  * set-up has two reports for free. */
 static void check_reports(struct system *system) {
     const struct totals *totals = &system->tally.totals;
     const uint64_t jobs = totals->arrivals + totals->lost + totals->refused;
-    system->now = system->tally.time;
-    if (system->features & POWERED && totals->reports > 2 * jobs + system->began_on + 2 * system->began_setup)
-        bal_system_broken(system, "servers have sent more than two reports a job");
+    const uint64_t most = system->features & MANY ? 3 : 2;
+    system->now = system->tally.end;
+    if (system->features & POWERED &&
+        totals->reports > most * jobs + system->began_on + 2 * system->began_setup)
+        bal_system_broken(system, "servers have sent more reports than jobs can cause");
 }
 
 enum bal_code bal_system_end(struct system *system, enum bal_code code, struct bal_trial *trial,
@@ -279,9 +327,12 @@ enum bal_code bal_system_end(struct system *system, enum bal_code code, struct b
     if (code == BAL_E_MEMORY)
         return bal_fail(err, code, "not enough memory: the queues of %u servers hold %lld jobs",
                         system->servers, (long long)bal_tally_queue(&system->tally));
+    if (code != BAL_E_STOPPED) /* recorded jobs that cannot be read: *err says why */
+        return code;
     if (!tally_done(&system->tally))
         return bal_fail(err, BAL_E_STOPPED, "stopped before the end");
     check_reports(system);
+    bal_history_finish(&system->history, &system->tally);
     bal_tally_finish(&system->tally, system->servers, trial);
     return BAL_OK;
 }

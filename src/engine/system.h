@@ -11,6 +11,7 @@
 #include "ballast/set.h"
 #include "base/by_length.h"
 #include "base/queues.h"
+#include "engine/history.h"
 #include "engine/tally.h"
 
 enum {
@@ -25,6 +26,12 @@ enum {
     POWERED = 256,  /* servers switch themselves off and are woken */
     BOUNDED = 512,  /* buffers are finite */
     VARYING = 1024, /* the arrival rate varies over time */
+    /* The event engine's alone: */
+    MANY = 2048,       /* servers work on several jobs at once */
+    STEALING = 4096,   /* servers that run out of work steal */
+    RECORDED = 8192,   /* jobs come from a trace */
+    HISTORIED = 16384, /* a history is kept */
+    UNUSUAL = MANY | STEALING | RECORDED | HISTORIED
 };
 
 /* As features for the choice of a loop: the one that looks at them as it goes. */
@@ -41,10 +48,16 @@ struct system {
     struct bal_rng rng; /* the policy's */
     struct bal_job job;
     struct bal_fleet fleet;
-    struct bal_queues queues; /* one for each server; two where LANED: the high jobs of server s are in 2 s */
+    struct bal_queues queues; /* one for each server; two where LANED: the high jobs of server s are in 2 s.
+                               * Where MANY only those that wait; the others have a slot. */
     uint32_t *length;         /* jobs at each server */
     uint32_t *urgent;         /* of these, high ones (RANKED) */
-    uint8_t *serving;         /* rank in service (HOLDING) */
+    uint8_t *serving;         /* rank in service (HOLDING, but not MANY) */
+    /* MANY: slot i of server s is s slots + i. As many jobs as there are, up to the number of slots, are in
+     * service. */
+    uint32_t slots;
+    union bal_word *in_slot; /* the job in each slot */
+    uint32_t *vacant;        /* for each server: its free slots, first in its row of `slots` places */
     struct bal_by_length by_length;
     struct bal_set *idle; /* RATED */
     double report_rate;   /* of each idle server */
@@ -65,8 +78,9 @@ struct system {
     double per_most; /* 1 / its largest value */
     struct bal_rng thinning_rng;
     struct tally tally;
-    double next_stop; /* when the loop must call bal_system_advance: the end of a slice, or a time of the path
-                       */
+    struct history history;
+    double next_stop; /* when the loop must call bal_system_advance: the end of a slice or of a span of the
+                       * history, or a time of the path */
     size_t sampled;   /* times of the path that have passed */
     const struct bal_run *run;
     double now;
@@ -88,11 +102,15 @@ enum bal_code bal_system_begin(struct system *system,
  * it is complete. */
 enum bal_code bal_system_advance(struct system *system, double now);
 
-/* Notes the present state for all times of the path up to now. Events that happen inside a step of the loop
- * call it first, so that the path shows what was there before them. */
+/* The last recorded job has left, and `now` is not before the end of the run: closes what is open. */
+enum bal_code bal_system_drained(struct system *system, double now);
+
+/* Notes the present state for all times of the path and spans of the history up to now. Events that happen
+ * inside a step of the loop call it first, so that the path shows what was there before them. */
 void bal_system_sample(struct system *system, double now);
 
-/* What the loop's answer means: fills in *trial if the run is complete, else tells why not. */
+/* What the loop's answer means: fills in *trial if the run is complete, else tells why not, but for codes
+ * besides BAL_E_MEMORY and BAL_E_STOPPED, where *err is set already. */
 enum bal_code bal_system_end(struct system *system, enum bal_code code, struct bal_trial *trial,
                              struct bal_error *err);
 
@@ -168,15 +186,21 @@ static inline void system_end_setup(struct system *system, double now, uint32_t 
     system->policy->report(system->state, BAL_REPORT_ON, server);
 }
 
+/* The most jobs with which a server has a free slot, and so is idle in the eyes of the dispatcher: with one
+ * slot none. */
+static inline uint32_t system_room(const struct system *system, unsigned features) {
+    return features & MANY ? system->slots - 1 : 0;
+}
+
 /* A server has one job more / less. */
 static inline bool system_count_up(struct system *system, double now, uint32_t server, uint32_t rank,
                                    unsigned features) {
-    const uint32_t before = features & LANED ? system->length[server]++ : system->length[server] - 1;
+    const uint32_t before = features & (LANED | MANY) ? system->length[server]++ : system->length[server] - 1;
     if (features & RANKED && rank == 0)
         tally_high_up(&system->tally, now, ++system->urgent[server]);
     if (features & INDEXED && !bal_by_length_up(&system->by_length, server, before))
         return false;
-    if (features & RATED && before == 0)
+    if (features & RATED && before == system_room(system, features))
         bal_set_remove(system->idle, server);
     if (features & POWERED && before == 0)
         system_leave_standby(system, now, server);
@@ -186,17 +210,17 @@ static inline bool system_count_up(struct system *system, double now, uint32_t s
 
 static inline uint32_t system_count_down(struct system *system, double now, uint32_t server, uint32_t rank,
                                          unsigned features) {
-    const uint32_t left = features & LANED ? --system->length[server] : system->length[server];
+    const uint32_t left = features & (LANED | MANY) ? --system->length[server] : system->length[server];
     if (features & RANKED && rank == 0)
         tally_high_down(&system->tally, now, system->urgent[server]--);
     tally_down(&system->tally, now, left + 1);
     if (features & INDEXED)
         bal_by_length_down(&system->by_length, server, left + 1);
-    if (features & RATED && left == 0)
+    if (features & RATED && left == system_room(system, features))
         bal_set_insert(system->idle, server);
     if (features & POWERED && left == 0)
         system_stand_by(system, now, server);
-    if (features & REPORTING && left == 0) {
+    if (features & REPORTING && left <= system_room(system, features)) {
         system->tally.totals.reports++;
         system->policy->report(system->state, BAL_REPORT_IDLE, server);
     }
@@ -241,11 +265,11 @@ static inline void system_check_server(struct system *system, double now, uint32
 }
 
 static inline void system_draw_class(struct system *system, unsigned features) {
-    if (features & RANKED)
+    if (features & RANKED && !(features & RECORDED)) /* a recorded job has its class */
         system->job.rank = bal_rng_uniform(&system->class_rng) >= system->high;
 }
 
-/* Draws the class of the next job and asks the policy where it goes. */
+/* Draws the class of the next job, unless it is recorded, and asks the policy where it goes. */
 static inline struct bal_decision system_route(struct system *system, double now, unsigned features) {
     const uint64_t probes = system->fleet.probes;
     system_draw_class(system, features);
@@ -262,16 +286,25 @@ static inline struct bal_decision system_route(struct system *system, double now
     return decision;
 }
 
-/* The job in service at a server is complete: measures it and drops it. Returns how many jobs are left. */
-static inline uint32_t system_complete(struct system *system, double now, uint32_t server, uint32_t words,
-                                       unsigned features) {
-    const uint32_t lane = lane_in_service(system, server, features);
-    union bal_word *item = bal_queues_at(&system->queues, lane, words, 0);
+/* A job is complete. Returns its rank. */
+static inline uint32_t system_measure(struct system *system, double now, union bal_word *item, uint32_t words,
+                                      unsigned features) {
     const double response = now - item[0].real;
     const uint32_t rank = features & RANKED ? *item_tag(item, words) & TAG_RANK : 0;
     tally_complete(&system->tally, &system->tally.all, response);
     if (features & RANKED)
         tally_complete(&system->tally, &system->tally.by_class[rank], response);
+    if (features & HISTORIED)
+        history_complete(&system->history, &system->tally, item[0].real, response);
+    return rank;
+}
+
+/* The job in service at a server is complete: measures it and drops it. Returns how many jobs are left. */
+static inline uint32_t system_complete(struct system *system, double now, uint32_t server, uint32_t words,
+                                       unsigned features) {
+    const uint32_t lane = lane_in_service(system, server, features);
+    const uint32_t rank =
+        system_measure(system, now, bal_queues_at(&system->queues, lane, words, 0), words, features);
     bal_queues_drop(&system->queues, lane);
     return system_count_down(system, now, server, rank, features);
 }

@@ -7,6 +7,8 @@
 /* When a slice begins; the division is rounded last, so that it is exact where slices are whole numbers of
  * slots. */
 static double boundary(const struct tally *tally, unsigned slice) {
+    if (slice > tally->slices)
+        return INFINITY;
     const double time = tally->time * slice / tally->slices;
     return tally->slotted ? floor(time) : time;
 }
@@ -15,7 +17,7 @@ static enum bal_code start(struct tally *tally, const struct bal_run *run) {
     tally->slice_end = boundary(tally, 1);
     tally->fixed_warmup = run->warmup != BAL_WARMUP_MSER;
     if (tally->fixed_warmup) {
-        const double part = isnan(run->warmup) ? BAL_WARMUP_DEFAULT : run->warmup;
+        const double part = !isnan(run->warmup) ? run->warmup : run->trace ? 0 : BAL_WARMUP_DEFAULT;
         const unsigned slice = (unsigned)lrint(part * tally->slices);
         tally->warmup_slice = slice < tally->slices ? slice : tally->slices - 1;
     }
@@ -26,6 +28,8 @@ enum bal_code bal_tally_init(struct tally *tally, const struct bal_run *run, dou
     memset(tally, 0, sizeof *tally);
     tally->time = run->time;
     tally->slices = SLICES;
+    tally->drains = run->trace;
+    tally->slots = 1;
     tally->per_unit = 1 / unit;
     if (classes && !(tally->by_class = calloc(2, sizeof *tally->by_class)))
         return BAL_E_MEMORY;
@@ -42,11 +46,13 @@ enum bal_code bal_tally_init_slotted(struct tally *tally, const struct bal_run *
 }
 
 void bal_tally_fini(struct tally *tally) {
-    for (unsigned i = 0; i < tally->snapshots; i++)
+    for (unsigned i = 0; i < tally->snapshots; i++) {
+        free(tally->snapshot[i].load.count);
         for (unsigned which = 0; which < CHANNELS; which++) {
             free(tally->snapshot[i].channel[which].response_histogram.count);
             free(tally->snapshot[i].channel[which].waiting_histogram.count);
         }
+    }
     free(tally->by_class);
     tally->by_class = NULL;
     tally->snapshots = 0;
@@ -114,7 +120,7 @@ static bool take_snapshot(struct tally *tally) {
     struct snapshot *snapshot = &tally->snapshot[tally->snapshots++];
     snapshot->slice = tally->slice;
     snapshot->totals = tally->totals;
-    bool packed = true;
+    bool packed = pack(&tally->load, &snapshot->load);
     for (unsigned which = 0; which < channels(tally); which++)
         packed = pack_channel(channel_of(tally, which), &snapshot->channel[which]) && packed;
     return packed;
@@ -149,13 +155,25 @@ bool bal_tally_close_slice(struct tally *tally, uint64_t probes) {
         totals->power[i] += tally->power[i].area + (double)tally->power[i].count * width;
         tally->power[i].area = 0;
     }
+    totals->working += tally->working.area + (double)tally->working.count * width;
+    tally->working.area = 0;
     totals->queue += queue;
     totals->probes = probes;
     totals->arrivals = tally->all.completed + (uint64_t)bal_tally_queue(tally);
-    tally->slice_queue[tally->slice++] = queue / width;
-    tally->slice_start = tally->slice_end;
+    if (tally->slice < tally->slices) /* not the drain */
+        tally->slice_queue[tally->slice] = queue / width;
+    tally->end = tally->slice_start = tally->slice_end;
+    tally->slice++;
     tally->slice_end = boundary(tally, tally->slice + 1);
     return !may_end_warmup(tally) || take_snapshot(tally);
+}
+
+bool bal_tally_end(struct tally *tally, double now, uint64_t probes) {
+    while (tally->slice < tally->slices) /* the end of the last one may lie a rounding error behind now */
+        if (!bal_tally_close_slice(tally, probes))
+            return false;
+    tally->slice_end = fmax(now, tally->slice_start);
+    return bal_tally_close_slice(tally, probes);
 }
 
 /* Slices that MSER-5 takes for warm-up. */
@@ -182,8 +200,12 @@ static void subtract_totals(struct totals *totals, const struct totals *before) 
     totals->moves -= before->moves;
     totals->lost -= before->lost;
     totals->refused -= before->refused;
+    totals->requests -= before->requests;
+    totals->steals -= before->steals;
+    totals->stolen -= before->stolen;
     for (unsigned i = 0; i < POWER_STATES; i++)
         totals->power[i] -= before->power[i];
+    totals->working -= before->working;
     totals->queue -= before->queue;
     for (unsigned i = 0; i < LEVELS; i++) {
         totals->tail[i] -= before->tail[i];
@@ -193,6 +215,7 @@ static void subtract_totals(struct totals *totals, const struct totals *before) 
 
 static void cut_warmup(struct tally *tally, const struct snapshot *cut) {
     subtract_totals(&tally->totals, &cut->totals);
+    subtract_packed(&tally->load, &cut->load);
     for (unsigned which = 0; which < channels(tally); which++)
         subtract_channel(channel_of(tally, which), &cut->channel[which]);
 }
@@ -269,8 +292,32 @@ static void message_metrics(const struct totals *totals, double time, double *me
     metric[BAL_MESSAGES_PER_TIME] = (probes + reports) / time;
 }
 
+static void stealing_metrics(const struct totals *totals, uint32_t servers, double time, double *metric) {
+    metric[BAL_STEALING_REQUESTS] = (double)totals->requests / time / servers;
+    metric[BAL_STEALING_STEALS] = (double)totals->steals / time / servers;
+    metric[BAL_STEALING_MOVED] = (double)totals->stolen / offered(totals);
+}
+
+static double watts_of(const struct bal_watts *watts, double busy, double standby, double setup, double off) {
+    return busy * watts->busy + standby * watts->idle + setup * watts->setup + off * watts->off;
+}
+
+static double area_until(const struct level *level, double width) {
+    return level->area + (double)level->count * width;
+}
+
+double bal_tally_energy(const struct tally *tally, uint32_t servers, double until) {
+    const double width = until - tally->slice_start, all = servers * until;
+    const double busy = tally->totals.tail[1] + area_until(&tally->level[1], width);
+    const double *power = tally->totals.power;
+    const double standby =
+        tally->powered ? power[POWER_STANDBY] + area_until(&tally->power[POWER_STANDBY], width) : all - busy;
+    const double setup = power[POWER_SETUP] + area_until(&tally->power[POWER_SETUP], width);
+    return watts_of(&tally->watts, busy, standby, setup, all - busy - standby - setup);
+}
+
 /* Mean watts of a server, joules of a job, and what is spent above the least that the work needs: a busy
- * server for every job in service. */
+ * server for every job in service, or for as many as a server can work on. */
 static void power_metrics(const struct tally *tally, uint32_t servers, double time, double *metric) {
     const struct totals *totals = &tally->totals;
     const struct bal_watts *watts = &tally->watts;
@@ -278,8 +325,9 @@ static void power_metrics(const struct tally *tally, uint32_t servers, double ti
     const double standby = tally->powered ? totals->power[POWER_STANDBY] / time / servers : 1 - busy;
     const double setup = totals->power[POWER_SETUP] / time / servers;
     const double off = 1 - busy - standby - setup;
-    const double mean = busy * watts->busy + standby * watts->idle + setup * watts->setup + off * watts->off;
-    const double least = busy * watts->busy + (1 - busy) * watts->off;
+    const double mean = watts_of(watts, busy, standby, setup, off);
+    const double needed = tally->slots > 1 ? totals->working / tally->slots / time / servers : busy;
+    const double least = needed * watts->busy + (1 - needed) * watts->off;
     metric[BAL_POWER_MEAN] = mean;
     metric[BAL_POWER_WASTE] = mean / least - 1;
     metric[BAL_ENERGY_PER_JOB] = mean * servers * time / (double)tally->all.completed;
@@ -291,6 +339,13 @@ static void power_metrics(const struct tally *tally, uint32_t servers, double ti
     metric[BAL_REFUSED] = (double)totals->refused / offered(totals);
 }
 
+static void load_metrics(const struct tally *tally, double *metric) {
+    percentiles(tally, &tally->load, &metric[BAL_LOAD_P50]);
+    const double last = metric[BAL_LOAD_P999] - metric[BAL_LOAD_P99];
+    const double before = metric[BAL_LOAD_P99] - metric[BAL_LOAD_P90];
+    metric[BAL_LOAD_TAIL] = before > 0 ? last / before : NAN;
+}
+
 void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *trial) {
     trial->events = tally->totals.arrivals + tally->all.completed;
     for (unsigned q = 0; q < 4; q++)
@@ -299,7 +354,7 @@ void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *t
     trial->warmup = cut ? boundary(tally, cut->slice) : 0;
     if (cut)
         cut_warmup(tally, cut);
-    const double time = tally->time - trial->warmup;
+    const double time = (tally->drains ? tally->end : tally->time) - trial->warmup;
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         trial->metric[m] = NAN;
     trial->metric[BAL_TRANSIENT] = (double)transient(tally) / tally->slices;
@@ -309,6 +364,10 @@ void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *t
     queue_metrics(tally, servers, time, trial);
     message_metrics(&tally->totals, time, trial->metric);
     power_metrics(tally, servers, time, trial->metric);
+    if (tally->stealing)
+        stealing_metrics(&tally->totals, servers, time, trial->metric);
+    if (bal_histogram_total(&tally->load) > 0)
+        load_metrics(tally, trial->metric);
     trial->jobs = tally->all.completed;
     if (trial->response)
         *trial->response = tally->all.response_histogram;

@@ -4,7 +4,8 @@
  * warm-up and drift are judged afterwards. To be able to take the warm-up out of everything else, the sums
  * are copied at those slice boundaries where it may end; what was measured is then the total less the copy.
  * In slotted time a slice is a whole number of slots, so that slices may differ by one slot, and a run of
- * fewer than SLICES slots has a slice for each of them.
+ * fewer than SLICES slots has a slice for each of them. A run of recorded jobs has one slice more, which
+ * stays open until the last of them has left.
  *
  * The fraction of servers with at least k jobs is integrated without touching the other levels: a server that
  * reaches level k at time x (since the slice began) adds -x to that level, one that leaves it adds +x, and at
@@ -62,8 +63,12 @@ struct totals {
     uint64_t moves;             /* jobs moved from one server to another */
     uint64_t lost;              /* jobs sent to a server whose buffer was full */
     uint64_t refused;           /* jobs that no server was there for */
+    uint64_t requests;          /* of servers that want to steal */
+    uint64_t steals;            /* requests that got something */
+    uint64_t stolen;            /* jobs that went with them */
     double power[POWER_STATES]; /* integral of the number of servers in each state but busy */
     double queue;               /* integral of the total queue over time */
+    double working;             /* integral of the number of jobs in service; with slots only */
     double tail[LEVELS];        /* integral of the number of servers with at least i jobs */
     double high_tail[LEVELS];   /* the same for jobs of the high class */
 };
@@ -72,20 +77,27 @@ struct snapshot {
     unsigned slice;
     struct totals totals;
     struct packed_channel channel[CHANNELS];
+    struct packed_histogram load;
 };
 
 struct tally {
     double time;     /* length of the run */
     bool slotted;    /* times are whole numbers of slots */
-    unsigned slices; /* how many there are */
+    unsigned slices; /* how many there are, that of the drain not counted */
+    bool drains;     /* after the last slice the run goes on until bal_tally_end */
+    double end;      /* when it ended; 0: not known yet */
     unsigned slice;  /* how many are closed */
     double slice_start, slice_end;
     double per_unit; /* 1 / mean size: histograms hold times in units of it */
     struct level level[LEVELS];
     struct level high_level[LEVELS];  /* by jobs of the high class */
     struct level power[POWER_STATES]; /* as the levels */
+    struct level working;             /* jobs in service; kept where a server works on several of them */
+    uint32_t slots;                   /* ... and how many that can be; otherwise 1 */
     bool powered;                     /* servers can be off; otherwise those without jobs stand by */
     struct bal_watts watts;
+    bool stealing;             /* servers steal; set by the engine, after init, for the metrics of it */
+    struct bal_histogram load; /* of the total queue at the end of slots; kept by the engine of stealing */
     struct totals totals;
     struct channel all;
     struct channel *by_class; /* high and low; NULL without classes */
@@ -108,11 +120,18 @@ int64_t bal_tally_queue(const struct tally *tally);
 /* Closes the current slice. probes is the fleet's meter. Returns false when there is no memory. */
 bool bal_tally_close_slice(struct tally *tally, uint64_t probes);
 
+/* Ends a run that drains; now is not before the end of its slices. */
+bool bal_tally_end(struct tally *tally, double now, uint64_t probes);
+
+/* Watts times time that the fleet has spent, the warm-up included, from the start to a time at which or after
+ * which nothing has happened yet. */
+double bal_tally_energy(const struct tally *tally, uint32_t servers, double until);
+
 /* Works out the metrics of a complete run. */
 void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *trial);
 
 static inline bool tally_done(const struct tally *tally) {
-    return tally->slice == tally->slices;
+    return tally->slice == tally->slices + tally->drains;
 }
 
 static inline void level_up(struct level *levels, double since, uint32_t length) {
@@ -157,6 +176,17 @@ static inline void tally_power_down(struct tally *tally, double now, unsigned st
     tally->power[state].area += now - tally->slice_start;
 }
 
+/* A server begins or ends to work on a job; only where it can work on several. */
+static inline void tally_work_up(struct tally *tally, double now) {
+    tally->working.count++;
+    tally->working.area -= now - tally->slice_start;
+}
+
+static inline void tally_work_down(struct tally *tally, double now) {
+    tally->working.count--;
+    tally->working.area += now - tally->slice_start;
+}
+
 /* A job has joined a server that now has `length` jobs; if it is alone it starts at once. */
 static inline void tally_join(struct tally *tally, uint32_t length) {
     tally->all.immediate += length == 1;
@@ -174,6 +204,18 @@ static inline void tally_complete(const struct tally *tally, struct channel *cha
     channel->completed++;
     channel->response += response;
     bal_histogram_add(&channel->response_histogram, response * tally->per_unit);
+}
+
+/* Slotted time: so many jobs complete, each after so many slots, of which the last is that of its service. */
+static inline void tally_complete_slots(struct channel *channel, uint64_t response, uint64_t count) {
+    channel->completed += count;
+    channel->response += (double)(response * count);
+    channel->waiting += (double)((response - 1) * count);
+    bal_histogram_add_many(&channel->response_histogram, (double)response, count);
+    if (response == 1)
+        channel->immediate += count;
+    else
+        bal_histogram_add_many(&channel->waiting_histogram, (double)(response - 1), count);
 }
 
 #endif

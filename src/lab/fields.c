@@ -6,7 +6,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 const char *const bal_flags[] = {"no", "yes", "false", "true", NULL};
-const char *const bal_plot_kinds[] = {"axis", "cdf", "ccdf", "tail", "bars", NULL};
+const char *const bal_plot_kinds[] = {"axis", "cdf", "ccdf", "tail", "bars", "map", NULL};
 const char *const bal_measures[] = {"value", "ratio",   "difference", "exponent", "slope",
                                     "rank",  "verdict", "critical",   "crossing", NULL};
 const char *const bal_overs[] = {"each", "some", "largest", "smallest", NULL};
@@ -74,9 +74,11 @@ static const struct bal_field figure_fields[] = {
     {.name = "kind",
      CHOICE(bal_plot_kinds),
      .fallback = "axis",
-     .help = "`axis`: metrics against an axis; `cdf`, `ccdf`: distribution of response or waiting times; "
-             "`tail`: fraction of "
-             "servers with at least i jobs; `bars`"},
+     .help =
+         "`axis`: metrics against an axis; `cdf`, `ccdf`: distribution of response or waiting times; "
+         "`tail`: fraction of "
+         "servers with at least i jobs; `bars`; `map`: where in the plane of the axes `x` and `series` it is "
+         "stable"},
     {.name = "x",
      TEXT,
      .fallback = "",

@@ -76,6 +76,14 @@ static size_t print_servers(const struct bal_setup *setup, char *text, size_t si
     return bal_servers_print(&setup->c.model.servers, text, size);
 }
 
+static enum bal_code set_concurrency(struct bal_setup *setup, const char *text, struct bal_error *err) {
+    return whole_number(text, 1, 1e6, "a whole number of jobs from 1 to 1M", &setup->c.model.slots, err);
+}
+
+static size_t print_concurrency(const struct bal_setup *setup, char *text, size_t size) {
+    return print_number(setup->c.model.slots ? setup->c.model.slots : 1, text, size);
+}
+
 static const char *discipline_name(int i) {
     return bal_discipline_text((enum bal_discipline)i);
 }
@@ -253,6 +261,34 @@ static size_t print_split(const struct bal_setup *setup, char *text, size_t size
     return print_text(setup->c.model.split ? "yes" : "no", text, size);
 }
 
+static enum bal_code set_steal(struct bal_setup *setup, const char *text, struct bal_error *err) {
+    return bal_steal_parse(text, &setup->c.model.steal, err);
+}
+
+static size_t print_steal(const struct bal_setup *setup, char *text, size_t size) {
+    return bal_steal_print(&setup->c.model.steal, text, size);
+}
+
+static enum bal_code set_victims(struct bal_setup *setup, const char *text, struct bal_error *err) {
+    const bool others = strcmp(text, "others") == 0;
+    if (!others && strcmp(text, "all") != 0)
+        return bal_fail(err, BAL_E_UNKNOWN, "'%.60s' is neither all nor others", text);
+    setup->c.model.others = others;
+    return BAL_OK;
+}
+
+static size_t print_victims(const struct bal_setup *setup, char *text, size_t size) {
+    return print_text(setup->c.model.others ? "others" : "all", text, size);
+}
+
+static enum bal_code set_placement(struct bal_setup *setup, const char *text, struct bal_error *err) {
+    return bal_placement_parse(text, &setup->c.model.placement, err);
+}
+
+static size_t print_placement(const struct bal_setup *setup, char *text, size_t size) {
+    return bal_placement_print(&setup->c.model.placement, text, size);
+}
+
 /* ---- runs ---- */
 
 static enum bal_code set_jobs(struct bal_setup *setup, const char *text, struct bal_error *err) {
@@ -357,6 +393,12 @@ static const struct bal_field fleet_fields[] = {
      BOTH_BY(servers),
      .help =
          "how many, or groups COUNTxSPEED: `100`, `50x1,50x10`; slotted also COUNTxLAW: `50xuniform(1,19)`"},
+    {.name = "slots",
+     SETTING,
+     .whole = true,
+     .fallback = "1",
+     BOTH_BY(concurrency),
+     .help = "jobs that a server works on at once, each at its full speed"},
     {.name = "discipline",
      SETTING,
      .fallback = "auto",
@@ -433,6 +475,24 @@ static const struct bal_field workload_fields[] = {
      .fallback = "no",
      BOTH_BY(split),
      .help = "slotted: may a batch be divided among servers?"},
+    {.name = "steal",
+     SETTING,
+     .fallback = "none",
+     BOTH_BY(steal),
+     .help =
+         "how many jobs a server without work takes from another: `half`, `one`, `constant(K)` or just the "
+         "number, `log2`, `sqrt`, `fraction(A)`, `table(F F ...)`; slotted: under policy `stealing` alone"},
+    {.name = "victims",
+     SETTING,
+     .fallback = "all",
+     BOTH_BY(victims),
+     .help = "whom it asks: one of `all` servers, itself included, or of the `others`"},
+    {.name = "placement",
+     SETTING,
+     .fallback = "even",
+     BOTH_BY(placement),
+     .help = "policy `stealing`: where the generators of jobs sit: `even`, `hosts(K)` or just the number, "
+             "`moving`, `walk`, `map(HOST:GENERATORS ...)`"},
 };
 static const struct bal_field run_fields[] = {
     {.name = "jobs",
@@ -482,7 +542,7 @@ static const struct bal_field run_fields[] = {
      SETTING,
      .fallback = "auto",
      READ_BY(engine),
-     .help = "`auto`: chosen from the model; `markov`, `event` or `slotted`"},
+     .help = "`auto`: chosen from the model; `markov`, `event`, `slotted`, `pooled` or `stealing`"},
 };
 
 const struct bal_table bal_fleet_table = {"fleet", "The servers.", fleet_fields, COUNT(fleet_fields)};

@@ -23,8 +23,20 @@ static enum bal_code read_role(struct bal_reader *reader, int map, const char *f
     return BAL_OK;
 }
 
+/* A map has numbers on both of its axes. */
+static enum bal_code check_map(struct bal_reader *reader, int map, const struct bal_plot *plot) {
+    const int axes[] = {plot->x, plot->series};
+    for (int i = 0; i < 2; i++)
+        if (axes[i] < 0 || !reader->e->axis[axes[i]].numeric)
+            return bal_reader_fail(reader, map, i ? "series" : "x", BAL_E_MODEL,
+                                   "a map needs axes of the sweep as x and as series, both with ascending "
+                                   "numbers as values or labels");
+    return BAL_OK;
+}
+
 static enum bal_code read_roles(struct bal_reader *reader, int map, struct bal_plot *plot) {
-    const bool by_axis = plot->kind == BAL_PLOT_AXIS, by_bars = plot->kind == BAL_PLOT_BARS;
+    const bool by_map = plot->kind == BAL_PLOT_MAP, by_bars = plot->kind == BAL_PLOT_BARS;
+    const bool by_axis = plot->kind == BAL_PLOT_AXIS || by_map;
     const int x = bal_node_get(reader->document, map, "x");
     plot->x = by_bars ? BAL_BY_POLICY : by_axis ? 0 : BAL_BY_NOTHING;
     plot->series = BAL_BY_POLICY;
@@ -34,7 +46,8 @@ static enum bal_code read_roles(struct bal_reader *reader, int map, struct bal_p
                                "a figure of this kind has an x of its own; leave it out");
     if (by_axis && reader->e->axes == 0)
         return bal_reader_fail(reader, map, "figures", BAL_E_MODEL,
-                               "a figure of kind 'axis' needs a sweep; use kind bars, cdf, ccdf or tail");
+                               "a figure of kind '%s' needs a sweep; use kind bars, cdf, ccdf or tail",
+                               bal_plot_kinds[plot->kind]);
     enum bal_code code = read_role(reader, map, "x", &plot->x);
     if (code)
         return code;
@@ -45,6 +58,8 @@ static enum bal_code read_roles(struct bal_reader *reader, int map, struct bal_p
     if (plot->x == BAL_BY_POLICY)
         plot->series = BAL_BY_METRIC;
     code = read_role(reader, map, "series", &plot->series);
+    if (!code && by_map)
+        code = check_map(reader, map, plot);
     if (!code)
         code = read_role(reader, map, "panels", &plot->panels);
     if (!code)
@@ -60,9 +75,10 @@ static enum bal_code read_metrics(struct bal_reader *reader, int map, struct bal
         (struct bal_quantity){plot->kind == BAL_PLOT_TAIL ? BAL_METRIC_COUNT : BAL_RESPONSE_MEAN, 0};
     if (!y)
         return BAL_OK;
-    if (plot->kind == BAL_PLOT_TAIL)
+    if (plot->kind == BAL_PLOT_TAIL || plot->kind == BAL_PLOT_MAP)
         return bal_reader_fail(reader, y, "y", BAL_E_MODEL,
-                               "a figure of kind 'tail' has a y of its own; leave it out");
+                               "a figure of kind '%s' has a y of its own; leave it out",
+                               bal_plot_kinds[plot->kind]);
     const size_t count = bal_reader_count(reader, y);
     if (count > BAL_PLOT_METRICS_MAX)
         return bal_reader_fail(reader, y, "y", BAL_E_RANGE, "there are %zu metrics; at most %d are possible",

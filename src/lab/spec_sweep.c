@@ -142,9 +142,10 @@ static enum bal_code read_value(struct bal_reader *reader, int node, size_t inde
             return bal_fail(reader->err, BAL_E_MEMORY, "not enough memory for the experiment");
     }
     value->number = NAN;
-    bal_field_number(value->text[0], &value->number);
     if (!value->label)
         value->label = value->text[0];
+    if (!bal_field_number(value->text[0], &value->number))
+        bal_field_number(value->label, &value->number); /* constant(8) with label 8 */
     return BAL_OK;
 }
 

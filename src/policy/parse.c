@@ -36,12 +36,11 @@ static enum bal_code unknown_policy(const char *name, int length, struct bal_err
     char list[400] = "";
     struct writer w = {list, sizeof list, 0};
     struct bal_nearest nearest = {.text = name, .length = (size_t)length};
-    for (size_t i = 0; i < bal_policy_count + bal_pooled_count; i++) {
-        const char *known =
-            (i < bal_policy_count ? bal_policy_table[i] : bal_pooled_table[i - bal_policy_count])->name;
+    const struct bal_policy *known;
+    for (size_t i = 0; (known = bal_policy_at(i)); i++) {
         put(&w, i ? ", " : "");
-        put(&w, known);
-        bal_nearest_offer(&nearest, known);
+        put(&w, known->name);
+        bal_nearest_offer(&nearest, known->name);
     }
     if (nearest.name)
         return bal_fail(err, BAL_E_UNKNOWN, "unknown policy '%.*s'; did you mean '%s'?",
@@ -83,14 +82,10 @@ static const struct bal_param *find_param(const struct bal_policy *policy, const
 }
 
 static const struct bal_policy *find_policy(const char *name, size_t length) {
-    for (size_t i = 0; i < bal_policy_count; i++)
-        if (strlen(bal_policy_table[i]->name) == length &&
-            strncmp(bal_policy_table[i]->name, name, length) == 0)
-            return bal_policy_table[i];
-    for (size_t i = 0; i < bal_pooled_count; i++)
-        if (strlen(bal_pooled_table[i]->name) == length &&
-            strncmp(bal_pooled_table[i]->name, name, length) == 0)
-            return bal_pooled_table[i];
+    const struct bal_policy *policy;
+    for (size_t i = 0; (policy = bal_policy_at(i)); i++)
+        if (strlen(policy->name) == length && strncmp(policy->name, name, length) == 0)
+            return policy;
     return NULL;
 }
 

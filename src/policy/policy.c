@@ -4,13 +4,21 @@
 #include <math.h>
 #include <string.h>
 
+const struct bal_policy *bal_policy_at(size_t i) {
+    if (i < bal_policy_count)
+        return bal_policy_table[i];
+    i -= bal_policy_count;
+    if (i < bal_pooled_count)
+        return bal_pooled_table[i];
+    i -= bal_pooled_count;
+    return i < bal_generated_count ? bal_generated_table[i] : NULL;
+}
+
 const struct bal_policy *bal_policy_find(const char *name) {
-    for (size_t i = 0; i < bal_policy_count; i++)
-        if (strcmp(bal_policy_table[i]->name, name) == 0)
-            return bal_policy_table[i];
-    for (size_t i = 0; i < bal_pooled_count; i++)
-        if (strcmp(bal_pooled_table[i]->name, name) == 0)
-            return bal_pooled_table[i];
+    const struct bal_policy *policy;
+    for (size_t i = 0; (policy = bal_policy_at(i)); i++)
+        if (strcmp(policy->name, name) == 0)
+            return policy;
     return NULL;
 }
 
@@ -21,6 +29,11 @@ enum bal_code bal_policy_check(const struct bal_policy_spec *spec, const struct 
         return bal_fail(
             err, BAL_E_MODEL,
             "policy '%s' is one common queue, which can be simulated; a dispatcher cannot host it",
+            policy->name);
+    if (policy->flags & BAL_GENERATED)
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "in '%s' jobs are made at the servers, which can be simulated; a dispatcher cannot host it",
             policy->name);
     return policy->check ? policy->check(spec->value, setting, err) : BAL_OK;
 }

@@ -273,7 +273,8 @@ static void attach(struct bal_series *series, const struct column *column) {
 }
 
 static bool has_numbers(const struct builder *b) {
-    return b->x.what >= 0 && b->experiment->axis[b->x.what].numeric && b->plot->kind == BAL_PLOT_AXIS;
+    return b->x.what >= 0 && b->experiment->axis[b->x.what].numeric &&
+           (b->plot->kind == BAL_PLOT_AXIS || b->plot->kind == BAL_PLOT_MAP);
 }
 
 static double x_of(const struct builder *b, size_t i) {
@@ -285,6 +286,10 @@ static bool is_swept(const struct builder *b, const char *field) {
     const struct bal_sweep_axis *axis = b->x.what >= 0 ? &b->experiment->axis[b->x.what] : NULL;
     return axis && axis->numeric && axis->fields == 1 && strcmp(axis->name, field) == 0 && b->x.count > 1 &&
            b->plot->kind == BAL_PLOT_AXIS;
+}
+
+static bool is_load(const struct builder *b) {
+    return strcmp(b->experiment->axis[b->x.what].name, "load") == 0;
 }
 
 static enum bal_code fill_theory(struct builder *b, struct place place, bool bound, struct column *column) {
@@ -458,6 +463,7 @@ static enum bal_code fill_measured(struct builder *b, struct place place, struct
         return fill_tail(b, place, column);
     case BAL_PLOT_AXIS:
     case BAL_PLOT_BARS:
+    case BAL_PLOT_MAP:
         break;
     }
     return fill_axis(b, place, column);
@@ -563,6 +569,76 @@ static enum bal_code fill_series(struct builder *b, struct place place, struct b
     return BAL_OK;
 }
 
+/* ---- maps ---- */
+
+static double y_of(const struct builder *b, size_t i) {
+    return b->experiment->axis[b->series.what].value[b->series.member[i]].number;
+}
+
+/* The points of one verdict. */
+static enum bal_code fill_verdicts(struct builder *b, struct place place, enum bal_verdict verdict,
+                                   struct column *column) {
+    if (!take_column(b, column, 2 * b->x.count * b->series.count))
+        return no_memory(b);
+    column->count = 0;
+    for (size_t s = 0; s < b->series.count; s++)
+        for (size_t i = 0; i < b->x.count; i++) {
+            const struct place there = moved(moved(place, &b->series, s), &b->x, i);
+            const size_t point = bal_experiment_point(b->experiment, there.index);
+            struct bal_result result;
+            const enum bal_code code =
+                bal_store_result(b->store, b->experiment, point, there.policy, &result, b->err);
+            if (code)
+                return code;
+            if (result.replications == 0 || result.verdict != verdict)
+                continue;
+            put_exact(column, column->count++, x_of(b, i), y_of(b, s));
+            put_exact(column, column->count++, x_of(b, i), NAN); /* no line to the next */
+        }
+    return BAL_OK;
+}
+
+/* Where x is a load: that beyond which it is known to be unstable, for each y. */
+static enum bal_code fill_frontier(struct builder *b, struct place place, struct column *column) {
+    if (!take_column(b, column, b->series.count))
+        return no_memory(b);
+    for (size_t s = 0; s < b->series.count; s++) {
+        const struct place there = moved(place, &b->series, s);
+        const struct bal_case c = case_at(b, &there);
+        const double load = is_load(b) ? bal_known_unstable_load(&c.model, &c.policy) : NAN;
+        const double most = x_of(b, b->x.count - 1);
+        put_exact(column, s, load, load <= most ? y_of(b, s) : NAN);
+    }
+    return BAL_OK;
+}
+
+static enum bal_code fill_map(struct builder *b, struct place place, struct bal_panel *panel) {
+    static const struct {
+        enum bal_verdict verdict;
+        const char *name;
+    } kinds[] = {{BAL_STABLE, "stable"}, {BAL_UNSTABLE, "unstable"}, {BAL_UNDECIDED, "undecided"}};
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    struct bal_series *series = bal_arena_take(b->arena, KINDS + 1, sizeof *series);
+    if (!series)
+        return no_memory(b);
+    for (unsigned k = 0; k < KINDS + 1; k++) {
+        struct column column;
+        const enum bal_code code =
+            k < KINDS ? fill_verdicts(b, place, kinds[k].verdict, &column) : fill_frontier(b, place, &column);
+        if (code)
+            return code;
+        struct bal_series *s = &series[panel->count];
+        attach(s, &column);
+        s->verdict = NULL;
+        s->group = k;
+        s->style = k < KINDS ? BAL_STYLE_POINTS : BAL_STYLE_LINE;
+        s->name = k < KINDS ? kinds[k].name : "proved unstable to the right";
+        panel->count += any_known(s);
+    }
+    panel->series = series;
+    return BAL_OK;
+}
+
 static bool label_x(struct builder *b, struct place place, struct bal_axis *axis) {
     axis->log = b->plot->log_x;
     axis->low = b->plot->x_range[0];
@@ -613,6 +689,10 @@ static bool label_y(struct builder *b, struct place place, struct bal_axis *axis
         axis->label = "fraction of servers with at least i jobs";
         return true;
     }
+    if (b->plot->kind == BAL_PLOT_MAP) {
+        axis->label = b->experiment->axis[b->series.what].label;
+        return true;
+    }
     const struct bal_case c = case_at(b, &place);
     const struct bal_quantity quantity = b->plot->metric[place.metric];
     if (b->series.what == BAL_BY_METRIC && b->plot->metrics > 1) { /* the legend names them; their unit is
@@ -650,7 +730,7 @@ static enum bal_code fill_panel(struct builder *b, size_t row, size_t column, st
     struct place place = moved(moved(start_place(b), &b->rows, row), &b->columns, column);
     if (!title_panel(b, row, column, panel) || !label_x(b, place, &panel->x) || !label_y(b, place, &panel->y))
         return no_memory(b);
-    return fill_series(b, place, panel);
+    return b->plot->kind == BAL_PLOT_MAP ? fill_map(b, place, panel) : fill_series(b, place, panel);
 }
 
 /* ---- the figure ---- */
@@ -669,7 +749,7 @@ static enum bal_code choose_dimensions(struct builder *b) {
         b->rows.count * b->columns.count > BAL_PANELS_MAX)
         return bal_fail(b->err, BAL_E_RANGE, "figure '%s': %zu panels; at most %d fit into one figure",
                         plot->id, b->rows.count * b->columns.count, BAL_PANELS_MAX);
-    if (b->series.count > BAL_FIGURE_GROUPS_MAX)
+    if (b->series.count > BAL_FIGURE_GROUPS_MAX && plot->kind != BAL_PLOT_MAP)
         return bal_fail(b->err, BAL_E_RANGE, "figure '%s': %zu curves; at most %d can be told apart",
                         plot->id, b->series.count, BAL_FIGURE_GROUPS_MAX);
     return BAL_OK;

@@ -91,6 +91,14 @@ static void json_power(struct json *json, const struct bal_result *result) {
     bal_json_close(json, '}');
 }
 
+static void json_stealing(struct json *json, const struct bal_result *result) {
+    bal_json_open_line(json, "stealing", '{');
+    bal_json_number(json, "requests", result->metric[BAL_STEALING_REQUESTS].mean);
+    bal_json_number(json, "steals", result->metric[BAL_STEALING_STEALS].mean);
+    bal_json_number(json, "moved", result->metric[BAL_STEALING_MOVED].mean);
+    bal_json_close(json, '}');
+}
+
 static void json_class(struct json *json, const char *key, const struct bal_result *result, int response,
                        int waiting, int probes) {
     bal_json_open(json, key, '{');
@@ -157,6 +165,8 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c,
     json_power(json, result);
     bal_json_number(json, "lost", result->metric[BAL_LOST].mean);
     bal_json_number(json, "refused", result->metric[BAL_REFUSED].mean);
+    if (c->model.steal.kind != BAL_STEAL_NONE)
+        json_stealing(json, result);
     if (c->model.classes)
         json_classes(json, result);
     bal_json_number(json, "memory_bits", result->memory_bits);
@@ -178,11 +188,28 @@ void bal_comparison_json_result(struct json *json, const struct bal_case *c,
     bal_json_close(json, '}');
 }
 
+static void json_steal(struct json *json, const struct bal_model *model) {
+    char text[BAL_STEAL_TEXT];
+    if (model->steal.kind == BAL_STEAL_NONE)
+        return;
+    bal_steal_print(&model->steal, text, sizeof text);
+    bal_json_text(json, "steal", text);
+    bal_json_text(json, "victims", model->others ? "others" : "all");
+}
+
 /* What arrives, and the parts of the model that are not as usual. */
 static void json_work(struct json *json, const struct bal_model *model) {
     char text[BAL_CURVE_TEXT];
-    if (model->clock == BAL_CLOCK_SLOTTED) {
+    json_steal(json, model);
+    if (model->clock == BAL_CLOCK_SLOTTED)
         bal_json_text(json, "clock", bal_clock_text(model->clock));
+    if (model->clock == BAL_CLOCK_SLOTTED && model->steal.kind != BAL_STEAL_NONE) {
+        char placement[BAL_PLACEMENT_TEXT];
+        bal_placement_print(&model->placement, placement, sizeof placement);
+        bal_json_text(json, "placement", placement);
+        return;
+    }
+    if (model->clock == BAL_CLOCK_SLOTTED) {
         bal_batch_print(&model->batch, text, sizeof text);
         bal_json_text(json, "batch", text);
         bal_json_bool(json, "split", model->split);
@@ -214,6 +241,8 @@ static void json_spec(struct json *json, const struct comparison *comparison) {
     bal_json_open(json, "spec", '{');
     bal_servers_print(&c->model.servers, text, sizeof text);
     bal_json_text(json, "servers", text);
+    if (c->model.slots > 1)
+        bal_json_count(json, "slots", c->model.slots);
     bal_json_number(json, "load", c->model.load);
     json_work(json, &c->model);
     if (c->model.classes) {
@@ -272,7 +301,7 @@ static void csv_number(double value, FILE *out) {
 /* Message counts exist even when means of times do not. */
 static bool is_message(int metric) {
     return (metric >= BAL_PROBES_PER_JOB && metric <= BAL_MESSAGES_PER_TIME) ||
-           (metric >= BAL_HIGH_PROBES_PER_JOB && metric <= BAL_MOVES_PER_HIGH_JOB);
+           (metric >= BAL_HIGH_PROBES_PER_JOB && metric <= BAL_STEALING_MOVED);
 }
 
 void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *result, FILE *out) {

@@ -195,10 +195,17 @@ static void classes_text(const struct bal_model *model, char *text, size_t size)
         snprintf(text + length, size - (size_t)length, " (%s)", bal_discipline_text(model->discipline));
 }
 
-/* What arrives: sizes in continuous time, batches in slotted time. */
+/* What arrives: sizes in continuous time; batches, or generators at the servers, in slotted time. */
 static void work_text(const struct bal_model *model, char *text, size_t size) {
     char law[BAL_BATCH_TEXT];
-    if (model->clock == BAL_CLOCK_SLOTTED) {
+    const bool slotted = model->clock == BAL_CLOCK_SLOTTED;
+    if (slotted && model->steal.kind != BAL_STEAL_NONE) {
+        char placement[BAL_PLACEMENT_TEXT];
+        bal_placement_print(&model->placement, placement, sizeof placement);
+        snprintf(text, size, "slotted, generators %.100s", placement);
+        return;
+    }
+    if (slotted) {
         bal_batch_print(&model->batch, law, sizeof law);
         snprintf(text, size, "slotted, batches %.100s, %s", law, model->split ? "split" : "whole");
         return;
@@ -207,16 +214,29 @@ static void work_text(const struct bal_model *model, char *text, size_t size) {
     snprintf(text, size, "service %.150s", law);
 }
 
+/* ", idle servers steal half of others"; "" when nobody steals. */
+static void steal_text(const struct bal_model *model, char *text, size_t size) {
+    text[0] = 0;
+    if (model->steal.kind == BAL_STEAL_NONE)
+        return;
+    char steal[BAL_STEAL_TEXT];
+    bal_steal_print(&model->steal, steal, sizeof steal);
+    snprintf(text, size, ", idle servers steal %.80s%s", steal, model->others ? " from others" : "");
+}
+
 static void print_setting(const struct comparison *comparison, FILE *out) {
     const struct bal_case *c = &comparison->cases[0];
-    char servers[300], work[200], classes[80], jobs[32];
+    char servers[300], slots[40] = "", work[200], classes[80], steal[140], jobs[32];
     bal_servers_print(&c->model.servers, servers, sizeof servers);
+    if (c->model.slots > 1)
+        snprintf(slots, sizeof slots, " of %u slots", c->model.slots);
     work_text(&c->model, work, sizeof work);
     classes_text(&c->model, classes, sizeof classes);
+    steal_text(&c->model, steal, sizeof steal);
     short_count(comparison->jobs, jobs, sizeof jobs);
-    fprintf(out, "%s servers at load %g, %s%s; %s%u replications of %s jobs each, seed %llu\n\n", servers,
-            c->model.load, work, classes, comparison->precision > 0 ? "at least " : "", c->replications, jobs,
-            (unsigned long long)c->run.seed);
+    fprintf(out, "%s servers%s at load %g, %s%s%s; %s%u replications of %s jobs each, seed %llu\n\n", servers,
+            slots, c->model.load, work, classes, steal, comparison->precision > 0 ? "at least " : "",
+            c->replications, jobs, (unsigned long long)c->run.seed);
 }
 
 static void print_moves(const struct comparison *comparison, FILE *out) {
@@ -227,6 +247,23 @@ static void print_moves(const struct comparison *comparison, FILE *out) {
         char policy[200];
         bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
         fprintf(out, "%s moves %.3g low jobs to another server per high job.\n", policy, moves);
+    }
+}
+
+static void print_steals(const struct comparison *comparison, FILE *out) {
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct bal_estimate *metric = comparison->results[i].metric;
+        const double requests = metric[BAL_STEALING_REQUESTS].mean, steals = metric[BAL_STEALING_STEALS].mean;
+        if (!(requests > 0))
+            continue;
+        const bool slotted = comparison->cases[i].model.clock == BAL_CLOCK_SLOTTED;
+        char policy[200];
+        bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
+        fprintf(out,
+                "%s: %.3g requests per server and %s, of which %.3g %% get work; a job is stolen %.3g times "
+                "on average.\n",
+                policy, requests, slotted ? "slot" : "unit of time", 100 * steals / requests,
+                metric[BAL_STEALING_MOVED].mean);
     }
 }
 
@@ -271,6 +308,7 @@ static void print_notes(const struct comparison *comparison, FILE *out) {
         print_moves(comparison, out);
     else if (shows_power(comparison))
         fputs("watts: mean power of a server, busy, idle, in set-up or off.\n", out);
+    print_steals(comparison, out);
     print_losses(comparison, out);
     if (unstable)
         fprintf(out, "unstable: the queue grows without bound, so there is no mean.%s\n",

@@ -72,8 +72,14 @@ static void print_head(const struct bal_fluid_report *report, FILE *out) {
     bal_policy_print(report->policy, policy, sizeof policy);
     const char *variant =
         strcmp(report->policy->policy->name, "rcpb") == 0 ? variant_text(report->known) : NULL;
-    fprintf(out, "%s at load %g from %s: fluid model%s%s\n", policy, report->load, report->from,
+    fprintf(out, "%s at load %g from %s: fluid model%s%s", policy, report->load, report->from,
             variant ? ", " : "", variant ? variant : "");
+    if (report->known->kind == BAL_FLUID_STEALING) {
+        char steal[BAL_STEAL_TEXT];
+        bal_steal_print(&report->known->param.stealing.steal, steal, sizeof steal);
+        fprintf(out, ", idle servers steal %s", steal);
+    }
+    fputc('\n', out);
     if (report->simulated)
         fprintf(out, "sim: one simulated system of %u servers, seed %llu\n", report->servers,
                 (unsigned long long)report->seed);
@@ -247,6 +253,11 @@ static void json_spec(struct json *json, const struct bal_fluid_report *report) 
     bal_json_text(json, "policy", policy);
     if (report->known->kind == BAL_FLUID_RCPB)
         bal_json_text(json, "variant", variants[report->known->param.rcpb.variant]);
+    if (report->known->kind == BAL_FLUID_STEALING) {
+        char steal[BAL_STEAL_TEXT];
+        bal_steal_print(&report->known->param.stealing.steal, steal, sizeof steal);
+        bal_json_text(json, "steal", steal);
+    }
     bal_json_number(json, "load", report->load);
     bal_json_text(json, "from", report->from);
     bal_json_number(json, "until", report->time[report->times - 1]);

@@ -1,5 +1,6 @@
 #include "ballast/known.h"
 
+#include "ballast/fluid.h"
 #include "ballast/theory.h"
 #include "theory/uniform.h"
 
@@ -20,7 +21,8 @@ const struct bal_known bal_known_nothing = {
     .low = BAL_KNOWN_NO_CLASS,
 };
 
-bool bal_uniform_of(const struct bal_model *model, struct bal_uniform *uniform) {
+/* Equal servers, whatever they do with their jobs. */
+static bool equal_servers_of(const struct bal_model *model, struct bal_uniform *uniform) {
     const struct bal_servers *servers = &model->servers;
     if (model->clock != BAL_CLOCK_CONTINUOUS || model->tasks > 1 || model->buffer > 0 ||
         model->curve.kind != BAL_CURVE_CONSTANT)
@@ -35,6 +37,10 @@ bool bal_uniform_of(const struct bal_model *model, struct bal_uniform *uniform) 
         .exponential = bal_law_is_exponential(&model->size),
     };
     return true;
+}
+
+bool bal_uniform_of(const struct bal_model *model, struct bal_uniform *uniform) {
+    return model->slots <= 1 && model->steal.kind == BAL_STEAL_NONE && equal_servers_of(model, uniform);
 }
 
 static struct bal_known from_wait(struct bal_wait wait, double unit, enum bal_known_kind kind,
@@ -150,17 +156,65 @@ struct bal_known bal_known_fifo(const struct bal_model *model, const struct bal_
     return bal_known_nothing;
 }
 
+/* Servers of k slots, first come, first served. A uniform server is M/M/k. Joining the server at which a job
+ * begins first is one common queue for all slots. */
+static struct bal_known known_slots(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                    const struct bal_uniform *u) {
+    const char *name = policy->policy->name;
+    if (model->classes || !u->exponential)
+        return bal_known_nothing;
+    if (strcmp(name, "random") == 0)
+        return from_wait(bal_wait_mmn(u->lambda, model->slots), u->unit, BAL_KNOWN_EXACT, "M/M/k");
+    if (strcmp(name, "least-work") != 0)
+        return bal_known_nothing;
+    const uint64_t slots = (uint64_t)u->servers * model->slots;
+    struct bal_known known = from_wait(bal_wait_mmn(u->lambda, slots), u->unit, BAL_KNOWN_EXACT, "M/M/(N k)");
+    known.waiting_limit = u->lambda < 1 ? 0 : INFINITY;
+    return known;
+}
+
+/* By Little's law: jobs that are stolen stay in the system. */
+static struct bal_known known_stealing(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                       const struct bal_uniform *u) {
+    const bool pod = strcmp(policy->policy->name, "pod") == 0;
+    if (model->classes || model->slots > 1 || !u->exponential || !(u->lambda > 0) ||
+        (!pod && strcmp(policy->policy->name, "random") != 0))
+        return bal_known_nothing;
+    const struct bal_stealing stealing = {
+        .lambda = u->lambda, .d = pod ? (unsigned)policy->value[0] : 1, .steal = model->steal};
+    struct bal_known known = bal_known_nothing;
+    double jobs = INFINITY;
+    known.tail[0] = 1;
+    if (u->lambda < 1) {
+        if (bal_stealing_equilibrium(&stealing, known.tail + 1, BAL_KNOWN_LEVELS - 1, &jobs, NULL))
+            return bal_known_nothing;
+        known.levels = BAL_KNOWN_LEVELS;
+    }
+    known.kind = BAL_KNOWN_LIMIT;
+    known.source = "mean field with stealing";
+    known.response_mean = jobs / u->lambda * u->unit;
+    known.waiting_mean = known.response_mean - u->unit;
+    known.waiting_limit = known.waiting_mean;
+    known.waiting_probability = pow(fmin(u->lambda, 1), stealing.d);
+    return known;
+}
+
 struct bal_known bal_known_of(const struct bal_model *model, const struct bal_policy_spec *policy) {
     struct bal_uniform u;
-    if (!bal_uniform_of(model, &u))
+    if (!equal_servers_of(model, &u))
         return bal_known_nothing;
+    if (model->steal.kind != BAL_STEAL_NONE)
+        return known_stealing(model, policy, &u);
+    if (model->slots > 1)
+        return known_slots(model, policy, &u);
     return model->classes ? bal_known_classes(model, policy, &u) : bal_known_fifo(model, policy, &u);
 }
 
 double bal_known_floor(const struct bal_model *model) {
     struct bal_uniform u;
-    if (!bal_uniform_of(model, &u) || !u.exponential)
+    if (!equal_servers_of(model, &u) || !u.exponential)
         return NAN;
-    const struct bal_wait wait = bal_wait_mmn(u.lambda, u.servers);
+    const uint64_t slots = (uint64_t)u.servers * (model->slots > 1 ? model->slots : 1);
+    const struct bal_wait wait = bal_wait_mmn(u.lambda, slots);
     return bal_wait_response_mean(&wait) * u.unit;
 }

@@ -22,6 +22,8 @@ static enum bal_code check_model(const struct bal_model *model, bool tabs, struc
                         "fluid models are about a constant load and no limit to the queues");
     if (model->tasks > 1)
         return bal_fail(err, BAL_E_MODEL, "fluid models are about jobs that are not divided; use tasks 1");
+    if (model->slots > 1)
+        return bal_fail(err, BAL_E_MODEL, "fluid models are about servers of one slot; use slots 1");
     return BAL_OK;
 }
 
@@ -36,6 +38,24 @@ static enum bal_code use_rcpb(struct bal_known_fluid *fluid, const struct bal_rc
     fluid->param.rcpb = *rcpb;
     fluid->kind = BAL_FLUID_RCPB;
     fluid->model = bal_fluid_rcpb(&fluid->param.rcpb);
+    return BAL_OK;
+}
+
+/* Servers that steal, under random choice or the shortest of d. Whether they ask all or the others alone is
+ * the same in the limit. */
+static enum bal_code use_stealing(struct bal_known_fluid *fluid, const struct bal_model *model,
+                                  const struct bal_policy_spec *policy, struct bal_error *err) {
+    const bool pod = strcmp(policy->policy->name, "pod") == 0;
+    if (!pod && strcmp(policy->policy->name, "random") != 0)
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy '%s' has no fluid model with stealing; use random, pod or steal none",
+                        policy->policy->name);
+    if (model->classes)
+        return bal_fail(err, BAL_E_MODEL, "the fluid model of stealing is about one class of jobs");
+    fluid->param.stealing = (struct bal_stealing){
+        .lambda = model->load, .d = pod ? (unsigned)policy->value[0] : 1, .steal = model->steal};
+    fluid->kind = BAL_FLUID_STEALING;
+    fluid->model = bal_fluid_stealing(&fluid->param.stealing);
     return BAL_OK;
 }
 
@@ -78,6 +98,8 @@ enum bal_code bal_known_fluid_init(struct bal_known_fluid *fluid, const struct b
     if (variant != BAL_RCPB_CONSTRAINED && strcmp(name, "rcpb") != 0)
         return bal_fail(err, BAL_E_MODEL, "policy '%s' has one fluid model only; variants are those of rcpb",
                         name);
+    if (model->steal.kind != BAL_STEAL_NONE)
+        return use_stealing(fluid, model, policy, err);
     if (tabs)
         return use_tabs(fluid, model, policy, err);
     if (strcmp(name, "random") == 0)
@@ -102,6 +124,9 @@ enum bal_code bal_known_fluid_init(struct bal_known_fluid *fluid, const struct b
 }
 
 bool bal_known_fluid_equilibrium(const struct bal_known_fluid *fluid, double *s, size_t n) {
+    double jobs;
+    if (fluid->kind == BAL_FLUID_STEALING)
+        return bal_stealing_equilibrium(&fluid->param.stealing, s, n, &jobs, NULL) == BAL_OK;
     const double lambda = fluid->kind == BAL_FLUID_POD    ? fluid->param.pod.lambda
                           : fluid->kind == BAL_FLUID_RCPB ? fluid->param.rcpb.lambda
                                                           : fluid->param.tabs.lambda;

@@ -1,5 +1,6 @@
 /* The largest load that a policy keeps stable. */
 #include "ballast/known.h"
+#include "ballast/theory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,7 +63,9 @@ double bal_known_critical_load(const struct bal_model *model, const struct bal_p
     static const char *const blind[] = {"random", "round-robin", NULL}; /* every server gets the same rate */
     const char *name = policy->policy->name;
     const struct bal_servers *servers = &model->servers;
-    if (model->buffer > 0) /* what does not fit is lost: always stable */
+    /* What does not fit into a buffer is lost: always stable. Who steals may be stable beyond what follows.
+     */
+    if (model->buffer > 0 || model->steal.kind != BAL_STEAL_NONE)
         return NAN;
     if (is_one_of(name, always))
         return 1;
@@ -77,4 +80,30 @@ double bal_known_critical_load(const struct bal_model *model, const struct bal_p
         return 1;
     /* A busy server gets no more than an equal share of the jobs. */
     return (strcmp(name, "jiq") == 0 || strcmp(name, "rcpb") == 0) && are_equal(servers) ? 1 : NAN;
+}
+
+/* How many servers have generators, as far as that stays so; 0: it does not. */
+static uint32_t hosts_of(const struct bal_model *model) {
+    const uint32_t servers = bal_servers_count(&model->servers);
+    switch (model->placement.kind) {
+    case BAL_PLACEMENT_EVEN:
+        return servers;
+    case BAL_PLACEMENT_HOSTS:
+        return model->placement.hosts;
+    case BAL_PLACEMENT_MAP:
+        return model->placement.entries;
+    case BAL_PLACEMENT_MOVING:
+    case BAL_PLACEMENT_WALK:
+        break;
+    }
+    return 0;
+}
+
+double bal_known_unstable_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    if (strcmp(policy->policy->name, "stealing") != 0)
+        return bal_known_critical_load(model, policy);
+    /* Theorem 9 of Berenbrink et al. 2001: hosts (most + 1) < lambda n. */
+    const uint32_t hosts = hosts_of(model);
+    const double most = bal_steal_most(&model->steal);
+    return hosts && isfinite(most) ? hosts * (most + 1) / bal_servers_count(&model->servers) : NAN;
 }

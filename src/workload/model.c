@@ -119,9 +119,13 @@ double bal_servers_capacity(const struct bal_servers *servers) {
     return capacity;
 }
 
+double bal_model_capacity(const struct bal_model *model) {
+    return bal_servers_capacity(&model->servers) * (model->slots > 1 ? model->slots : 1);
+}
+
 double bal_model_arrival_rate(const struct bal_model *model) {
-    const double capacity = model->load * bal_servers_capacity(&model->servers);
-    return model->clock == BAL_CLOCK_SLOTTED ? capacity : capacity / model->size.mean;
+    const double work = model->load * bal_model_capacity(model);
+    return model->clock == BAL_CLOCK_SLOTTED ? work : work / model->size.mean;
 }
 
 enum bal_code bal_model_batch(const struct bal_model *model, struct bal_batch *batch, struct bal_error *err) {
@@ -153,16 +157,26 @@ static bool starts_idle(const struct bal_start *start) {
 }
 
 static enum bal_code check_slotted(const struct bal_model *model, struct bal_error *err) {
-    const enum bal_code code = check_capacities(&model->servers, err);
+    enum bal_code code = check_capacities(&model->servers, err);
+    if (!code)
+        code = bal_placement_check(&model->placement, bal_servers_count(&model->servers), err);
     if (code)
         return code;
-    if (model->batch.kind == BAL_BATCH_NONE)
+    const bool generated = model->steal.kind != BAL_STEAL_NONE; /* jobs then come from generators */
+    if (model->batch.kind == BAL_BATCH_NONE && !generated)
         return bal_fail(err, BAL_E_MODEL, "slotted time needs a batch law, such as poisson");
     if (model->classes || model->tasks > 1)
         return bal_fail(err, BAL_E_MODEL, "classes and jobs of several tasks need continuous time");
     if (model->curve.kind != BAL_CURVE_CONSTANT || model->buffer > 0 || !starts_idle(&model->start))
         return bal_fail(err, BAL_E_MODEL, "load curves, buffers and starting states need continuous time");
+    if (model->slots > 1)
+        return bal_fail(err, BAL_E_MODEL,
+                        "servers that work on %u jobs at once need continuous time; in slotted time give "
+                        "them a capacity, as in 100x%u",
+                        model->slots, model->slots);
     struct bal_batch batch;
+    if (model->batch.kind == BAL_BATCH_NONE)
+        return BAL_OK;
     if (model->batch.open)
         return bal_model_batch(model, &batch, err);
     const double rate = bal_model_arrival_rate(model);
@@ -196,6 +210,8 @@ static enum bal_code check_power(const struct bal_model *model, struct bal_error
 }
 
 static enum bal_code check_continuous(const struct bal_model *model, struct bal_error *err) {
+    if (model->placement.kind != BAL_PLACEMENT_EVEN)
+        return bal_fail(err, BAL_E_MODEL, "generators of jobs and their placement need slotted time");
     for (unsigned i = 0; i < model->servers.groups; i++)
         if (model->servers.group[i].capacity.kind != BAL_BATCH_NONE)
             return bal_fail(err, BAL_E_MODEL, "random capacities need slotted time; give servers a speed");
@@ -206,6 +222,10 @@ static enum bal_code check_continuous(const struct bal_model *model, struct bal_
                         "service '%s' has mean %g; a load needs a mean that is finite and above 0", law,
                         model->size.mean);
     }
+    const double slots = (double)bal_servers_count(&model->servers) * fmax(model->slots, 1);
+    if (slots > BAL_SLOTS_MAX)
+        return bal_fail(err, BAL_E_RANGE, "%u servers of %u slots are %g slots; there can be %g",
+                        bal_servers_count(&model->servers), model->slots, slots, (double)BAL_SLOTS_MAX);
     if (model->classes && !(model->high >= 0 && model->high <= 1))
         return bal_fail(err, BAL_E_RANGE, "the share of the high class is %g; it must be from 0 to 1",
                         model->high);
@@ -221,6 +241,8 @@ enum bal_code bal_model_check(const struct bal_model *model, struct bal_error *e
         return bal_fail(err, BAL_E_MODEL, "no servers are given; there must be at least 1");
     if (!(model->load > 0) || !isfinite(model->load))
         return bal_fail(err, BAL_E_RANGE, "load %g is not a number above 0", model->load);
+    if (model->others && bal_servers_count(&model->servers) == 1)
+        return bal_fail(err, BAL_E_MODEL, "the victim is one of the others, but there is only 1 server");
     return model->clock == BAL_CLOCK_SLOTTED ? check_slotted(model, err) : check_continuous(model, err);
 }
 

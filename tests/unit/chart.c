@@ -38,50 +38,7 @@ static const char spec[] =
     "  - {id: tail, kind: tail, log-y: yes, where: {load: 0.6, service: exp}}\n"
     "  - {id: same, x: load, series: service, policies: two, y: queue.tail.0, where: {load: [0.3, 0.6]}}\n";
 
-struct bench {
-    char path[64];
-    struct bal_store *store;
-    struct bal_experiment *e;
-};
-
-static int set_up(void **state) {
-    struct bench *bench = calloc(1, sizeof *bench);
-    struct bal_error err = {0};
-    strcpy(bench->path, "/tmp/ballast-chart-XXXXXX");
-    const int file = mkstemp(bench->path);
-    close(file);
-    unlink(bench->path);
-    if (bal_experiment_parse(spec, strlen(spec), "charts", BAL_MODE_PLAIN, &bench->e, &err) ||
-        bal_store_open(bench->path, BAL_STORE_WRITE, &bench->store, &err) ||
-        bal_sweep_run(bench->e, bench->store, &(struct bal_sweep_options){.threads = 2}, &err))
-        fail_msg("%s", err.text);
-    *state = bench;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct bench *bench = *state;
-    bal_store_close(bench->store);
-    bal_experiment_free(bench->e);
-    static const char *const suffix[] = {"", "-wal", "-shm"};
-    for (int i = 0; i < 3; i++) {
-        char path[80];
-        snprintf(path, sizeof path, "%s%s", bench->path, suffix[i]);
-        unlink(path);
-    }
-    free(bench);
-    return 0;
-}
-
-static struct bal_chart *chart(const struct bench *bench, const char *id) {
-    struct bal_error err = {0};
-    struct bal_chart *made = NULL;
-    for (size_t i = 0; i < bench->e->plots; i++)
-        if (strcmp(bench->e->plot[i].id, id) == 0 && bal_chart_new(bench->store, bench->e, i, &made, &err))
-            fail_msg("%s", err.text);
-    assert_non_null(made);
-    return made;
-}
+#include "charts.h"
 
 /* The series of a panel by name (NULL: any), simulated or computed. */
 static const struct bal_series *series(const struct bal_panel *panel, unsigned group, bool theory) {

@@ -30,49 +30,7 @@ static const char spec[] =
 
 enum { POD, SEP, SSP };
 
-struct bench {
-    char path[64];
-    struct bal_store *store;
-    struct bal_experiment *e;
-};
-
-static int set_up(void **state) {
-    struct bench *bench = calloc(1, sizeof *bench);
-    struct bal_error err = {0};
-    strcpy(bench->path, "/tmp/ballast-ratio-XXXXXX");
-    close(mkstemp(bench->path));
-    unlink(bench->path);
-    if (bal_experiment_parse(spec, strlen(spec), "ratios", BAL_MODE_PLAIN, &bench->e, &err) ||
-        bal_store_open(bench->path, BAL_STORE_WRITE, &bench->store, &err) ||
-        bal_sweep_run(bench->e, bench->store, &(struct bal_sweep_options){.threads = 1}, &err))
-        fail_msg("%s", err.text);
-    *state = bench;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct bench *bench = *state;
-    bal_store_close(bench->store);
-    bal_experiment_free(bench->e);
-    static const char *const suffix[] = {"", "-wal", "-shm"};
-    for (int i = 0; i < 3; i++) {
-        char path[80];
-        snprintf(path, sizeof path, "%s%s", bench->path, suffix[i]);
-        unlink(path);
-    }
-    free(bench);
-    return 0;
-}
-
-static struct bal_chart *chart(const struct bench *bench, const char *id) {
-    struct bal_error err = {0};
-    struct bal_chart *made = NULL;
-    for (size_t i = 0; i < bench->e->plots; i++)
-        if (strcmp(bench->e->plot[i].id, id) == 0 && bal_chart_new(bench->store, bench->e, i, &made, &err))
-            fail_msg("%s", err.text);
-    assert_non_null(made);
-    return made;
-}
+#include "charts.h"
 
 static const struct bal_series *find(const struct bal_panel *panel, unsigned group, bool theory, bool bound) {
     for (size_t i = 0; i < panel->count; i++) {

@@ -197,8 +197,8 @@ static void bad_input(void **state) {
         const struct bal_run run = {.seed = 1, .time = 10, .path = &path};
         assert_int_equal(bal_simulate(&model, &policy, &run, &trial, &err), BAL_E_RANGE);
     }
-    const uint32_t initial[SERVERS] = {0};
-    const struct bal_run run = {.seed = 1, .time = 10, .initial = initial};
+    struct bal_path path = {.times = 2, .time = good, .levels = 2, .fraction = fraction};
+    const struct bal_run run = {.seed = 1, .time = 10, .path = &path};
     model.clock = BAL_CLOCK_SLOTTED;
     assert_int_equal(bal_batch_parse("poisson", &model.batch, NULL), BAL_OK);
     assert_int_equal(bal_simulate(&model, &policy, &run, &trial, &err), BAL_E_MODEL);

@@ -1,0 +1,199 @@
+/* ballast fit LOG...: from recorded jobs to an experiment file. */
+#include "commands.h"
+#include "log_options.h"
+
+#include "ballast/fit.h"
+#include "report/fit_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOGS_MAX = 10000 };
+#define DEFAULT_LOAD 0.7 /* at the peak, of the fleet that is chosen where none is given */
+
+struct request {
+    struct cli_log_request log; /* first: its setters take the whole */
+    bool servers_given;
+    int law; /* an enum bal_fit_method, or -1: the best */
+};
+
+/* ---- options ---- */
+
+static enum bal_code set_servers(void *into, const char *value, struct bal_error *err) {
+    ((struct request *)into)->servers_given = true;
+    return cli_set_servers(into, value, err);
+}
+
+static enum bal_code set_law(void *into, const char *value, struct bal_error *err) {
+    char list[200] = "";
+    size_t used = 0;
+    for (int i = 0; i < BAL_FIT_METHOD_COUNT; i++) {
+        if (strcmp(value, bal_fit_method_table[i].name) == 0) {
+            ((struct request *)into)->law = i;
+            return BAL_OK;
+        }
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
+                                 bal_fit_method_table[i].name);
+    }
+    return bal_fail(err, BAL_E_UNKNOWN, "not one of %s", list);
+}
+
+static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
+    if (strcmp(value, "csv") == 0)
+        return bal_fail(err, BAL_E_UNKNOWN, "not one of text, json");
+    return cli_set_format(into, value, err);
+}
+
+static const struct cli_option options[] = {
+    {"servers", "FLEET", "a number, or COUNTxSPEED,...: 40 or 20x1,20x2 (default: for a load of 0.7)",
+     set_servers},
+    {"slots", "K", "jobs that a server works on at once (default 1)", cli_set_slots},
+    {"law", "NAME", "det, exp, erlang, lognormal, moments, hyper or phase (default: the best)", set_law},
+    CLI_LOG_OPTIONS,
+    {"seed", "S", "another seed for arrivals that are spread within their second (default 1)", cli_set_seed},
+    {"format", "FORM", "of the table of laws: text or json (default text)", set_format},
+    {"output", "FILE", "write the experiment there (default: standard output)", cli_set_output},
+    {"quiet", NULL, "neither progress bar nor table of laws", cli_set_quiet},
+};
+
+/* ---- the work, in the order in which it is done ---- */
+
+struct work {
+    const struct request *request;
+    struct bal_trace *trace;
+    struct bal_log_summary summary;
+    struct bal_fit_sample *sample;
+    struct bal_fit_arrivals arrivals;
+    struct bal_fits fits;
+    struct bal_fit_report report;
+};
+
+static enum bal_code fit(struct work *work, struct bal_error *err) {
+    enum bal_code code = bal_fit_sample_new(&work->sample, err);
+    if (!code)
+        code = bal_fit_trace(work->trace, work->summary.resolution, &cli_stop, work->sample, &work->arrivals,
+                             err);
+    if (!code)
+        code = bal_fit_laws(work->sample, &cli_stop, &work->fits, err);
+    return code;
+}
+
+/* The fleet as asked, or as many servers as bring the peak to DEFAULT_LOAD. */
+static struct bal_model model_of(const struct work *work, enum bal_fit_method law) {
+    const struct bal_trace_info *info = bal_trace_info(work->trace);
+    struct bal_model model = work->request->log.setup.model;
+    model.size = work->fits.fit[law].law;
+    model.curve = work->arrivals.curve;
+    model.classes = work->request->log.log.high_pattern != NULL;
+    model.high = (double)info->high / (double)info->jobs;
+    const double work_rate = info->work / info->span;
+    if (!work->request->servers_given) {
+        bal_servers_parse("1", &model.servers, NULL);
+        const double peak = work_rate * bal_curve_most(&model.curve) / bal_model_capacity(&model);
+        model.servers.group[0].count = (uint32_t)fmin(fmax(ceil(peak / DEFAULT_LOAD), 1), BAL_SERVERS_MAX);
+    }
+    model.load = work_rate / bal_model_capacity(&model);
+    return model;
+}
+
+static int report_of(struct work *work, char **logs, int count) {
+    const int law = work->request->law >= 0 ? work->request->law : (int)work->fits.best;
+    struct bal_error err = {0};
+    if (!work->fits.fit[law].made)
+        return cli_fail("--law %s: there is none that is as variable as these sizes (c2 %.3g); leave it out "
+                        "to see which there are",
+                        bal_fit_method_table[law].name, work->fits.c2);
+    work->report = (struct bal_fit_report){
+        .logs = (const char *const *)logs,
+        .log_count = (size_t)count,
+        .summary = &work->summary,
+        .info = bal_trace_info(work->trace),
+        .fits = &work->fits,
+        .arrivals = &work->arrivals,
+        .chosen = (enum bal_fit_method)law,
+        .forced = work->request->law >= 0,
+        .sized_for = work->request->servers_given ? 0 : DEFAULT_LOAD,
+        .model = model_of(work, (enum bal_fit_method)law),
+    };
+    return bal_model_check(&work->report.model, &err) ? cli_fail("%s", err.text) : -1;
+}
+
+static int fit_logs(struct work *work, char **logs, int count) {
+    struct bal_error err = {0};
+    const int status = cli_read_logs(&work->request->log, logs, count, &work->trace, &work->summary);
+    if (status >= 0)
+        return status;
+    const enum bal_code code = fit(work, &err);
+    if (code == BAL_E_STOPPED) {
+        cli_warn("interrupted");
+        return CLI_INTERRUPTED;
+    }
+    return code ? cli_fail("%s", err.text) : report_of(work, logs, count);
+}
+
+/* The table goes where the experiment does not. */
+static int print_all(const struct work *work, struct cli_output *output) {
+    const struct cli_setup *setup = &work->request->log.setup;
+    bal_fit_yaml(&work->report, output->stream);
+    const int status = cli_output_close(output);
+    if (status || setup->quiet)
+        return status;
+    FILE *out = setup->output ? stdout : stderr;
+    if (setup->format == CLI_JSON)
+        bal_fit_json(&work->report, out);
+    else
+        bal_fit_text(&work->report, out);
+    return CLI_OK;
+}
+
+static int run(const struct cli_command *command, int argc, char **argv) {
+    struct request request = {.law = -1};
+    cli_setup_init(&request.log.setup);
+    int logs;
+    int status = cli_parse(command, argc, argv, &request, LOGS_MAX, &logs);
+    if (status >= 0)
+        return status;
+    status = cli_spare_logs("--output", request.log.setup.output, argv + 1, logs);
+    if (status >= 0)
+        return status;
+    struct cli_output output;
+    status = cli_output_open(&output, request.log.setup.output);
+    if (status)
+        return status;
+    struct work *work = calloc(1, sizeof *work);
+    if (work) {
+        work->request = &request;
+        status = fit_logs(work, argv + 1, logs);
+    } else {
+        status = cli_fail("not enough memory");
+    }
+    if (status < 0)
+        status = print_all(work, &output);
+    else
+        cli_output_discard(&output);
+    if (work) {
+        bal_fit_sample_free(work->sample);
+        bal_trace_free(work->trace);
+    }
+    free(work);
+    return status;
+}
+
+const struct cli_command cmd_fit = {
+    .name = "fit",
+    .summary = "fit a workload to access logs: an experiment file to ask what if",
+    .operands = "LOG...",
+    .description =
+        "Reads access logs as replay does and writes an experiment file for `ballast run`: a law fitted to "
+        "the service\n"
+        "times, a curve fitted to the arrivals, a fleet, and a sweep over loads below and above that of the "
+        "log. A table\n"
+        "of laws says how well each fits; it goes to standard error, or to standard output with --output.",
+    .examples = "  ballast fit access.log --servers 40 --output day.yaml && ballast run day.yaml\n"
+                "  ballast fit access.log.1.gz access.log --slots 8 --service-field upstream_response_time\n"
+                "  ballast fit requests.jsonl --law lognormal --format json --output day.yaml\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

@@ -1,0 +1,259 @@
+/* ballast frontier POLICY: the load, or the number of stolen tasks, at which stability ends. */
+#include "commands.h"
+#include "setup.h"
+
+#include "ballast/figure.h"
+#include "report/frontier_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOADS_MOST = 100 };
+
+struct request {
+    struct cli_setup setup; /* first: its setters take the whole */
+    double low, high;       /* NaN: not given */
+    double width, error;
+    bool constant, map;
+    double points;
+    const char *figure;
+};
+
+static enum bal_code set_low(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {0, 1e5, false, "a number from 0 to 100k"};
+    return cli_number(value, &range, &((struct request *)into)->low, err);
+}
+
+static enum bal_code set_high(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1e-6, 1e5, false, "a number above 0 (to 100k)"};
+    return cli_number(value, &range, &((struct request *)into)->high, err);
+}
+
+static enum bal_code set_width(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1e-5, 1e5, false, "a number above 0, such as 0.002"};
+    return cli_number(value, &range, &((struct request *)into)->width, err);
+}
+
+static enum bal_code set_error(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1e-9, 0.4, false, "a probability from 1e-9 to 0.4, such as 0.01"};
+    return cli_number(value, &range, &((struct request *)into)->error, err);
+}
+
+static enum bal_code set_hosts(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1, BAL_SERVERS_MAX, true, "a whole number from 1"};
+    struct cli_setup *setup = into;
+    double hosts = 1;
+    const enum bal_code code = cli_number(value, &range, &hosts, err);
+    setup->model.placement = (struct bal_placement){.kind = BAL_PLACEMENT_HOSTS, .hosts = (uint32_t)hosts};
+    setup->placement_given = true;
+    return code;
+}
+
+static enum bal_code set_map(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct request *)into)->map = true;
+    return BAL_OK;
+}
+
+static enum bal_code set_points(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {2, LOADS_MOST, true, "a whole number from 2 to 100"};
+    return cli_number(value, &range, &((struct request *)into)->points, err);
+}
+
+static enum bal_code set_figure(void *into, const char *value, struct bal_error *err) {
+    if (bal_figure_format_of(value) == BAL_FIGURE_FORMATS)
+        return bal_fail(err, BAL_E_UNKNOWN, "the name must end in .svg, .png or .pdf");
+    ((struct request *)into)->figure = value;
+    return BAL_OK;
+}
+
+static const struct cli_option options[] = {
+    {"n", "N", "policy stealing: so many processors, as --servers", cli_set_servers},
+    {"hosts", "K", "policy stealing: all generators on K processors, as --placement 'hosts(K)'", set_hosts},
+    CLI_MODEL_OPTIONS,
+    {"from", "X", "least load or constant to try (default 0)", set_low},
+    {"to", "X", "largest (default: load 0.999, constant 100k)", set_high},
+    {"width", "W", "interval wanted (default: 0.005 of load, 1 of a constant)", set_width},
+    {"error", "P", "probability that any claim is wrong, at most (default 0.01)", set_error},
+    {"time", "T", "length of the longest runs, in time (slots) (default: by the model)", cli_set_time},
+    {"map", NULL, "the critical constant at loads --from 0.1 --to 0.9", set_map},
+    {"points", "K", "so many loads of the map (default 9)", set_points},
+    {"figure", "FILE", "draw the map, too: FILE.svg, FILE.png or FILE.pdf (needs gnuplot)", set_figure},
+    {"seed", "S", "another seed, other random numbers (default 1)", cli_set_seed},
+    {"threads", "K", "threads to use (default: all processors); results do not depend on it",
+     cli_set_threads},
+    {"engine", "NAME", "auto, markov, event, slotted, pooled or stealing (default auto)", cli_set_engine},
+    CLI_OUTPUT_OPTIONS,
+};
+
+/* --steal constant, without a number, asks for the number: the reader of steal functions is given one. */
+static bool ask_for_constant(int argc, char **argv) {
+    static char attached[] = "--steal=constant(1)", value[] = "constant(1)";
+    bool asked = false;
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--steal=constant") == 0) {
+            argv[i] = attached;
+            asked = true;
+        } else if (strcmp(argv[i], "--steal") == 0 && i + 1 < argc) {
+            asked = strcmp(argv[i + 1], "constant") == 0;
+            if (asked)
+                argv[i + 1] = value;
+        }
+    return asked;
+}
+
+static int finish(const struct request *request, bool cut_short, struct cli_output *output) {
+    const int status = cli_output_close(output);
+    if (status || !cut_short)
+        return status;
+    cli_warn("interrupted: %s",
+             request->map ? "the map has what was complete" : "these are the points that were complete");
+    return CLI_INTERRUPTED;
+}
+
+static int find(const struct request *request, const struct bal_frontier_question *question,
+                const struct bal_lab_options *lab, struct cli_progress *progress, struct cli_output *output) {
+    struct bal_frontier frontier;
+    struct bal_error err = {0};
+    const enum bal_code code = bal_frontier_find(question, lab, &frontier, &err);
+    cli_progress_end(progress);
+    if (code && code != BAL_E_STOPPED) {
+        cli_output_discard(output);
+        return cli_fail("%s", err.text);
+    }
+    if (request->setup.format == CLI_JSON)
+        bal_frontier_json(question, &frontier, output->stream);
+    else if (request->setup.format == CLI_CSV)
+        bal_frontier_csv(&frontier, output->stream);
+    else
+        bal_frontier_text(question, &frontier, output->stream);
+    return finish(request, code == BAL_E_STOPPED, output);
+}
+
+static int draw_map(const struct request *request, const struct bal_frontier_question *question,
+                    const struct bal_lab_options *lab, struct cli_progress *progress,
+                    struct cli_output *output) {
+    const unsigned count = (unsigned)request->points;
+    const double low = isnan(request->low) ? 0.1 : request->low,
+                 high = isnan(request->high) ? 0.9 : request->high;
+    double load[LOADS_MOST];
+    for (unsigned i = 0; i < count; i++) /* 0.3 is to be 0.3 */
+        load[i] = round(1e9 * (low + (high - low) * i / (count - 1))) / 1e9;
+    struct bal_frontier *frontier = malloc(count * sizeof *frontier);
+    struct bal_error err = {0};
+    enum bal_code code = BAL_E_MEMORY;
+    if (frontier)
+        code = bal_frontier_map(question, load, count, lab, frontier, &err);
+    else
+        bal_fail(&err, code, "not enough memory");
+    cli_progress_end(progress);
+    const bool cut_short = code == BAL_E_STOPPED;
+    const struct bal_frontier_chart chart = {question, load, frontier, count};
+    if (!code && request->figure)
+        code = bal_frontier_map_figure(&chart, request->figure, &err);
+    if (code && !cut_short) {
+        cli_output_discard(output);
+        free(frontier);
+        return cli_fail("%s", err.text);
+    }
+    if (request->setup.format == CLI_JSON)
+        bal_frontier_map_json(&chart, output->stream);
+    else if (request->setup.format == CLI_CSV)
+        bal_frontier_map_csv(&chart, output->stream);
+    else
+        bal_frontier_map_text(&chart, output->stream);
+    free(frontier);
+    return finish(request, cut_short, output);
+}
+
+static int answer(const struct request *request) {
+    const struct cli_setup *setup = &request->setup;
+    const bool ranged = !request->map; /* the range of a map is one of loads */
+    const struct bal_frontier_question question = {
+        .model = setup->model,
+        .policy = setup->policy[0],
+        .axis = request->constant ? BAL_FRONTIER_CONSTANT : BAL_FRONTIER_LOAD,
+        .engine = setup->engine,
+        .low = ranged && !isnan(request->low) ? request->low : 0,
+        .high = ranged && !isnan(request->high) ? request->high : 0,
+        .width = request->width,
+        .relative = request->map && !(request->width > 0) ? 0.02 : 0,
+        .error = request->error,
+        .longest = isnan(setup->time) ? 0 : setup->time,
+        .seed = (uint64_t)setup->seed,
+    };
+    struct cli_output output;
+    const int opened = cli_output_open(&output, setup->output);
+    if (opened)
+        return opened;
+    cli_catch_signals();
+    struct cli_progress progress;
+    cli_progress_start(&progress, setup->quiet);
+    const struct bal_lab_options lab = {.threads = (unsigned)setup->threads,
+                                        .stop = &cli_stop,
+                                        .progress = cli_progress_show,
+                                        .progress_context = &progress};
+    return (request->map ? draw_map : find)(request, &question, &lab, &progress, &output);
+}
+
+/* Options that contradict each other. Returns -1 to go on, otherwise the exit status. */
+static int check(struct request *request) {
+    struct cli_setup *setup = &request->setup;
+    const bool chain = setup->policy[0].policy->flags & BAL_GENERATED;
+    if (chain)
+        setup->model.clock = BAL_CLOCK_SLOTTED;
+    if (request->constant && !chain)
+        return cli_fail(
+            "--steal constant: a critical constant is sought for stealing, not for '%s'; give the "
+            "number: --steal 'constant(4)'",
+            setup->policy[0].policy->name);
+    if (request->map && !(request->constant && setup->model.placement.kind == BAL_PLACEMENT_HOSTS))
+        return cli_fail("--map: it shows the critical constant of policy stealing; add --hosts 1 --steal "
+                        "constant");
+    if (request->map && (request->low <= 0 || request->high >= 1 || request->low >= request->high))
+        return cli_fail("--from and --to: the loads of a map go up, above 0 and below 1");
+    if (request->figure && !request->map)
+        return cli_fail("--figure: it draws the map; add --map");
+    if (setup->load_given && (request->map || !request->constant))
+        return cli_fail("--load: it is what is %s; leave it out", request->map ? "varied" : "sought");
+    if (!request->constant)
+        setup->model.load = isnan(request->high) ? 0.5 : request->high;
+    setup->load_given = true;
+    return cli_setup_check(setup);
+}
+
+static int run(const struct cli_command *command, int argc, char **argv) {
+    struct request request = {.low = NAN, .high = NAN, .error = 0.01, .points = 9};
+    cli_setup_init(&request.setup);
+    request.constant = ask_for_constant(argc, argv);
+    int operands;
+    int status = cli_parse(command, argc, argv, &request, 1, &operands);
+    if (status >= 0)
+        return status;
+    if (operands == 0)
+        return cli_fail("frontier: of which policy? Write ballast frontier jiq");
+    struct bal_error err = {0};
+    if (cli_set_policy(&request.setup, argv[1], &err))
+        return cli_fail("%s", err.text);
+    status = check(&request);
+    return status >= 0 ? status : answer(&request);
+}
+
+const struct cli_command cmd_frontier = {
+    .name = "frontier",
+    .summary = "find where stability ends: the largest load, the least that must be stolen",
+    .operands = "POLICY",
+    .description =
+        "Finds the critical load of a policy by bisection, a sequential test at each load tried; for policy "
+        "stealing with\n"
+        "--steal constant the critical number of tasks stolen at a time, or with --map that number at many "
+        "loads. The\n"
+        "probability that any claim is wrong is stated; what could not be decided is said.",
+    .examples = "  ballast frontier stealing --n 64 --load 0.5 --hosts 1 --steal constant\n"
+                "  ballast frontier stealing --n 64 --hosts 1 --steal constant --map --figure map.svg\n"
+                "  ballast frontier jiq --servers '50x1,50xuniform(1,19)' --slotted\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

@@ -1,0 +1,459 @@
+/* ballast replay LOG...: recorded requests on a fleet of one's own choice, under every policy. */
+#include "commands.h"
+#include "log_options.h"
+
+#include "ballast/figure.h"
+#include "report/file.h"
+#include "report/replay_report.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    LOGS_MAX = 10000,
+    REPLICATIONS = 5, /* as a rule ... */
+    THREADS_MAX = 16, /* a replay has a histogram for each part of the log, 6 MB in all */
+};
+#define MANY_JOBS 2e6    /* ... and a single one of more jobs than this */
+#define DEFAULT_LOAD 0.7 /* of the fleet that is chosen where none is given, in the busiest window */
+
+struct request {
+    struct cli_log_request log; /* first: its setters take the whole */
+    bool servers_given;
+    double speedup;
+    struct bal_target target; /* seconds 0: none */
+    const char *figure, *page;
+};
+
+/* ---- options ---- */
+
+static struct bal_model *model_of(void *into) {
+    return &((struct request *)into)->log.setup.model;
+}
+
+static enum bal_code set_servers(void *into, const char *value, struct bal_error *err) {
+    ((struct request *)into)->servers_given = true;
+    return cli_set_servers(into, value, err);
+}
+
+/* Rates of a policy are per mean service time, which nobody thinks in who has a log. */
+static enum bal_code set_policy(void *into, const char *value, struct bal_error *err) {
+    struct cli_setup *setup = into;
+    const enum bal_code code = cli_set_policy(into, value, err);
+    if (!code && setup->policy[setup->policies - 1].policy->power && strchr(value, ':'))
+        return bal_fail(err, BAL_E_MODEL,
+                        "in a replay its times are said by --standby and --setup, such as 60s; write '%s'",
+                        setup->policy[setup->policies - 1].policy->name);
+    return code;
+}
+
+static enum bal_code set_speedup(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1e-6, 1e6, false, "a number from 1e-6 to 1e6, such as 2"};
+    return cli_number(value, &range, &((struct request *)into)->speedup, err);
+}
+
+/* A length of time with its unit, which is then always the same, or a law in seconds. */
+static enum bal_code set_timer(const char *value, struct bal_law *law, struct bal_error *err) {
+    if (strchr("0123456789.", value[0]) == NULL)
+        return bal_law_parse(value, law, err);
+    double seconds = 0;
+    const enum bal_code code = bal_duration_parse(value, &seconds, err);
+    if (code)
+        return code;
+    if (!(seconds >= 1e-9 && seconds <= 1e9))
+        return bal_fail(err, BAL_E_RANGE, "not a length of time from 1ns to 1e9s");
+    bal_law_parse("det", law, NULL);
+    bal_law_scale(law, seconds);
+    return BAL_OK;
+}
+
+static enum bal_code set_standby(void *into, const char *value, struct bal_error *err) {
+    return set_timer(value, &model_of(into)->standby, err);
+}
+
+static enum bal_code set_setup(void *into, const char *value, struct bal_error *err) {
+    return set_timer(value, &model_of(into)->setup, err);
+}
+
+static enum bal_code set_target(void *into, const char *value, struct bal_error *err) {
+    return bal_target_parse(value, &((struct request *)into)->target, err);
+}
+
+static enum bal_code set_figure(void *into, const char *value, struct bal_error *err) {
+    if (bal_figure_format_of(value) == BAL_FIGURE_FORMATS)
+        return bal_fail(err, BAL_E_UNKNOWN, "the name must end in .svg, .png or .pdf");
+    ((struct request *)into)->figure = value;
+    return BAL_OK;
+}
+
+static enum bal_code set_page(void *into, const char *value, struct bal_error *err) {
+    (void)err;
+    ((struct request *)into)->page = value;
+    return BAL_OK;
+}
+
+static const struct cli_option options[] = {
+    {"servers", "FLEET", "a number, or COUNTxSPEED,...: 40 or 20x1,20x2 (default: load 0.7 when busiest)",
+     set_servers},
+    {"slots", "K", "jobs that a server works on at once (default 1)", cli_set_slots},
+    {"policy", "POLICY", "name or name:key=value,...; repeat it (default: all that fit)", set_policy},
+    {"speedup", "X", "jobs come X times as fast: 2 doubles the traffic (default 1)", set_speedup},
+    {"target", "WHAT", "find how many servers each policy needs: p99=200ms (mean, p50, p90, p99, p99.9)",
+     set_target},
+    CLI_LOG_OPTIONS,
+    {"discipline", "NAME", "with --high: auto, fifo, preemptive or nonpreemptive (default auto)",
+     cli_set_discipline},
+    {"standby", "TIME", "tabs: idle time before a server switches off: 60s (default), or a law: exp(60)",
+     set_standby},
+    {"setup", "TIME", "tabs: time to switch a server on: 30s (default), or a law in seconds", set_setup},
+    {"watts", "B,I,S,O", "of a server busy, idle, in set-up, off (default 200,140,200,0)", cli_set_watts},
+    {"figure", "FILE", "draw arrivals, p99 and power over time: FILE.svg, .png or .pdf (needs gnuplot)",
+     set_figure},
+    {"report", "FILE", "write a page with all of it: FILE.html", set_page},
+    {"replications", "R", "replays of each policy (default 5; 1 from 2M jobs on)", cli_set_replications},
+    {"seed", "S", "another seed, other random numbers (default 1)", cli_set_seed},
+    {"threads", "T", "threads to use (default: all processors); results do not depend on it",
+     cli_set_threads},
+    CLI_OUTPUT_OPTIONS,
+};
+
+/* ---- what is replayed ---- */
+
+/* The replay as asked, its fleet chosen where none was given. */
+static struct bal_replay replay_of(const struct request *request, const struct bal_trace *trace,
+                                   const struct bal_demand *demand) {
+    const struct cli_setup *setup = &request->log.setup;
+    const bool many = (double)bal_trace_info(trace)->jobs > MANY_JOBS;
+    struct bal_replay replay = {
+        .trace = trace,
+        .speedup = request->speedup,
+        .model = setup->model,
+        .seed = (uint64_t)setup->seed,
+        .replications = !isnan(setup->replications) ? (unsigned)setup->replications
+                        : many                      ? 1
+                                                    : REPLICATIONS,
+    };
+    replay.model.classes = request->log.log.high_pattern != NULL;
+    if (!request->servers_given) {
+        bal_servers_parse("1", &replay.model.servers, NULL);
+        const double wanted = ceil(bal_replay_load(&replay, demand->peak_work) / DEFAULT_LOAD);
+        replay.model.servers.group[0].count = (uint32_t)fmin(fmax(wanted, 1), BAL_SERVERS_MAX);
+    }
+    return replay;
+}
+
+/* Without --policy: every policy that can replay this. */
+static void choose_all(struct cli_setup *setup, const struct bal_replay *replay) {
+    for (size_t i = 0; i < bal_policy_count && setup->policies < CLI_POLICIES_MAX; i++) {
+        struct bal_policy_spec spec;
+        struct bal_case c;
+        if (bal_policy_parse(bal_policy_table[i]->name, &spec, NULL) == BAL_OK &&
+            bal_replay_case(replay, &spec, &c, NULL) == BAL_OK)
+            setup->policy[setup->policies++] = spec;
+    }
+}
+
+/* ---- the work, in the order in which it is done ---- */
+
+struct work {
+    struct request *request;
+    struct bal_trace *trace;
+    struct bal_log_summary summary;
+    struct bal_demand demand;
+    struct bal_replay replay;
+    size_t count;
+    struct bal_case *cases;
+    struct bal_result *results;
+    struct bal_history *history;
+    double *history_values;
+    struct bal_sizing *sizing;
+};
+
+static void work_fini(struct work *work) {
+    bal_trace_free(work->trace);
+    free(work->cases);
+    free(work->results);
+    free(work->history);
+    free(work->history_values);
+    free(work->sizing);
+}
+
+static int stopped_or_failed(enum bal_code code, const struct bal_error *err) {
+    if (code != BAL_E_STOPPED)
+        return cli_fail("%s", err->text);
+    cli_warn("interrupted");
+    return CLI_INTERRUPTED;
+}
+
+static bool allocate(struct work *work) {
+    enum { LISTS = 4 };
+    work->cases = calloc(work->count, sizeof *work->cases);
+    work->results = calloc(work->count, sizeof *work->results);
+    work->history = calloc(work->count, sizeof *work->history);
+    work->history_values = calloc(work->count * LISTS * BAL_REPLAY_SPANS, sizeof *work->history_values);
+    work->sizing = calloc(work->count, sizeof *work->sizing);
+    if (!work->cases || !work->results || !work->history || !work->history_values || !work->sizing)
+        return false;
+    for (size_t i = 0; i < work->count; i++) {
+        double *values = work->history_values + i * LISTS * BAL_REPLAY_SPANS;
+        work->history[i] = (struct bal_history){.spans = BAL_REPLAY_SPANS,
+                                                .jobs = values,
+                                                .response = values + BAL_REPLAY_SPANS,
+                                                .p99 = values + 2 * BAL_REPLAY_SPANS,
+                                                .watts = values + 3 * BAL_REPLAY_SPANS};
+    }
+    return true;
+}
+
+/* Reads the logs and sets up the cases. Returns -1 to go on, or the exit status. */
+static int prepare(struct work *work, char **logs, int log_count) {
+    struct cli_setup *setup = &work->request->log.setup;
+    const int status = cli_read_logs(&work->request->log, logs, log_count, &work->trace, &work->summary);
+    if (status >= 0)
+        return status;
+    struct bal_error err = {0};
+    const enum bal_code code = bal_demand_of(work->trace, &cli_stop, &work->demand, &err);
+    if (code)
+        return stopped_or_failed(code, &err);
+    work->replay = replay_of(work->request, work->trace, &work->demand);
+    if (setup->policies == 0)
+        choose_all(setup, &work->replay);
+    if (setup->policies == 0)
+        return cli_fail("no policy fits this fleet; name one with --policy to see why");
+    work->count = setup->policies;
+    if (!allocate(work))
+        return cli_fail("not enough memory");
+    for (size_t i = 0; i < work->count; i++) {
+        if (setup->policy[i].policy->flags & BAL_TAKES_RANKS && !work->replay.model.classes)
+            return cli_fail("--policy %s: needs two classes of jobs; say with --high which are high",
+                            setup->policy[i].policy->name);
+        if (bal_replay_case(&work->replay, &setup->policy[i], &work->cases[i], &err))
+            return cli_fail("--policy: %s", err.text);
+        work->cases[i].run.history = &work->history[i];
+    }
+    return -1;
+}
+
+static unsigned threads_of(const struct cli_setup *setup) {
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const double wanted = setup->threads > 0 ? setup->threads : fmax((double)processors, 1);
+    return (unsigned)fmin(wanted, THREADS_MAX);
+}
+
+/* The search first: it knows at once what it cannot do. */
+static int replay_all(struct work *work) {
+    const struct cli_setup *setup = &work->request->log.setup;
+    struct cli_progress progress;
+    const struct bal_lab_options lab = {.threads = threads_of(setup),
+                                        .stop = &cli_stop,
+                                        .progress = cli_progress_show,
+                                        .progress_context = &progress};
+    struct bal_error err = {0};
+    enum bal_code code = BAL_OK;
+    if (work->request->target.seconds > 0) {
+        cli_progress_start(&progress, setup->quiet);
+        snprintf(progress.note, sizeof progress.note, "looking for the least fleets");
+        code = bal_replay_size(&work->replay, &work->demand, setup->policy, work->count,
+                               &work->request->target, &lab, work->sizing, &err);
+        cli_progress_end(&progress);
+        if (code && code != BAL_E_STOPPED)
+            return cli_fail("--target: %s", err.text);
+    }
+    if (!code) {
+        cli_progress_start(&progress, setup->quiet);
+        snprintf(progress.note, sizeof progress.note, "replaying");
+        code = bal_lab_run(work->cases, work->count, &lab, work->results, &err);
+        cli_progress_end(&progress);
+    }
+    return code ? stopped_or_failed(code, &err) : -1;
+}
+
+/* ---- results ---- */
+
+static int write_page(const struct bal_replay_report *report, const char *path) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return cli_fail("not enough memory");
+    struct bal_error err = {0};
+    enum bal_code code = bal_replay_page(report, stream, &err);
+    if (fclose(stream) != 0 && !code)
+        code = bal_fail(&err, BAL_E_MEMORY, "not enough memory");
+    if (!code)
+        code = bal_file_write(path, text, size, &err);
+    free(text);
+    return code ? cli_fail("--report: %s", err.text) : -1;
+}
+
+/* Did a target have an answer? */
+static bool is_answered(const struct bal_replay_report *report) {
+    for (size_t i = 0; i < report->count && report->target; i++)
+        if (report->sizing[i].outcome == BAL_SIZED)
+            return true;
+    return !report->target;
+}
+
+static int write_all(const struct work *work, const char *title, struct cli_output *output) {
+    const struct request *request = work->request;
+    const bool target = request->target.seconds > 0;
+    const struct bal_replay_report report = {
+        .summary = &work->summary,
+        .demand = &work->demand,
+        .replay = &work->replay,
+        .sized_for = request->servers_given ? 0 : DEFAULT_LOAD,
+        .title = title,
+        .count = work->count,
+        .cases = work->cases,
+        .results = work->results,
+        .history = work->history,
+        .target = target ? &request->target : NULL,
+        .sizing = target ? work->sizing : NULL,
+    };
+    struct bal_error err = {0};
+    if (request->figure && bal_replay_figure(&report, request->figure, &err))
+        return cli_fail("--figure %s: %s", request->figure, err.text);
+    if (request->page) {
+        const int status = write_page(&report, request->page);
+        if (status >= 0)
+            return status;
+    }
+    if (request->log.setup.format == CLI_JSON)
+        bal_replay_json(&report, output->stream);
+    else if (request->log.setup.format == CLI_CSV)
+        bal_replay_csv(&report, output->stream);
+    else
+        bal_replay_text(&report, output->stream);
+    const int status = cli_output_close(output);
+    return status ? status : is_answered(&report) ? CLI_OK : CLI_OUTCOME;
+}
+
+/* ---- the command ---- */
+
+/* A terminal, a pipe, /dev/null. */
+static bool is_device(const char *path) {
+    struct stat there;
+    return stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode);
+}
+
+static bool is_directory(const char *path) {
+    struct stat there;
+    return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+}
+
+/* A file is made beside its place, a device is written to; errno tells why that cannot be. */
+static bool is_writable(const char *path) {
+    if (is_directory(path)) {
+        errno = EISDIR;
+        return false;
+    }
+    if (!*path || is_device(path))
+        return access(path, W_OK) == 0;
+    char *copy = strdup(path), *place = NULL;
+    const bool good = copy && asprintf(&place, "%s/.", dirname(copy)) >= 0 && access(place, W_OK) == 0;
+    const int reason = errno;
+    free(copy);
+    free(place);
+    errno = reason;
+    return good;
+}
+
+/* A place where nothing can be written is better known before the work than after it. */
+static int check_places(const struct request *request, char *const *logs, int count) {
+    const struct {
+        const char *option, *path;
+    } places[] = {{"--output", request->log.setup.output},
+                  {"--figure", request->figure},
+                  {"--report", request->page}};
+    enum { PLACES = sizeof places / sizeof *places };
+    for (unsigned i = 0; i < PLACES; i++) {
+        if (!places[i].path)
+            continue;
+        for (unsigned k = 0; k < i; k++)
+            if (places[k].path && strcmp(places[k].path, places[i].path) == 0 && !is_device(places[i].path))
+                return cli_fail("%s %s: that is where %s goes; choose another place", places[i].option,
+                                places[i].path, places[k].option);
+        if (!is_writable(places[i].path))
+            return cli_fail("%s %s: cannot write there: %s; choose another place", places[i].option,
+                            places[i].path, strerror(errno));
+        const int status = cli_spare_logs(places[i].option, places[i].path, logs, count);
+        if (status >= 0)
+            return status;
+    }
+    return -1;
+}
+
+/* "access.log", "access.log and 3 more". */
+static void title_of(char **logs, int count, char *title, size_t size) {
+    const char *slash = strrchr(logs[0], '/');
+    const char *name = strcmp(logs[0], "-") == 0 ? "standard input" : slash ? slash + 1 : logs[0];
+    if (count > 1)
+        snprintf(title, size, "%.150s and %d more", name, count - 1);
+    else
+        snprintf(title, size, "%.150s", name);
+}
+
+static int replay(struct request *request, char **logs, int count) {
+    struct cli_output output;
+    int status = check_places(request, logs, count);
+    if (status < 0)
+        status = cli_output_open(&output, request->log.setup.output);
+    if (status)
+        return status;
+    struct work work = {.request = request};
+    status = prepare(&work, logs, count);
+    if (status < 0)
+        status = replay_all(&work);
+    if (status < 0) {
+        char title[200];
+        title_of(logs, count, title, sizeof title);
+        status = write_all(&work, title, &output);
+    }
+    if (output.stream) /* not written: nothing may stay */
+        cli_output_discard(&output);
+    work_fini(&work);
+    return status;
+}
+
+static int run(const struct cli_command *command, int argc, char **argv) {
+    struct request request = {.speedup = 1};
+    struct cli_setup *setup = &request.log.setup;
+    cli_setup_init(setup);
+    setup->replications = NAN;
+    set_standby(&request, "60s", NULL);
+    set_setup(&request, "30s", NULL);
+    int operands;
+    const int status = cli_parse(command, argc, argv, &request, LOGS_MAX, &operands);
+    if (status >= 0)
+        return status;
+    if (setup->model.discipline != BAL_DISCIPLINE_AUTO && !request.log.log.high_pattern)
+        return cli_fail("--discipline: it tells classes of jobs apart; say with --high which are high");
+    return replay(&request, argv + 1, operands);
+}
+
+const struct cli_command cmd_replay = {
+    .name = "replay",
+    .summary = "access logs on a fleet of your choice: which policy, how many servers, what energy",
+    .operands = "LOG...",
+    .description =
+        "Reads the requests of access logs (nginx, Apache, HAProxy, JSON lines, csv; also gzip'd; - is "
+        "standard\n"
+        "input) and replays them, each at its recorded time and with its recorded service time, on a fleet "
+        "of\n"
+        "servers under each policy. Prints what was read, response times, messages and energy, best first.\n"
+        "With --target it also finds the least number of servers that each policy needs; exit status 1 when "
+        "no\n"
+        "number will do.",
+    .examples = "  ballast replay access.log --servers 40\n"
+                "  ballast replay access.log.gz --servers 40 --slots 8 --speedup 2 --target p99=200ms\n"
+                "  ballast replay haproxy.log --service-field Tr --high '^/checkout' --report replay.html\n"
+                "  zcat logs/*.gz | ballast replay - --log-format json --service-field duration:ms\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

@@ -1,0 +1,45 @@
+/* What the commands that read access logs share: the options that say how to read them, and the reading. A
+ * command's request begins with a struct cli_log_request; the setters of setup.h work on it too. */
+#ifndef CLI_LOG_OPTIONS_H
+#define CLI_LOG_OPTIONS_H
+
+#include "setup.h"
+
+#include "ballast/log.h"
+
+struct cli_log_request {
+    struct cli_setup setup;     /* the fleet, the output, the seed of the spreading, --quiet */
+    struct bal_log_options log; /* all zero bytes: everything found from the files themselves */
+};
+
+#define CLI_LOG_OPTIONS                                                                                      \
+    {"log-format", "FORMAT", "auto, combined, apache, haproxy, json, csv, or an nginx log_format",           \
+     cli_set_log_format},                                                                                    \
+        {"service-field", "FIELD",                                                                           \
+         "which one is the service time: upstream_response_time, duration:ms, ...", cli_set_service_field},  \
+        {"time-field", "FIELD", "which one is the time of a line; FIELD:start or FIELD:end says of what",    \
+         cli_set_time_field},                                                                                \
+        {"high", "PATTERN", "two classes of jobs: the high one has a path that matches: '^/checkout'",       \
+         cli_set_high_pattern},                                                                              \
+    {                                                                                                        \
+        "high-field", "FIELD", "with --high: the field that is matched in place of the path",                \
+            cli_set_high_field                                                                               \
+    }
+
+/* The setters of the options above; into is a struct cli_log_request. */
+enum bal_code cli_set_log_format(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_service_field(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_time_field(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_high_pattern(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_high_field(void *into, const char *value, struct bal_error *err);
+
+/* Makes sure that the place where an option writes is none of the logs; path may be NULL. Returns -1 to go on,
+ * or the exit status. */
+int cli_spare_logs(const char *option, const char *path, char *const *logs, int count);
+
+/* Reads the logs into a finished trace, with a progress bar, and catches signals from here on. Returns -1 to
+ * go on: the caller then frees the trace. Otherwise the exit status, with the reason printed. */
+int cli_read_logs(const struct cli_log_request *request, char *const *paths, int count,
+                  struct bal_trace **trace, struct bal_log_summary *summary);
+
+#endif

@@ -1,0 +1,122 @@
+/* Fitting a workload to recorded jobs: a law to their sizes, a curve to their arrivals.
+ *
+ * Everything is summed up in one pass and bounded memory (60 kB) first, so that a fit costs the same whatever
+ * the length of the log: about a second. Every law that is fitted has the mean of the sizes, because the load
+ * hangs on it; how well it fits is told by its likelihood, its distance and its percentiles. */
+#ifndef BALLAST_FIT_H
+#define BALLAST_FIT_H
+
+#include "ballast/curve.h"
+#include "ballast/error.h"
+#include "ballast/law.h"
+#include "ballast/trace.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- sizes ---- */
+
+/* A sample of sizes: how many fall into each of narrow cells (1/64 of an octave), and their sums. */
+struct bal_fit_sample;
+enum bal_code bal_fit_sample_new(struct bal_fit_sample **sample, struct bal_error *err);
+void bal_fit_sample_free(struct bal_fit_sample *sample); /* NULL is allowed */
+void bal_fit_sample_add(struct bal_fit_sample *sample, int64_t nanoseconds /* > 0 */);
+
+/* The ways to fit a law, the simplest first. */
+#define BAL_FIT_METHODS(X)                                                                                   \
+    X(DET, "det", "always the same; taken when the sizes vary less than they were measured")                 \
+    X(EXP, "exp", "exponential")                                                                             \
+    X(ERLANG, "erlang", "erlang, by maximum likelihood")                                                     \
+    X(LOGNORMAL, "lognormal", "lognormal, by maximum likelihood given the mean")                             \
+    X(MOMENTS, "moments", "of the same variation: two exponential branches, or a chain of phases below 1")   \
+    X(HYPER, "hyper", "up to 6 exponential branches, by expectation maximisation")                           \
+    X(PHASE, "phase", "up to 6 branches, 16 phases in all, by expectation maximisation")
+
+enum bal_fit_method {
+#define X(name, text, meaning) BAL_FIT_##name,
+    BAL_FIT_METHODS(X)
+#undef X
+        BAL_FIT_METHOD_COUNT
+};
+struct bal_fit_method_info {
+    const char *name, *meaning;
+};
+extern const struct bal_fit_method_info bal_fit_method_table[BAL_FIT_METHOD_COUNT];
+
+enum { BAL_FIT_QUANTILES = 4 };
+extern const double bal_fit_quantile[BAL_FIT_QUANTILES]; /* 0.5, 0.9, 0.99, 0.999 */
+
+struct bal_fit {
+    bool made; /* false: this method cannot fit these sizes */
+    struct bal_law law;
+    unsigned parameters;   /* that were fitted */
+    double log_likelihood; /* of all sizes, in seconds */
+    double bic;            /* Schwarz's criterion: parameters log n - 2 log-likelihood; the least is best */
+    double c2;             /* squared coefficient of variation */
+    double distance;       /* of Kolmogorov and Smirnov: greatest difference of the distribution functions */
+    double quantile[BAL_FIT_QUANTILES];
+};
+
+struct bal_fits {
+    uint64_t jobs;
+    double mean, c2; /* of the sizes, in seconds */
+    double quantile[BAL_FIT_QUANTILES];
+    double resolution;   /* to which they were measured, in seconds: the largest power of ten that divides all
+                            but a thousandth of them. A size stands for all within half of it. */
+    double distance_5pc; /* a distance that a law known beforehand exceeds in one of 20 samples: 1.358 /
+                            sqrt(n). Fitted laws that are right are nearer. */
+    struct bal_fit fit[BAL_FIT_METHOD_COUNT];
+    enum bal_fit_method best; /* by bic */
+};
+
+/* Fits in every way. BAL_E_MODEL when the sample is empty. stop: when set and not 0, ends early with
+ * BAL_E_STOPPED; may be NULL. */
+enum bal_code bal_fit_laws(const struct bal_fit_sample *sample, const volatile int *stop,
+                           struct bal_fits *fits, struct bal_error *err);
+
+/* ---- arrivals ---- */
+
+enum { BAL_FIT_BINS = BAL_CURVE_POINTS, BAL_FIT_SCALES = 6 };
+
+/* Is it a Poisson process, looked at in windows of some length? N_i being the arrivals in the i-th, the
+ * dispersion is E[(N_(i+1) - N_i)^2] / (2 E[N]): 1 for a Poisson process, also for one whose rate varies
+ * slowly (differences of neighbours know no trend), more for bursts, less for clockwork. */
+struct bal_fit_scale {
+    double window; /* seconds */
+    uint64_t windows;
+    double dispersion;
+    double error; /* standard deviation of the dispersion if it is a Poisson process */
+};
+
+enum bal_fit_flow { BAL_FIT_UNKNOWN, BAL_FIT_POISSON, BAL_FIT_BURSTY, BAL_FIT_REGULAR };
+
+struct bal_fit_arrivals {
+    double span; /* seconds */
+    double rate; /* jobs a second, over the whole span */
+    unsigned bins;
+    double width;                 /* of a bin, in seconds */
+    uint64_t count[BAL_FIT_BINS]; /* arrivals in each */
+    /* Through the middles of the bins, time 0 being the first arrival; its mean over the span is 1. Constant
+     * when the counts vary no more than those of a Poisson process of constant rate. */
+    struct bal_curve curve;
+    unsigned scales;
+    struct bal_fit_scale scale[BAL_FIT_SCALES];
+    enum bal_fit_flow flow; /* judged by all scales: bursty or regular if one differs from 1 by 4 errors and
+                             * by a tenth; unknown if there is none */
+};
+
+/* Reads the jobs of a finished trace: their sizes are added to the sample, the arrivals fitted. resolution:
+ * of the times, in seconds; windows are longer. BAL_E_MODEL when all jobs arrive at the same moment. */
+enum bal_code bal_fit_trace(const struct bal_trace *trace, double resolution, const volatile int *stop,
+                            struct bal_fit_sample *sample, struct bal_fit_arrivals *arrivals,
+                            struct bal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,86 @@
+/* The frontier of stability: the largest load that a policy can bear, or the smallest number of tasks that
+ * must be stolen at a time.
+ *
+ * It is found by bisection. At each point tried, a sequential test watches the total queue over longer and
+ * longer runs until it can tell whether the queue grows for ever; a point where the longest runs cannot tell
+ * stays undecided. The probability that any claim about any point is wrong is at most `error`
+ * (docs/frontier.md says under which assumptions). The answer is a function of the question alone: threads do
+ * not matter. */
+#ifndef BALLAST_FRONTIER_H
+#define BALLAST_FRONTIER_H
+
+#include "ballast/lab.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    BAL_FRONTIER_POINTS = 32,       /* most points that a search tries */
+    BAL_FRONTIER_LOOKS = 8,         /* at a point, each with runs twice as long as before */
+    BAL_FRONTIER_REPLICATIONS = 32, /* of a look, from each start */
+};
+
+enum bal_frontier_axis {
+    BAL_FRONTIER_LOAD,     /* stable below, unstable above */
+    BAL_FRONTIER_CONSTANT, /* K of steal function constant(K), policy `stealing`: unstable below, stable above
+                            */
+};
+
+/* What a test watches. */
+enum bal_frontier_test {
+    BAL_FRONTIER_SATURATED, /* policy `stealing`, hosts that share the generators equally: how the load
+                             * changes  while the hosts have more tasks than they can lose */
+    BAL_FRONTIER_STARTS,    /* everything else: how the total queue changes from long queues on, at each group
+                             * of equal servers in turn, and how it grows from 0 */
+};
+
+struct bal_frontier_question {
+    struct bal_model model; /* its load, or its steal function, is what is sought */
+    struct bal_policy_spec policy;
+    enum bal_frontier_axis axis;
+    enum bal_engine engine;
+    double low, high; /* where to look; high = 0: up to load 0.999, or constant 1e5 */
+    double width;     /* the interval wanted; 0: 0.005, or 1 */
+    double relative;  /* or this part of the value, whichever is larger */
+    double error;     /* 0 < error < 0.5 */
+    double longest;   /* length of the longest runs; 0: long enough for most */
+    uint64_t seed;
+};
+
+struct bal_frontier_point {
+    double at;
+    enum bal_verdict verdict;
+    /* At the last look, with half-widths as a claim needs them; NaN: not looked at. */
+    struct bal_estimate drift;  /* of the total queue, from long queues on, per unit of time: the largest */
+    struct bal_estimate growth; /* from 0: the total queue of the second half of a run over that of the first
+                                 */
+    unsigned looks;
+    double time; /* length of the runs of the last look */
+};
+
+struct bal_frontier {
+    enum bal_frontier_test test;
+    struct bal_frontier_point point[BAL_FRONTIER_POINTS]; /* in rising order */
+    unsigned points;
+    double stable, unstable; /* the nearest points that are so; NaN: there is none */
+    double estimate;         /* where the line through the drifts of these two crosses 0; NaN: it does not */
+    unsigned undecided;      /* points between them */
+    double seconds;          /* processor time */
+};
+
+/* BAL_E_STOPPED leaves what is known so far. */
+enum bal_code bal_frontier_find(const struct bal_frontier_question *question,
+                                const struct bal_lab_options *options, struct bal_frontier *frontier,
+                                struct bal_error *err);
+
+/* The critical constant over several loads, all claims together wrong with probability question->error. The
+ * load of the question is ignored. frontier has room for count; those that were not begun have no points. */
+enum bal_code bal_frontier_map(const struct bal_frontier_question *question, const double *load,
+                               unsigned count, const struct bal_lab_options *options,
+                               struct bal_frontier *frontier, struct bal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

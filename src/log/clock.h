@@ -1,0 +1,30 @@
+/* Times of day as logs write them:
+ *
+ *     15/Nov/2026:10:11:12 +0100      with or without brackets, fraction and offset (nginx, Apache, HAProxy)
+ *     2026-11-15T10:11:12.345+01:00   with T or a blank, fraction after a point or a comma, Z or an offset
+ *     1794737472.345                  seconds since 1970; from 11 digits on milli-, micro-, nanoseconds
+ *
+ * A time without an offset is taken for UTC. */
+#ifndef LOG_CLOCK_H
+#define LOG_CLOCK_H
+
+#include "log/span.h"
+
+#include <stdint.h>
+
+/* The last date that was read: in a log the next one is most often the same. Begins as all zero bytes. */
+struct bal_log_clock {
+    char date[12];
+    size_t length;
+    int64_t day; /* since 1970-01-01 */
+};
+
+#define BAL_LOG_SECOND INT64_C(1000000000)
+/* Times are before this, in the year 2255, and not before 1970. */
+#define BAL_LOG_TIME_END (INT64_C(9000000000) * BAL_LOG_SECOND)
+
+/* Nanoseconds since 1970-01-01 00:00 UTC; decimals: how many the seconds have, 0 to 9. Returns whether it is
+ * a time. */
+bool bal_log_clock_read(struct bal_log_clock *clock, struct bal_log_span span, int64_t *time, int *decimals);
+
+#endif

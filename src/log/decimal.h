@@ -1,0 +1,31 @@
+/* Numbers of logs, in whole nanoseconds. All is done with integers: what a log says is taken as it stands,
+ * whatever the number of its digits, and is the same on every machine. */
+#ifndef LOG_DECIMAL_H
+#define LOG_DECIMAL_H
+
+#include "log/span.h"
+
+#include <stdint.h>
+
+/* digits x 10^exponent */
+struct bal_log_decimal {
+    uint64_t digits; /* the first 19 that count; what follows them is dropped */
+    int exponent;
+};
+
+/* Powers of ten of nanoseconds. */
+enum { BAL_LOG_NS = 0, BAL_LOG_US = 3, BAL_LOG_MS = 6, BAL_LOG_S = 9 };
+
+/* Reads digits, a fraction and an exponent ("12", "0.5", ".5", "5e-05") from text up to end. Returns where
+ * they end, or NULL when there is no number; a sign is none. */
+const char *bal_log_decimal_read(const char *text, const char *end, struct bal_log_decimal *decimal);
+
+/* The decimal times 10^power, to the nearest whole number; false when that is 2^62 or more. */
+bool bal_log_decimal_scale(const struct bal_log_decimal *decimal, int power, int64_t *value);
+
+/* A length of time: a number in the given unit or with one of its own ("12ms", "0.5s", "1m2.5s"). Of a list
+ * of tries as nginx writes it ("0.010, 0.020 : 0.500", "-" for one without an answer) it is the sum. False
+ * when there is no such time, as for "-", "" and "-1". */
+bool bal_log_duration_read(struct bal_log_span span, int unit, int64_t *nanoseconds);
+
+#endif

@@ -1,0 +1,270 @@
+/* Lines that are made after a pattern: the log_format of nginx, the LogFormat of Apache.
+ *
+ * A value ends where the text that follows it in the pattern begins. That is enough, because both servers
+ * write quotes inside of values as \x22 or \"; the one exception is a list of upstream servers, whose commas
+ * and colons are followed by the same blanks that may end it. */
+#include "log/format.h"
+
+#include <stdlib.h>
+
+/* Text, and the variable behind it. */
+struct piece {
+    struct bal_log_span text, name;
+    bool list; /* values may be separated by ", " or " : " */
+    bool date; /* 15/Nov/2026:10:11:12 +0100, perhaps in brackets: it has a blank in it */
+};
+
+struct pattern {
+    char *copy; /* of the text, without escapes */
+    struct piece piece[BAL_LOG_FIELDS];
+    size_t count;
+    struct bal_log_span tail; /* behind the last variable */
+};
+
+static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Behind the $: name or {name}. Returns where it ends, NULL when it is none. */
+static const char *read_variable(const char *at, struct bal_log_span *name) {
+    const bool braces = *at == '{';
+    at += braces;
+    name->text = at;
+    while (is_word(*at))
+        at++;
+    name->length = (size_t)(at - name->text);
+    if (name->length == 0 || (braces && *at != '}'))
+        return NULL;
+    return at + braces;
+}
+
+/* Behind the %: modifiers, {argument}, a letter. The % is part of the name. */
+static const char *read_directive(const char *at, struct bal_log_span *name) {
+    name->text = at - 1;
+    at += strspn(at, "<>!,0123456789");
+    if (*at == '{') {
+        at = strchr(at, '}');
+        if (!at)
+            return NULL;
+        at++;
+    }
+    if (*at == '^' && at[1]) /* %^FB and its like have three letters */
+        at += 2;
+    if (!is_word(*at))
+        return NULL;
+    name->length = (size_t)(at + 1 - name->text);
+    return at + 1;
+}
+
+/* \" and \\ as they stand in configuration files, and \t; all else as it is. */
+static char *copy_text(const char *from, size_t length) {
+    char *copy = malloc(length + 1);
+    if (!copy)
+        return NULL;
+    char *to = copy;
+    for (size_t i = 0; i < length; i++) {
+        if (from[i] != '\\' || i + 1 == length || !strchr("\"'\\t", from[i + 1])) {
+            *to++ = from[i];
+            continue;
+        }
+        i++;
+        *to++ = from[i];
+        if (from[i] == 't')
+            to[-1] = '\t';
+    }
+    *to = 0;
+    return copy;
+}
+
+/* A whole directive, `log_format name 'text' 'text';`, is as good as its texts. They are joined in place. */
+static void join_directive(char *text) {
+    static const char word[] = "log_format";
+    if (strncmp(text, word, sizeof word - 1) != 0 || !strchr(" \t\n", text[sizeof word - 1]))
+        return;
+    char *to = text;
+    for (const char *at = text; *at && *at != ';';) {
+        if (*at != '\'' && *at != '"') {
+            at++;
+            continue;
+        }
+        const char quote = *at++;
+        for (; *at && *at != quote; at++) {
+            if (*at == '\\' && at[1])
+                *to++ = *at++;
+            *to++ = *at;
+        }
+        at += *at == quote;
+    }
+    *to = 0;
+}
+
+static enum bal_code fail_pattern(const char *text, const char *at, const char *what, struct bal_error *err) {
+    return bal_fail(err, BAL_E_SYNTAX, "log format '%.200s': %s at '%.20s'", text, what, at);
+}
+
+/* Which character begins a variable. */
+static char find_sign(const char *text) {
+    for (const char *at = strchr(text, '$'); at; at = strchr(at + 1, '$'))
+        if (is_word(at[1]) || at[1] == '{')
+            return '$';
+    return '%';
+}
+
+static enum bal_code compile(struct pattern *pattern, char sign, struct bal_error *err) {
+    const char *literal = pattern->copy;
+    for (const char *at = literal; (at = strchr(at, sign));) {
+        if (pattern->count == BAL_LOG_FIELDS)
+            return fail_pattern(pattern->copy, at, "more than 64 variables", err);
+        struct piece *piece = &pattern->piece[pattern->count];
+        piece->text = (struct bal_log_span){literal, (size_t)(at - literal)};
+        const char *end = (sign == '$' ? read_variable : read_directive)(at + 1, &piece->name);
+        if (!end)
+            return fail_pattern(pattern->copy, at, sign == '$' ? "not a variable" : "not a directive", err);
+        if (piece->text.length == 0 && pattern->count > 0)
+            return fail_pattern(pattern->copy, at, "nothing that would tell where the last value ends", err);
+        piece->list = strncmp(piece->name.text, "upstream_", 9) == 0;
+        piece->date = bal_log_is(piece->name, "time_local") || bal_log_is(piece->name, "%t");
+        pattern->count++;
+        literal = at = end;
+    }
+    pattern->tail = (struct bal_log_span){literal, strlen(literal)};
+    return BAL_OK;
+}
+
+static void free_pattern(void *state) {
+    struct pattern *pattern = state;
+    if (pattern)
+        free(pattern->copy);
+    free(pattern);
+}
+
+/* Is the quote at this place part of a value? */
+static bool is_escaped(const char *start, const char *quote) {
+    const char *at = quote;
+    while (at > start && at[-1] == '\\')
+        at--;
+    return (quote - at) % 2 == 1;
+}
+
+static const char *find_text(const char *at, const char *end, struct bal_log_span text) {
+    const char *start = at;
+    while ((size_t)(end - at) >= text.length) {
+        const char *found = memchr(at, text.text[0], (size_t)(end - at) - text.length + 1);
+        if (!found)
+            return NULL;
+        if (memcmp(found, text.text, text.length) == 0 && !(*found == '"' && is_escaped(start, found)))
+            return found;
+        at = found + 1;
+    }
+    return NULL;
+}
+
+/* Behind the blank that a date has in its middle. */
+static const char *skip_blank(const char *start, const char *end) {
+    const char *blank = memchr(start, ' ', (size_t)(end - start));
+    return blank ? blank + 1 : start;
+}
+
+/* Where the value ends that begins at start and is followed by text. */
+static const char *find_end(const struct piece *piece, const char *start, const char *end,
+                            struct bal_log_span text) {
+    const char *found = find_text(piece->date ? skip_blank(start, end) : start, end, text);
+    if (!piece->list || text.text[0] != ' ')
+        return found;
+    while (found && ((found > start && (found[-1] == ',' || found[-1] == ':')) ||
+                     (end - found > 2 && memcmp(found, " : ", 3) == 0)))
+        found = find_text(found + 1, end, text);
+    return found;
+}
+
+static bool split(const struct bal_log_format *format, struct bal_log_span line,
+                  struct bal_log_span *fields) {
+    const struct pattern *pattern = format->state;
+    const struct piece *piece = pattern->piece;
+    const char *at = line.text, *end = line.text + line.length;
+    if (line.length < piece->text.length || memcmp(at, piece->text.text, piece->text.length) != 0)
+        return false;
+    at += piece->text.length;
+    for (size_t i = 0; i + 1 < pattern->count; i++) {
+        const char *value_end = find_end(&piece[i], at, end, piece[i + 1].text);
+        if (!value_end)
+            return false;
+        fields[i] = (struct bal_log_span){at, (size_t)(value_end - at)};
+        at = value_end + piece[i + 1].text.length;
+    }
+    const char *tail =
+        pattern->tail.length ? find_end(&piece[pattern->count - 1], at, end, pattern->tail) : end;
+    if (!tail || tail + pattern->tail.length != end)
+        return false;
+    fields[pattern->count - 1] = (struct bal_log_span){at, (size_t)(tail - at)};
+    return true;
+}
+
+static int find(struct bal_log_format *format, struct bal_log_span name, const struct bal_log_sample *sample,
+                bool usual) {
+    (void)sample, (void)usual;
+    const struct pattern *pattern = format->state;
+    for (size_t i = 0; i < pattern->count; i++) {
+        const struct bal_log_span own = pattern->piece[i].name;
+        if (own.length == name.length && memcmp(own.text, name.text, name.length) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+static struct bal_log_span name_of(const struct bal_log_format *format, const struct bal_log_sample *sample,
+                                   size_t i) {
+    (void)sample;
+    const struct pattern *pattern = format->state;
+    return i < pattern->count ? pattern->piece[i].name : (struct bal_log_span){0};
+}
+
+static const struct bal_log_kind kind = {find, split, name_of, free_pattern};
+
+/* The pattern for people, the beginning that most have in common by its name. */
+static void name_pattern(const char *text, char sign, struct bal_log_format *format) {
+    static const struct {
+        const char *text, *name;
+    } known[] = {{BAL_LOG_COMBINED, "combined"},
+                 {BAL_LOG_COMMON, "common"},
+                 {BAL_LOG_APACHE_COMBINED, "combined"},
+                 {BAL_LOG_APACHE_COMMON, "common"}};
+    const char *name = "";
+    for (size_t i = 0; i < sizeof known / sizeof *known && !*name; i++)
+        if (strncmp(text, known[i].text, strlen(known[i].text)) == 0) {
+            name = known[i].name;
+            text += strlen(known[i].text);
+        }
+    snprintf(format->name, sizeof format->name, "%s: %s%s", sign == '$' ? "nginx" : "apache", name, text);
+}
+
+enum bal_code bal_log_pattern_new(const char *text, struct bal_log_format *format, struct bal_error *err) {
+    struct pattern *pattern = calloc(1, sizeof *pattern);
+    *format = (struct bal_log_format){.kind = &kind, .state = pattern};
+    char *joined = strdup(text);
+    if (joined)
+        join_directive(joined);
+    if (pattern && joined)
+        pattern->copy = copy_text(joined, strlen(joined));
+    free(joined);
+    if (!pattern || !pattern->copy)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for a log format");
+    const char sign = find_sign(pattern->copy);
+    const enum bal_code code = compile(pattern, sign, err);
+    if (code)
+        return code;
+    if (pattern->count == 0)
+        return bal_fail(
+            err, BAL_E_SYNTAX,
+            "log format '%.200s' is none of auto, combined, apache, haproxy, json and csv, and has no"
+            " $variables",
+            text);
+    name_pattern(pattern->copy, sign, format);
+    return BAL_OK;
+}
+
+void bal_log_format_free(struct bal_log_format *format) {
+    if (format->kind)
+        format->kind->free(format->state);
+    *format = (struct bal_log_format){0};
+}

@@ -1,0 +1,303 @@
+#include "log/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum {
+    CHUNK = 1 << 18, /* bytes that are read at once */
+    ROOM = BAL_LOG_LINE_MOST + CHUNK + 1,
+    GZIP = 16 + MAX_WBITS /* zlib expects the header of gzip */
+};
+
+struct bal_log_source {
+    const char *path;
+    int fd;
+    const volatile int *stop;
+    uint64_t size, taken, bytes;
+
+    bool packed;    /* with gzip */
+    bool unpacking; /* in the middle of one of its members */
+    z_stream stream;
+    unsigned char *input;
+
+    char *buffer; /* ROOM bytes; lines to come are from start to end */
+    size_t start, searched, end;
+    bool ended, truncated;
+    bool dropping; /* the rest of a line that is too long */
+};
+
+static enum bal_code fail_read(const struct bal_log_source *source, struct bal_error *err) {
+    return bal_fail(err, BAL_E_IO, "'%s' cannot be read: %s", source->path, strerror(errno));
+}
+
+/* Reads size bytes, or less at the end of the file. */
+static enum bal_code read_raw(struct bal_log_source *source, void *into, size_t size, size_t *got,
+                              struct bal_error *err) {
+    *got = 0;
+    while (*got < size) {
+        if (source->stop && *source->stop)
+            return bal_fail(err, BAL_E_STOPPED, "stopped before the end");
+        const ssize_t count = read(source->fd, (char *)into + *got, size - *got);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return fail_read(source, err);
+        if (count == 0)
+            break;
+        *got += (size_t)count;
+    }
+    source->taken += *got;
+    return BAL_OK;
+}
+
+/* A file of gzip may have several members, one after the other, and zeros behind the last. */
+static bool begins_member(const struct bal_log_source *source) {
+    for (uInt i = 0; i < source->stream.avail_in; i++)
+        if (source->stream.next_in[i] != 0)
+            return true;
+    return false;
+}
+
+static enum bal_code fail_inflate(const struct bal_log_source *source, int code, struct bal_error *err) {
+    if (code == Z_MEM_ERROR)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory to decompress '%s'", source->path);
+    return bal_fail(err, BAL_E_FORMAT, "'%s' is damaged: its compressed data cannot be read beyond byte %llu",
+                    source->path, (unsigned long long)(source->taken - source->stream.avail_in));
+}
+
+static enum bal_code unpack(struct bal_log_source *source, void *into, size_t size, size_t *got,
+                            struct bal_error *err) {
+    z_stream *stream = &source->stream;
+    stream->next_out = into;
+    stream->avail_out = (uInt)size;
+    while (stream->avail_out > 0) {
+        if (stream->avail_in == 0) {
+            size_t count;
+            const enum bal_code code = read_raw(source, source->input, CHUNK, &count, err);
+            if (code)
+                return code;
+            source->truncated = count == 0 && source->unpacking;
+            if (count == 0)
+                break;
+            stream->next_in = source->input;
+            stream->avail_in = (uInt)count;
+        }
+        if (!source->unpacking && !begins_member(source)) {
+            stream->avail_in = 0;
+            continue;
+        }
+        source->unpacking = true;
+        const int code = inflate(stream, Z_NO_FLUSH);
+        if (code == Z_STREAM_END) {
+            source->unpacking = false;
+            inflateReset(stream);
+        } else if (code != Z_OK && code != Z_BUF_ERROR) {
+            return fail_inflate(source, code, err);
+        }
+    }
+    *got = size - stream->avail_out;
+    return BAL_OK;
+}
+
+/* Moves what is left to the front and reads more behind it. */
+static enum bal_code fill(struct bal_log_source *source, struct bal_error *err) {
+    memmove(source->buffer, source->buffer + source->start, source->end - source->start);
+    source->searched -= source->start;
+    source->end -= source->start;
+    source->start = 0;
+    size_t got;
+    char *into = source->buffer + source->end;
+    const enum bal_code code =
+        source->packed ? unpack(source, into, CHUNK, &got, err) : read_raw(source, into, CHUNK, &got, err);
+    if (code)
+        return code;
+    source->end += got;
+    source->bytes += got;
+    source->ended = got < CHUNK;
+    return BAL_OK;
+}
+
+/* Files that cannot be read as they are begin with these bytes. */
+static enum bal_code refuse_others(const struct bal_log_source *source, size_t length,
+                                   struct bal_error *err) {
+    static const struct {
+        const char *bytes;
+        size_t length;
+        const char *what, *program;
+    } others[] = {{"\xfd\x37zXZ", 5, "compressed with xz", "xzcat"},
+                  {"BZh", 3, "compressed with bzip2", "bzcat"},
+                  {"\x28\xb5\x2f\xfd", 4, "compressed with zstd", "zstdcat"},
+                  {"PK\x03\x04", 4, "a zip archive", "unzip -p"},
+                  {"\xff\xfe", 2, "text in UTF-16", "iconv -f UTF-16"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (length >= others[i].length && memcmp(source->input, others[i].bytes, others[i].length) == 0)
+            return bal_fail(err, BAL_E_FORMAT,
+                            "'%s' is %s; read it with %s and hand it on as standard input, -", source->path,
+                            others[i].what, others[i].program);
+    return BAL_OK;
+}
+
+/* The first bytes tell what the file is. */
+static enum bal_code begin(struct bal_log_source *source, struct bal_error *err) {
+    size_t got;
+    enum bal_code code = read_raw(source, source->input, CHUNK, &got, err);
+    if (!code)
+        code = refuse_others(source, got, err);
+    if (code)
+        return code;
+    if (got >= 2 && source->input[0] == 0x1f && source->input[1] == 0x8b) {
+        if (inflateInit2(&source->stream, GZIP) != Z_OK)
+            return fail_inflate(source, Z_MEM_ERROR, err);
+        source->packed = true;
+        source->stream.next_in = source->input;
+        source->stream.avail_in = (uInt)got;
+        code = fill(source, err);
+    } else {
+        memcpy(source->buffer, source->input, got);
+        source->end = source->bytes = got;
+        source->ended = got < CHUNK;
+    }
+    if (source->end >= 3 && memcmp(source->buffer, "\xef\xbb\xbf", 3) == 0)
+        source->start = source->searched = 3;
+    return code;
+}
+
+static enum bal_code open_file(struct bal_log_source *source, struct bal_error *err) {
+    const bool standard = strcmp(source->path, "-") == 0;
+    source->fd = standard ? STDIN_FILENO : open(source->path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (source->fd < 0 || fstat(source->fd, &status) < 0)
+        return fail_read(source, err);
+    if (S_ISDIR(status.st_mode))
+        return bal_fail(err, BAL_E_IO, "'%s' is a directory; name the files in it", source->path);
+    if (S_ISREG(status.st_mode))
+        source->size = (uint64_t)status.st_size;
+    return BAL_OK;
+}
+
+enum bal_code bal_log_source_open(const char *path, const volatile int *stop, struct bal_log_source **source,
+                                  struct bal_error *err) {
+    struct bal_log_source *s = *source = calloc(1, sizeof *s);
+    if (!s)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory to read '%s'", path);
+    s->path = path;
+    s->stop = stop;
+    s->buffer = malloc(ROOM);
+    s->input = malloc(CHUNK);
+    enum bal_code code = open_file(s, err);
+    if (!code && (!s->buffer || !s->input))
+        code = bal_fail(err, BAL_E_MEMORY, "not enough memory to read '%s'", path);
+    if (!code)
+        code = begin(s, err);
+    if (code) {
+        bal_log_source_close(s);
+        *source = NULL;
+    }
+    return code;
+}
+
+void bal_log_source_close(struct bal_log_source *source) {
+    if (!source)
+        return;
+    if (source->packed)
+        inflateEnd(&source->stream);
+    if (source->fd > STDERR_FILENO)
+        close(source->fd);
+    free(source->buffer);
+    free(source->input);
+    free(source);
+}
+
+/* A line from start to end, without the CR that may stand before its newline. */
+static struct bal_log_span cut(const struct bal_log_source *source, size_t start, size_t end) {
+    const char *text = source->buffer + start;
+    size_t length = end - start;
+    length -= length > 0 && text[length - 1] == '\r';
+    return (struct bal_log_span){text, length};
+}
+
+/* Where the next newline is, or end. */
+static size_t find_newline(const struct bal_log_source *source, size_t from) {
+    const char *found = memchr(source->buffer + from, '\n', source->end - from);
+    return found ? (size_t)(found - source->buffer) : source->end;
+}
+
+/* Drops what is left of a line that was too long. */
+static enum bal_code drop_rest(struct bal_log_source *source, struct bal_error *err) {
+    while (source->dropping) {
+        const size_t newline = find_newline(source, source->start);
+        source->dropping = newline == source->end;
+        source->start = source->searched = newline + !source->dropping;
+        if (!source->dropping || source->ended)
+            break;
+        const enum bal_code code = fill(source, err);
+        if (code)
+            return code;
+    }
+    source->dropping = false;
+    return BAL_OK;
+}
+
+/* Sees to it that a whole line is in memory, unless the file is at its end or the line is too long. */
+static enum bal_code hold_line(struct bal_log_source *source, size_t *newline, struct bal_error *err) {
+    enum bal_code code = drop_rest(source, err);
+    *newline = source->end;
+    while (!code && (*newline = find_newline(source, source->searched)) == source->end && !source->ended &&
+           source->end - source->start <= BAL_LOG_LINE_MOST) {
+        source->searched = source->end;
+        code = fill(source, err);
+    }
+    return code;
+}
+
+enum bal_code bal_log_source_next(struct bal_log_source *source, struct bal_log_span *line,
+                                  enum bal_log_line *kind, struct bal_error *err) {
+    size_t newline;
+    const enum bal_code code = hold_line(source, &newline, err);
+    if (code)
+        return code;
+    const bool whole = newline < source->end;
+    *line = cut(source, source->start, newline);
+    *kind = whole ? BAL_LOG_LINE_WHOLE : line->length > 0 ? BAL_LOG_LINE_LAST : BAL_LOG_LINE_NONE;
+    if (newline - source->start > BAL_LOG_LINE_MOST) {
+        *kind = BAL_LOG_LINE_LONG;
+        source->dropping = !whole;
+    }
+    source->start = source->searched = newline + whole;
+    return BAL_OK;
+}
+
+enum bal_code bal_log_source_peek(struct bal_log_source *source, struct bal_log_span *lines, size_t most,
+                                  size_t *count, struct bal_error *err) {
+    *count = 0;
+    size_t newline;
+    const enum bal_code code = hold_line(source, &newline, err);
+    for (size_t at = source->start; !code && at < source->end && *count < most; at = newline + 1) {
+        newline = find_newline(source, at);
+        if ((newline == source->end && !source->ended) || newline - at > BAL_LOG_LINE_MOST)
+            break;
+        lines[(*count)++] = cut(source, at, newline);
+    }
+    return code;
+}
+
+uint64_t bal_log_source_size(const struct bal_log_source *source) {
+    return source->size;
+}
+
+uint64_t bal_log_source_taken(const struct bal_log_source *source) {
+    return source->taken;
+}
+
+uint64_t bal_log_source_bytes(const struct bal_log_source *source) {
+    return source->bytes;
+}
+
+bool bal_log_source_truncated(const struct bal_log_source *source) {
+    return source->truncated;
+}

@@ -1,0 +1,21 @@
+#include "log/span.h"
+
+static void copy(char *to, const char *from, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        to[i] = from[i] >= ' ' && from[i] < 0x7f ? from[i] : '.';
+}
+
+void bal_log_show(struct bal_log_span span, char *to, size_t size) {
+    static const char gap[] = " ... ";
+    const size_t marks = sizeof gap - 1;
+    if (span.length < size) {
+        copy(to, span.text, span.length);
+        to[span.length] = 0;
+        return;
+    }
+    const size_t room = size - 1 - marks, tail = room / 2, head = room - tail;
+    copy(to, span.text, head);
+    memcpy(to + head, gap, marks);
+    copy(to + head + marks, span.text + span.length - tail, tail);
+    to[size - 1] = 0;
+}

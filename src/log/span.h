@@ -1,0 +1,22 @@
+/* A piece of a line. */
+#ifndef LOG_SPAN_H
+#define LOG_SPAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct bal_log_span {
+    const char *text; /* without a 0 at its end; NULL: not there */
+    size_t length;
+};
+
+static inline bool bal_log_is(struct bal_log_span span, const char *text) {
+    return span.length == strlen(text) && memcmp(span.text, text, span.length) == 0;
+}
+
+/* Writes it for people: a dot for each byte that a terminal would not like, and " ... " in place of its
+ * middle where it does not fit. size: at least 8. */
+void bal_log_show(struct bal_log_span span, char *to, size_t size);
+
+#endif

@@ -1,0 +1,265 @@
+#include "report/fit_report.h"
+
+#include "report/json.h"
+#include "report/log_report.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- for people ---- */
+
+static double peak_load(const struct bal_fit_report *report) {
+    return report->model.load * bal_curve_most(&report->model.curve);
+}
+
+static void print_arrivals(const struct bal_fit_report *report, FILE *out) {
+    const struct bal_fit_arrivals *arrivals = report->arrivals;
+    if (report->model.curve.kind == BAL_CURVE_CONSTANT) {
+        bal_head_line(out, "arrivals", "%.4g a second; the rate is constant as far as can be told",
+                      arrivals->rate);
+        return;
+    }
+    double least = HUGE_VAL;
+    for (unsigned i = 0; i < report->model.curve.points; i++)
+        least = fmin(least, report->model.curve.factor[i]);
+    bal_head_line(out, "arrivals",
+                  "%.4g a second; a curve of %u points %.4g s apart, from %.3g to %.3g times the mean",
+                  arrivals->rate, report->model.curve.points, arrivals->width, least,
+                  bal_curve_most(&report->model.curve));
+}
+
+static void print_flow(const struct bal_fit_arrivals *arrivals, FILE *out) {
+    static const char *const words[] = {
+        [BAL_FIT_UNKNOWN] = "too short a log to tell whether it is like a Poisson process",
+        [BAL_FIT_POISSON] = "like a Poisson process, which is what simulations draw",
+        [BAL_FIT_BURSTY] =
+            "burstier than a Poisson process, which is what simulations draw: true delays are longer",
+        [BAL_FIT_REGULAR] =
+            "more regular than a Poisson process, which is what simulations draw: true delays are shorter",
+    };
+    char scales[50 * BAL_FIT_SCALES] = "";
+    size_t used = 0;
+    for (unsigned i = 0; i < arrivals->scales; i++)
+        used += (size_t)snprintf(scales + used, sizeof scales - used, "%s %.3g in %g s", i ? "," : "",
+                                 arrivals->scale[i].dispersion, arrivals->scale[i].window);
+    bal_head_line(out, "flow", "%s", words[arrivals->flow]);
+    if (arrivals->scales > 0)
+        bal_head_line(out, "", "(dispersion of counts%s)", scales);
+}
+
+static void print_fleet(const struct bal_fit_report *report, FILE *out) {
+    char servers[300], slots[40] = "", peak[40] = "", chosen[80] = "";
+    bal_servers_print(&report->model.servers, servers, sizeof servers);
+    if (report->model.slots > 1)
+        snprintf(slots, sizeof slots, " of %u slots", report->model.slots);
+    if (report->model.curve.kind != BAL_CURVE_CONSTANT)
+        snprintf(peak, sizeof peak, ", %.3g at the peak", peak_load(report));
+    if (report->sized_for > 0)
+        snprintf(chosen, sizeof chosen, "; chosen for %g at the peak, --servers says otherwise",
+                 report->sized_for);
+    bal_head_line(out, "fleet", "%s server%s%s: load %.3g on average%s%s", servers,
+                  strcmp(servers, "1") == 0 ? "" : "s", slots, report->model.load, peak, chosen);
+}
+
+static void add_quantiles(struct table *table, const double *quantile) {
+    for (unsigned i = 0; i < BAL_FIT_QUANTILES; i++)
+        bal_table_add(table, "%.4g", quantile[i]);
+}
+
+static void add_fit(struct table *table, const struct bal_fit_report *report, enum bal_fit_method method) {
+    const struct bal_fit *fit = &report->fits->fit[method];
+    bal_table_add(table, "%s%s", bal_fit_method_table[method].name,
+                  method == report->chosen ? " \u25c0" : "");
+    bal_table_add(table, "%u", fit->parameters);
+    if (isnan(fit->bic))
+        bal_table_add(table, "%s", "");
+    else
+        bal_table_add(table, "%+.0f", fit->bic - report->fits->fit[report->fits->best].bic);
+    if (isnan(fit->distance))
+        bal_table_add(table, "%s", "");
+    else
+        bal_table_add(table, "%.4f", fit->distance);
+    bal_table_add(table, "%.4g", fit->c2);
+    add_quantiles(table, fit->quantile);
+}
+
+static void print_fits(const struct bal_fit_report *report, FILE *out) {
+    static const char *const head[] = {"law", "parameters", "bic", "distance", "c2"};
+    struct table table;
+    bal_table_init(&table, 9);
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        bal_table_add(&table, "%s", head[i]);
+    for (unsigned i = 0; i < BAL_FIT_QUANTILES; i++)
+        bal_table_add(&table, "p%g", 100 * bal_fit_quantile[i]);
+    bal_table_add(&table, "the log");
+    for (int i = 0; i < 3; i++)
+        bal_table_add(&table, "%s", "");
+    bal_table_add(&table, "%.4g", report->fits->c2);
+    add_quantiles(&table, report->fits->quantile);
+    for (unsigned i = 0; i < BAL_FIT_METHOD_COUNT; i++)
+        if (report->fits->fit[i].made)
+            add_fit(&table, report, (enum bal_fit_method)i);
+    bal_table_print(&table, "lrrrrrrrr", true, out);
+    bal_table_fini(&table);
+}
+
+/* Phases from this one on to the end of its chain, and the mean time in them. */
+static unsigned chain_of(const struct bal_law *law, unsigned phase, double *mean) {
+    unsigned length = 0;
+    *mean = 0;
+    while (phase < law->phases) {
+        *mean += 1 / law->rate[phase];
+        length++;
+        unsigned next = 0;
+        while (next < law->phases && law->jump[phase][next] < 1)
+            next++;
+        phase = next;
+    }
+    return length;
+}
+
+/* A fitted phase-type law is a mixture of chains, which says more than its matrix. */
+static void print_chains(const struct bal_law *law, FILE *out) {
+    char text[50 * BAL_LAW_PHASES] = "";
+    size_t used = 0;
+    for (unsigned i = 0; i < law->phases; i++) {
+        if (law->start[i] == 0)
+            continue;
+        double mean;
+        const unsigned length = chain_of(law, i, &mean);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.4g ", used ? " + " : "", law->start[i]);
+        used += (size_t)(length == 1
+                             ? snprintf(text + used, sizeof text - used, "exp(%.4g)", mean)
+                             : snprintf(text + used, sizeof text - used, "erlang(%u,%.4g)", length, mean));
+    }
+    bal_table_wrap("", text, 2, out);
+}
+
+static void print_law(const struct bal_fit_report *report, FILE *out) {
+    char text[BAL_LAW_TEXT];
+    bal_law_print(&report->model.size, text, sizeof text);
+    fprintf(out, "\n\u25c0 %s: %s\n", report->forced ? "as asked" : "the least bic",
+            bal_fit_method_table[report->chosen].meaning);
+    if (report->model.size.kind == BAL_LAW_PHASE)
+        print_chains(&report->model.size, out);
+    else
+        fprintf(out, "  %s\n", text);
+    snprintf(text, sizeof text,
+             "bic: Schwarz's criterion above that of the best. distance: of the distribution functions, at "
+             "most; a law known beforehand would exceed %.4f in one of 20 samples. c2: squared coefficient of "
+             "variation. Percentiles are in seconds. Every law has the mean of the log, %.7g s.",
+             report->fits->distance_5pc, report->fits->mean);
+    fputc('\n', out);
+    bal_table_wrap("", text, 0, out);
+}
+
+void bal_fit_text(const struct bal_fit_report *report, FILE *out) {
+    bal_log_summary_text(report->summary, report->info, out);
+    print_arrivals(report, out);
+    print_flow(report->arrivals, out);
+    print_fleet(report, out);
+    fputc('\n', out);
+    print_fits(report, out);
+    print_law(report, out);
+}
+
+/* ---- for programs ---- */
+
+static void add_numbers(struct json *json, const char *key, const double *value, size_t count) {
+    bal_json_open_line(json, key, '[');
+    for (size_t i = 0; i < count; i++)
+        bal_json_number(json, NULL, value[i]);
+    bal_json_close(json, ']');
+}
+
+static void add_arrivals(struct json *json, const struct bal_fit_arrivals *arrivals) {
+    static const char *const flows[] = {[BAL_FIT_UNKNOWN] = "unknown",
+                                        [BAL_FIT_POISSON] = "poisson",
+                                        [BAL_FIT_BURSTY] = "bursty",
+                                        [BAL_FIT_REGULAR] = "regular"};
+    bal_json_open(json, "arrivals", '{');
+    bal_json_number(json, "rate", arrivals->rate);
+    bal_json_number(json, "span", arrivals->span);
+    bal_json_number(json, "bin", arrivals->width);
+    bal_json_open_line(json, "counts", '[');
+    for (unsigned i = 0; i < arrivals->bins; i++)
+        bal_json_count(json, NULL, arrivals->count[i]);
+    bal_json_close(json, ']');
+    bal_json_text(json, "flow", flows[arrivals->flow]);
+    bal_json_open(json, "dispersion", '[');
+    for (unsigned i = 0; i < arrivals->scales; i++) {
+        bal_json_open_line(json, NULL, '{');
+        bal_json_number(json, "window", arrivals->scale[i].window);
+        bal_json_count(json, "windows", arrivals->scale[i].windows);
+        bal_json_number(json, "dispersion", arrivals->scale[i].dispersion);
+        bal_json_number(json, "error", arrivals->scale[i].error);
+        bal_json_close(json, '}');
+    }
+    bal_json_close(json, ']');
+    bal_json_close(json, '}');
+}
+
+static void add_sizes(struct json *json, const struct bal_fits *fits) {
+    bal_json_open(json, "sizes", '{');
+    bal_json_number(json, "mean", fits->mean);
+    bal_json_number(json, "c2", fits->c2);
+    bal_json_number(json, "resolution", fits->resolution);
+    bal_json_number(json, "distance_5pc", fits->distance_5pc);
+    add_numbers(json, "percentiles", fits->quantile, BAL_FIT_QUANTILES);
+    bal_json_close(json, '}');
+}
+
+static void add_fits(struct json *json, const struct bal_fits *fits) {
+    bal_json_open(json, "fits", '[');
+    for (unsigned i = 0; i < BAL_FIT_METHOD_COUNT; i++) {
+        const struct bal_fit *fit = &fits->fit[i];
+        if (!fit->made)
+            continue;
+        char text[BAL_LAW_TEXT];
+        bal_law_print(&fit->law, text, sizeof text);
+        bal_json_open(json, NULL, '{');
+        bal_json_text(json, "method", bal_fit_method_table[i].name);
+        bal_json_text(json, "law", text);
+        bal_json_count(json, "parameters", fit->parameters);
+        bal_json_number(json, "log_likelihood", fit->log_likelihood);
+        bal_json_number(json, "bic", fit->bic);
+        bal_json_number(json, "distance", fit->distance);
+        bal_json_number(json, "c2", fit->c2);
+        add_numbers(json, "percentiles", fit->quantile, BAL_FIT_QUANTILES);
+        bal_json_close(json, '}');
+    }
+    bal_json_close(json, ']');
+}
+
+static void add_model(struct json *json, const struct bal_fit_report *report) {
+    char servers[4096], service[BAL_LAW_TEXT], curve[BAL_CURVE_TEXT];
+    bal_servers_print(&report->model.servers, servers, sizeof servers);
+    bal_law_print(&report->model.size, service, sizeof service);
+    bal_curve_print(&report->model.curve, curve, sizeof curve);
+    bal_json_open(json, "model", '{');
+    bal_json_text(json, "servers", servers);
+    bal_json_count(json, "slots", report->model.slots > 1 ? report->model.slots : 1);
+    bal_json_number(json, "load", report->model.load);
+    bal_json_number(json, "peak_load", peak_load(report));
+    bal_json_text(json, "service", service);
+    bal_json_text(json, "curve", curve);
+    if (report->model.classes)
+        bal_json_number(json, "high", report->model.high);
+    bal_json_close(json, '}');
+}
+
+void bal_fit_json(const struct bal_fit_report *report, FILE *out) {
+    struct json json;
+    bal_json_init(&json, out);
+    bal_json_open(&json, NULL, '{');
+    bal_json_text(&json, "version", BALLAST_VERSION);
+    bal_log_summary_json(&json, "log", report->summary, report->info);
+    add_arrivals(&json, report->arrivals);
+    add_sizes(&json, report->fits);
+    add_fits(&json, report->fits);
+    bal_json_text(&json, "best", bal_fit_method_table[report->fits->best].name);
+    bal_json_text(&json, "chosen", bal_fit_method_table[report->chosen].name);
+    add_model(&json, report);
+    bal_json_close(&json, '}');
+}

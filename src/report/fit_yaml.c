@@ -1,0 +1,202 @@
+/* The experiment file of a fitted workload. */
+#include "report/fit_report.h"
+
+#include "ballast/simulate.h"
+#include "report/log_report.h"
+#include "report/text.h"
+#include "report/time_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WIDTH = 100,
+    JOBS_ENOUGH = 200000, /* of all replications of a point */
+    REPLICATIONS = 4,
+    REPLICATIONS_MAX = 100,
+};
+
+/* What a what-if asks: half of the traffic to twice as much. */
+static const double factors[] = {0.5, 0.75, 1, 1.25, 1.5, 2};
+#define LOAD_MAX 0.98 /* of the points beside that of the log */
+
+static const char *const policies[] = {"random", "round-robin", "pod:d=2", "pod-ssp", "jiq", "jsq"};
+
+/* In single quotes, on one line. */
+static void put_quoted(const char *text, FILE *out) {
+    char *clean = bal_text_clean(text);
+    fputc('\'', out);
+    for (const char *c = clean ? clean : ""; *c; c++)
+        fputs(*c == '\'' ? "''" : (char[]){*c, 0}, out);
+    fputc('\'', out);
+    free(clean);
+}
+
+/* A long value in lines, broken where a blank does no harm; YAML joins them by blanks. */
+static void put_folded(const char *text, FILE *out) {
+    if (strlen(text) < WIDTH - 20) {
+        fprintf(out, " \"%s\"\n", text);
+        return;
+    }
+    fputs(" >-\n", out);
+    while (*text) {
+        size_t length = strlen(text);
+        for (size_t i = length > WIDTH ? WIDTH : 0; i > 0; i--)
+            if (strchr(" ,;/", text[i - 1])) {
+                length = i;
+                break;
+            }
+        const bool blank = text[length - 1] == ' ';
+        fprintf(out, "    %.*s\n", (int)(blank ? length - 1 : length), text);
+        text += length;
+    }
+}
+
+static void put_names(const struct bal_fit_report *report, FILE *out) {
+    for (size_t i = 0; i < report->log_count && i < 3; i++) {
+        char *clean = bal_text_clean(report->logs[i]);
+        fprintf(out, "%s%s", i ? ", " : "", clean ? clean : "");
+        free(clean);
+    }
+    if (report->log_count > 3)
+        fprintf(out, " and %zu more", report->log_count - 3);
+}
+
+static void put_title(const struct bal_fit_report *report, FILE *out) {
+    char *names = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&names, &size);
+    if (!memory)
+        return;
+    fputs("Fitted to ", memory);
+    put_names(report, memory);
+    fclose(memory);
+    fputs("title: ", out);
+    put_quoted(names, out);
+    fputc('\n', out);
+    free(names);
+}
+
+static void put_fleet(const struct bal_fit_report *report, FILE *out) {
+    char servers[4096];
+    bal_servers_print(&report->model.servers, servers, sizeof servers);
+    fputs("fleet:\n", out);
+    if (report->sized_for > 0)
+        fprintf(out, "  # as many as make a load of at most %g at the peak\n", report->sized_for);
+    fprintf(out, "  servers: %s\n", servers);
+    if (report->model.slots > 1)
+        fprintf(out, "  slots: %u\n", report->model.slots);
+}
+
+static void put_workload(const struct bal_fit_report *report, FILE *out) {
+    const struct bal_fit *fit = &report->fits->fit[report->chosen];
+    const struct bal_fit_arrivals *arrivals = report->arrivals;
+    char service[BAL_LAW_TEXT], curve[BAL_CURVE_TEXT], first[BAL_TIME_TEXT];
+    bal_law_print(&report->model.size, service, sizeof service);
+    fprintf(
+        out,
+        "workload:\n"
+        "  # in seconds; squared coefficient of variation %.4g, of the log %.4g; the distribution functions\n"
+        "  # differ by %.4g at most\n"
+        "  service:",
+        fit->c2, report->fits->c2, isnan(fit->distance) ? 0 : fit->distance);
+    put_folded(service, out);
+    if (report->model.classes)
+        fprintf(out, "  high: %.6g\n", report->model.high);
+    if (report->model.curve.kind == BAL_CURVE_CONSTANT) {
+        fputs("  # the rate of the log varies no more than chance would have it\n", out);
+        return;
+    }
+    bal_time_moment((double)report->info->first * 1e-9, "%Y-%m-%d %H:%M:%S UTC", first);
+    bal_curve_print(&report->model.curve, curve, sizeof curve);
+    fprintf(out,
+            "  # arrivals in %u bins of %.4g s over their mean; times are seconds since\n"
+            "  # %s\n"
+            "  curve:",
+            arrivals->bins, arrivals->width, first);
+    put_folded(curve, out);
+}
+
+/* Those that can run this model, in their order. */
+static void put_policies(const struct bal_fit_report *report, FILE *out) {
+    const char *comma = "";
+    fputs("policies: [", out);
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        struct bal_policy_spec spec;
+        enum bal_engine engine;
+        if (bal_policy_parse(policies[i], &spec, NULL) ||
+            bal_simulate_check(&report->model, &spec, BAL_ENGINE_AUTO, &engine, NULL))
+            continue;
+        fprintf(out, "%s\"%s\"", comma, policies[i]);
+        comma = ", ";
+    }
+    fputs("]\nbaseline: random\n", out);
+}
+
+static void put_sweep(const struct bal_fit_report *report, FILE *out) {
+    const char *comma = "";
+    fprintf(out, "# the log is at %.4g\nsweep:\n  axis: load\n  values: [", report->model.load);
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+        const double load = factors[i] * report->model.load;
+        if (load > LOAD_MAX && factors[i] != 1)
+            continue;
+        fprintf(out, "%s%.4g", comma, load);
+        comma = ", ";
+    }
+    fputs("]\n", out);
+}
+
+static double replications_of(const struct bal_fit_report *report) {
+    return fmin(fmax(ceil(JOBS_ENOUGH / (double)report->info->jobs), REPLICATIONS), REPLICATIONS_MAX);
+}
+
+static void put_run(const struct bal_fit_report *report, FILE *out) {
+    if (report->model.curve.kind == BAL_CURVE_CONSTANT) {
+        fputs("run:\n  jobs: 500k\n  replications: 5\nquick:\n  run: {jobs: 50k, replications: 3}\n", out);
+        return;
+    }
+    const double replications = replications_of(report);
+    fprintf(out,
+            "# the time of the log, from its beginning with an idle fleet\n"
+            "run:\n  time: %.9g\n  warmup: 0\n  replications: %.0f\n"
+            "quick:\n  run: {replications: %.0f}\n",
+            report->arrivals->span, replications, fmax(rint(replications / 4), 2));
+}
+
+/* What was read, as comments. */
+static void put_summary(const struct bal_fit_report *report, FILE *out) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        return;
+    bal_log_summary_text(report->summary, report->info, memory);
+    fclose(memory);
+    for (const char *line = text; line && *line; line += strcspn(line, "\n") + 1)
+        fprintf(out, "# %.*s\n", (int)strcspn(line, "\n"), line);
+    free(text);
+}
+
+void bal_fit_yaml(const struct bal_fit_report *report, FILE *out) {
+    fputs("# A workload fitted by ballast " BALLAST_VERSION " to ", out);
+    put_names(report, out);
+    fputc('\n', out);
+    put_summary(report, out);
+    put_title(report, out);
+    fprintf(out, "about: >\n"
+                 "  The sizes of the log as a law and its arrivals as a Poisson process whose rate follows a\n"
+                 "  curve. Times are in seconds.\n");
+    put_fleet(report, out);
+    put_workload(report, out);
+    put_policies(report, out);
+    put_sweep(report, out);
+    put_run(report, out);
+    fprintf(out, "metrics: [response.mean, response.p90, response.p99, response.p999,%s messages.per_job]\n",
+            report->model.classes ? " high.response.p99, low.response.p99," : "");
+    fputs(
+        "figures:\n"
+        "  - {id: mean, title: Mean response time, x: load, y: response.mean, log-y: yes}\n"
+        "  - {id: tail, title: 99th percentile of the response time, x: load, y: response.p99, log-y: yes}\n",
+        out);
+}

@@ -1,0 +1,398 @@
+#include "report/frontier_report.h"
+
+#include "ballast/figure.h"
+#include "ballast/number.h"
+#include "ballast/theory.h"
+#include "report/json.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *axis_name(const struct bal_frontier_question *q) {
+    return q->axis == BAL_FRONTIER_LOAD ? "load" : "constant";
+}
+
+static bool is_chain(const struct bal_frontier_question *q) {
+    return q->policy.policy->flags & BAL_GENERATED;
+}
+
+/* Theorem 9 speaks of generators on fixed hosts; 0: they are not. */
+static uint32_t hosts_of(const struct bal_frontier_question *q) {
+    const struct bal_placement *placement = &q->model.placement;
+    return is_chain(q) && placement->kind == BAL_PLACEMENT_HOSTS ? placement->hosts : 0;
+}
+
+/* The two lines below which it is proved that the load grows for ever. */
+static void proved_lines(const struct bal_frontier_question *q, double load, double line[2]) {
+    const uint32_t n = bal_servers_count(&q->model.servers), hosts = hosts_of(q);
+    line[0] = bal_stealing_frontier(n, load, hosts);
+    line[1] = bal_stealing_frontier_asked(n, load, hosts, q->model.others);
+}
+
+/* ---- for people ---- */
+
+static void print_head(const struct bal_frontier_question *q, const char *what, FILE *out) {
+    const struct bal_model *model = &q->model;
+    char servers[1000], policy[300], text[BAL_PLACEMENT_TEXT];
+    bal_servers_print(&model->servers, servers, sizeof servers);
+    bal_policy_print(&q->policy, policy, sizeof policy);
+    fprintf(out, "%s on %s servers", policy, servers);
+    if (model->clock == BAL_CLOCK_SLOTTED && !is_chain(q)) {
+        bal_batch_print(&model->batch, text, sizeof text);
+        fprintf(out, ", slotted, batches %s, %s", text, model->split ? "split" : "whole");
+    } else if (!is_chain(q)) {
+        bal_law_print(&model->size, text, sizeof text);
+        fprintf(out, ", service %s", text);
+    }
+    if (is_chain(q)) {
+        bal_placement_print(&model->placement, text, sizeof text);
+        fprintf(out, ", generators %s, victims %s", text, model->others ? "others" : "all");
+    }
+    if (q->axis == BAL_FRONTIER_LOAD && model->steal.kind != BAL_STEAL_NONE) {
+        bal_steal_print(&model->steal, text, sizeof text);
+        fprintf(out, ", steal %s", text);
+    }
+    fprintf(out, "%s; seed %llu\n\n", what, (unsigned long long)q->seed);
+}
+
+/* Two digits of the half-width. */
+static void add_seen(struct table *table, struct bal_estimate seen, const char *sign) {
+    const int digits = seen.half > 0 ? (int)fmin(fmax(1 - floor(log10(seen.half)), 0), 6) : 2;
+    if (isnan(seen.mean))
+        bal_table_add(table, "%s", "");
+    else
+        bal_table_add(table, "%s%.*f \u00b1 %.*f", seen.mean < 0 ? "" : sign, digits, seen.mean, digits,
+                      seen.half);
+}
+
+static void print_points(const struct bal_frontier_question *q, const struct bal_frontier *f, FILE *out) {
+    const bool both = f->test == BAL_FRONTIER_STARTS;
+    const char *const head[] = {axis_name(q), "verdict", "drift", "looks", "run", "growth"};
+    struct table table;
+    bal_table_init(&table, both ? 6 : 5);
+    for (int i = 0; i < 5 + both; i++)
+        bal_table_add(&table, "%s", head[i]);
+    for (unsigned i = 0; i < f->points; i++) {
+        const struct bal_frontier_point *point = &f->point[i];
+        bal_table_add(&table, "%.6g", point->at);
+        bal_table_add(&table, "%s", bal_verdict_text(point->verdict));
+        add_seen(&table, point->drift, "+");
+        bal_table_add(&table, "%u", point->looks);
+        bal_table_add(&table, "%.6g", point->time);
+        if (both)
+            add_seen(&table, point->growth, "");
+    }
+    bal_table_print(&table, "rlrrrr", true, out);
+    bal_table_fini(&table);
+}
+
+/* What is known of the border, in one sentence. */
+static void print_answer(const struct bal_frontier_question *q, const struct bal_frontier *f, FILE *out) {
+    const char *name = axis_name(q);
+    const bool load = q->axis == BAL_FRONTIER_LOAD;
+    if (f->points == 0)
+        fprintf(out, "Nothing is known yet.\n");
+    else if (isnan(f->stable) && isnan(f->unstable))
+        fprintf(out, "Undecided at every %s tried.\n", name);
+    else if (isnan(f->unstable))
+        fprintf(out, "Stable at every %s tried%s, %s %.6g.\n", name, f->undecided ? " but the undecided" : "",
+                load ? "up to" : "down to", f->stable);
+    else if (isnan(f->stable))
+        fprintf(out, "Unstable at every %s tried%s, %s %.6g.\n", name,
+                f->undecided ? " but the undecided" : "", load ? "down to" : "up to", f->unstable);
+    else
+        fprintf(out, "critical %s: between %.6g (%s) and %.6g (%s)", name, load ? f->stable : f->unstable,
+                load ? "stable" : "unstable", load ? f->unstable : f->stable, load ? "unstable" : "stable");
+    if (isnan(f->stable) || isnan(f->unstable))
+        return;
+    if (!isnan(f->estimate))
+        fprintf(out, "; the drift is 0 at about %.*f", load ? 4 : 1, f->estimate);
+    if (f->undecided)
+        fprintf(out, "; %u point%s between them undecided", f->undecided, f->undecided > 1 ? "s" : "");
+    fputs(".\n", out);
+}
+
+/* What theory says of constants. Theorem 1 asks for those that can be passed on z times: half of what it
+ * needs of a queue for f = half. */
+static void print_theory(const struct bal_frontier_question *q, FILE *out) {
+    const uint32_t n = bal_servers_count(&q->model.servers);
+    const struct bal_steal half = {.kind = BAL_STEAL_HALF};
+    const struct bal_stealing_bound bound = bal_stealing_bound(&half, n, q->model.load, 0);
+    double line[2];
+    proved_lines(q, q->model.load, line);
+    fprintf(out, "Proved unstable: constants below %.2f (Theorem 9), below %.2f (who is asked counted).\n",
+            line[0], line[1]);
+    if (bound.holds)
+        fprintf(out, "Proved stable: constants from 10^%.0f on (Theorem 1).\n",
+                ceil(bal_tower_log10(&bound.phi) - log10(2.0 * n)));
+    else
+        fprintf(out, "Proved stable: none, Theorem 1 begins at n = %llu for this load.\n",
+                (unsigned long long)bal_stealing_bound_from(q->model.load));
+}
+
+void bal_frontier_text(const struct bal_frontier_question *question, const struct bal_frontier *frontier,
+                       FILE *out) {
+    char what[60] = "";
+    if (question->axis == BAL_FRONTIER_CONSTANT)
+        snprintf(what, sizeof what, ", load %g", question->model.load);
+    print_head(question, what, out);
+    if (frontier->points > 0)
+        print_points(question, frontier, out);
+    fputc('\n', out);
+    print_answer(question, frontier, out);
+    fprintf(out, "The probability that any of these claims is wrong is at most %g.\n", question->error);
+    if (question->axis == BAL_FRONTIER_CONSTANT && hosts_of(question))
+        print_theory(question, out);
+    if (frontier->test == BAL_FRONTIER_SATURATED)
+        fputs("drift: of all tasks together, in a step, while the hosts have more than they can lose.\n",
+              out);
+    else
+        fputs(
+            "drift: of the total queue, per unit of time, from long queues on. growth: from 0, the total "
+            "queue "
+            "in the second\n"
+            "half of a run over that in the first; 1 settled, 1.83 on the border, 3 in proportion to time.\n",
+            out);
+    fprintf(out, "\u00b1: as wide as a claim needs. run: length of the %d runs of the last look.\n",
+            BAL_FRONTIER_REPLICATIONS);
+}
+
+static void add_bound(struct table *table, double value) {
+    if (isnan(value))
+        bal_table_add(table, "%s", "");
+    else
+        bal_table_add(table, "%.6g", value);
+}
+
+static void add_tenths(struct table *table, double value) {
+    if (isnan(value))
+        bal_table_add(table, "%s", "");
+    else
+        bal_table_add(table, "%.1f", value);
+}
+
+void bal_frontier_map_text(const struct bal_frontier_chart *chart, FILE *out) {
+    static const char *const head[] = {"load", "unstable", "stable", "drift 0 at", "Theorem 9", "asked"};
+    struct table table;
+    bal_table_init(&table, 6);
+    for (int i = 0; i < 6; i++)
+        bal_table_add(&table, "%s", head[i]);
+    for (unsigned i = 0; i < chart->count; i++) {
+        const struct bal_frontier *f = &chart->frontier[i];
+        double line[2];
+        proved_lines(chart->question, chart->load[i], line);
+        bal_table_add(&table, "%g", chart->load[i]);
+        add_bound(&table, f->unstable);
+        add_bound(&table, f->stable);
+        add_tenths(&table, f->estimate);
+        add_tenths(&table, fmax(line[0], 0));
+        add_tenths(&table, fmax(line[1], 0));
+    }
+    print_head(chart->question, "", out);
+    bal_table_print(&table, "rrrrrr", true, out);
+    bal_table_fini(&table);
+    fprintf(out,
+            "\nunstable, stable: the nearest constants that are so, all claims together wrong with "
+            "probability %g at most.\n"
+            "Proved unstable: constants below Theorem 9; below `asked`, which counts who is asked.\n",
+            chart->question->error);
+}
+
+/* ---- for programs ---- */
+
+static void csv_number(double value, const char *before, FILE *out) {
+    char text[BAL_NUMBER_TEXT] = "";
+    if (isfinite(value))
+        bal_number_print(value, text);
+    fprintf(out, "%s%s", before, text);
+}
+
+void bal_frontier_csv(const struct bal_frontier *frontier, FILE *out) {
+    fputs("at,verdict,drift,drift.half,growth,growth.half,looks,time\n", out);
+    for (unsigned i = 0; i < frontier->points; i++) {
+        const struct bal_frontier_point *point = &frontier->point[i];
+        csv_number(point->at, "", out);
+        fprintf(out, ",%s", bal_verdict_text(point->verdict));
+        csv_number(point->drift.mean, ",", out);
+        csv_number(point->drift.half, ",", out);
+        csv_number(point->growth.mean, ",", out);
+        csv_number(point->growth.half, ",", out);
+        fprintf(out, ",%u", point->looks);
+        csv_number(point->time, ",", out);
+        fputc('\n', out);
+    }
+}
+
+void bal_frontier_map_csv(const struct bal_frontier_chart *chart, FILE *out) {
+    fputs("load,unstable,stable,estimate,undecided,theorem_9,asked\n", out);
+    for (unsigned i = 0; i < chart->count; i++) {
+        const struct bal_frontier *f = &chart->frontier[i];
+        double line[2];
+        proved_lines(chart->question, chart->load[i], line);
+        csv_number(chart->load[i], "", out);
+        csv_number(f->unstable, ",", out);
+        csv_number(f->stable, ",", out);
+        csv_number(f->estimate, ",", out);
+        fprintf(out, ",%u", f->undecided);
+        csv_number(line[0], ",", out);
+        csv_number(line[1], ",", out);
+        fputc('\n', out);
+    }
+}
+
+static void json_spec(struct json *json, const struct bal_frontier_question *q, bool load) {
+    const struct bal_model *model = &q->model;
+    char text[BAL_PLACEMENT_TEXT];
+    bal_json_open(json, "spec", '{');
+    bal_policy_print(&q->policy, text, sizeof text);
+    bal_json_text(json, "policy", text);
+    bal_servers_print(&model->servers, text, sizeof text);
+    bal_json_text(json, "servers", text);
+    bal_json_text(json, "time", bal_clock_text(model->clock));
+    if (load)
+        bal_json_number(json, "load", model->load);
+    if (is_chain(q)) {
+        bal_placement_print(&model->placement, text, sizeof text);
+        bal_json_text(json, "placement", text);
+        bal_json_text(json, "victims", model->others ? "others" : "all");
+    }
+    if (q->axis == BAL_FRONTIER_LOAD) {
+        bal_steal_print(&model->steal, text, sizeof text);
+        bal_json_text(json, "steal", text);
+    }
+    bal_json_text(json, "axis", axis_name(q));
+    bal_json_number(json, "error", q->error);
+    bal_json_count(json, "seed", q->seed);
+    bal_json_close(json, '}');
+}
+
+static void json_found(struct json *json, const struct bal_frontier *f) {
+    bal_json_text(json, "test", f->test == BAL_FRONTIER_SATURATED ? "saturated" : "starts");
+    bal_json_number(json, "stable", f->stable);
+    bal_json_number(json, "unstable", f->unstable);
+    bal_json_number(json, "estimate", f->estimate);
+    bal_json_count(json, "undecided", f->undecided);
+    bal_json_open(json, "points", '[');
+    for (unsigned i = 0; i < f->points; i++) {
+        const struct bal_frontier_point *point = &f->point[i];
+        bal_json_open_line(json, NULL, '{');
+        bal_json_number(json, "at", point->at);
+        bal_json_text(json, "verdict", bal_verdict_text(point->verdict));
+        bal_json_number(json, "drift", point->drift.mean);
+        bal_json_number(json, "drift.half", point->drift.half);
+        bal_json_number(json, "growth", point->growth.mean);
+        bal_json_number(json, "growth.half", point->growth.half);
+        bal_json_count(json, "looks", point->looks);
+        bal_json_number(json, "time", point->time);
+        bal_json_close(json, '}');
+    }
+    bal_json_close(json, ']');
+}
+
+static void json_lines(struct json *json, const struct bal_frontier_question *q, double load) {
+    if (!hosts_of(q))
+        return;
+    double line[2];
+    proved_lines(q, load, line);
+    bal_json_number(json, "theorem_9", line[0]);
+    bal_json_number(json, "asked", line[1]);
+}
+
+void bal_frontier_json(const struct bal_frontier_question *question, const struct bal_frontier *frontier,
+                       FILE *out) {
+    const bool constant = question->axis == BAL_FRONTIER_CONSTANT;
+    struct json json;
+    bal_json_init(&json, out);
+    bal_json_open(&json, NULL, '{');
+    bal_json_text(&json, "version", BALLAST_VERSION);
+    json_spec(&json, question, constant);
+    json_found(&json, frontier);
+    if (constant)
+        json_lines(&json, question, question->model.load);
+    bal_json_close(&json, '}');
+}
+
+void bal_frontier_map_json(const struct bal_frontier_chart *chart, FILE *out) {
+    struct json json;
+    bal_json_init(&json, out);
+    bal_json_open(&json, NULL, '{');
+    bal_json_text(&json, "version", BALLAST_VERSION);
+    json_spec(&json, chart->question, false);
+    bal_json_open(&json, "map", '[');
+    for (unsigned i = 0; i < chart->count; i++) {
+        bal_json_open(&json, NULL, '{');
+        bal_json_number(&json, "load", chart->load[i]);
+        json_found(&json, &chart->frontier[i]);
+        json_lines(&json, chart->question, chart->load[i]);
+        bal_json_close(&json, '}');
+    }
+    bal_json_close(&json, ']');
+    bal_json_close(&json, '}');
+}
+
+/* ---- figure ---- */
+
+enum { CURVE = 200 }; /* points of a line */
+
+/* A line where it is at least 1: there are no constants below. */
+static void draw_lines(const struct bal_frontier_chart *chart, double *x, double *y[2]) {
+    const double from = chart->load[0], to = chart->load[chart->count - 1];
+    for (int i = 0; i < CURVE; i++) {
+        double line[2];
+        x[i] = from + (to - from) * i / (CURVE - 1);
+        proved_lines(chart->question, x[i], line);
+        for (int k = 0; k < 2; k++)
+            y[k][i] = line[k] >= 1 ? line[k] : NAN;
+    }
+}
+
+enum bal_code bal_frontier_map_figure(const struct bal_frontier_chart *chart, const char *path,
+                                      struct bal_error *err) {
+    const struct bal_frontier_question *q = chart->question;
+    double *values = malloc((3 * CURVE + 2 * (size_t)chart->count) * sizeof *values);
+    if (!values)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for the figure");
+    double *x = values, *y[2] = {values + CURVE, values + 2 * CURVE};
+    double *measured = values + 3 * CURVE, *half = measured + chart->count;
+    draw_lines(chart, x, y);
+    for (unsigned i = 0; i < chart->count; i++) {
+        const struct bal_frontier *f = &chart->frontier[i];
+        const double middle = (f->stable + f->unstable) / 2; /* NaN where one is not known */
+        measured[i] = isnan(f->estimate) ? middle : f->estimate;
+        half[i] = fmax(fabs(f->stable - measured[i]), fabs(f->unstable - measured[i]));
+    }
+    const struct bal_series series[] = {
+        {.name = "measured: unstable below, stable above",
+         .group = 0,
+         .style = BAL_STYLE_POINTS,
+         .count = chart->count,
+         .x = chart->load,
+         .y = measured,
+         .half = half},
+        {.name = "proved unstable below (Theorem 9)",
+         .group = 1,
+         .style = BAL_STYLE_LINE,
+         .count = CURVE,
+         .x = x,
+         .y = y[0]},
+        {.name = "proved unstable below (who is asked counted)",
+         .group = 2,
+         .style = BAL_STYLE_LINE,
+         .count = CURVE,
+         .x = x,
+         .y = y[1]},
+    };
+    char title[200];
+    snprintf(title, sizeof title, "%u processors, generators on %u of them",
+             bal_servers_count(&q->model.servers), hosts_of(q));
+    const struct bal_panel panel = {.x = {.label = "load"},
+                                    .y = {.label = "tasks stolen at a time", .log = true},
+                                    .series = series,
+                                    .count = sizeof series / sizeof *series};
+    const struct bal_figure figure = {.title = title, .panel = &panel, .panels = 1};
+    const enum bal_code code = bal_figure_write(&figure, path, err);
+    free(values);
+    return code;
+}

@@ -1,0 +1,124 @@
+#include "report/log_report.h"
+
+#include "report/table.h"
+#include "report/time_text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { INDENT = 9 };
+
+void bal_head_line(FILE *out, const char *name, const char *format, ...) {
+    char text[1000], head[INDENT + 1];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    snprintf(head, sizeof head, "%-*s", INDENT, name);
+    bal_table_wrap(head, text, INDENT, out);
+}
+
+static uint64_t skipped_lines(const struct bal_log_summary *summary) {
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < BAL_LOG_REASON_COUNT; i++)
+        sum += summary->skipped[i];
+    return sum;
+}
+
+/* As it stands in the file, without its middle where that does not fit into a line. */
+static void print_example(const struct bal_log_example *example, FILE *out) {
+    char place[BAL_LOG_NAME + 30];
+    snprintf(place, sizeof place, "%s:%" PRIu64 ":", example->file, example->line);
+    const size_t used = INDENT + bal_table_text_width(place) + 1, length = strlen(example->text);
+    const size_t least = 40, room = used + least < BAL_TABLE_WIDTH ? BAL_TABLE_WIDTH - used : least;
+    fprintf(out, "%*s%s ", INDENT, "", place);
+    if (length <= room) {
+        fprintf(out, "%s\n", example->text);
+        return;
+    }
+    const size_t half = (room - strlen(" ... ")) / 2;
+    fprintf(out, "%.*s ... %s\n", (int)half, example->text, example->text + length - half);
+}
+
+static void print_skipped(const struct bal_log_summary *summary, FILE *out) {
+    const uint64_t skipped = skipped_lines(summary);
+    if (skipped == 0) {
+        bal_head_line(out, "skipped", "no line");
+        return;
+    }
+    char reasons[500] = "";
+    size_t used = 0;
+    for (unsigned i = 0; i < BAL_LOG_REASON_COUNT; i++)
+        if (summary->skipped[i] > 0)
+            used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%" PRIu64 " (%s)",
+                                     used ? ", " : "", summary->skipped[i], bal_log_reason_text[i]);
+    bal_head_line(out, "skipped", "%" PRIu64 " line%s: %s", skipped, skipped == 1 ? "" : "s", reasons);
+    for (size_t i = 0; i < summary->examples; i++)
+        print_example(&summary->example[i], out);
+}
+
+void bal_log_summary_text(const struct bal_log_summary *summary, const struct bal_trace_info *info,
+                          FILE *out) {
+    char span[BAL_TIME_TEXT], mean[BAL_TIME_TEXT], most[BAL_TIME_TEXT];
+    bal_time_length(info->span, span);
+    bal_time_length(info->size_mean, mean);
+    bal_time_length(info->size_most, most);
+    bal_head_line(out, "log", "%" PRIu64 " jobs in %s, mean service time %s, longest %s", info->jobs, span,
+                  mean, most);
+    bal_head_line(out, "format", "%s", summary->format);
+    bal_head_line(out, "time", "%s%s", summary->time,
+                  summary->spread ? "; whole seconds: arrivals are spread at random within theirs" : "");
+    bal_head_line(out, "service", "%s", summary->service);
+    print_skipped(summary, out);
+    if (summary->truncated)
+        bal_head_line(out, "", "a compressed file ends too early: its end is missing");
+    if (summary->backwards > 0)
+        bal_head_line(out, "order",
+                      "time goes back in the log: %" PRIu64 " line%s more than a second behind; all jobs are "
+                      "sorted by time",
+                      summary->backwards, summary->backwards == 1 ? " is" : "s are");
+}
+
+static void add_examples(struct json *json, const struct bal_log_summary *summary) {
+    bal_json_open(json, "examples", '[');
+    for (size_t i = 0; i < summary->examples; i++) {
+        const struct bal_log_example *example = &summary->example[i];
+        bal_json_open_line(json, NULL, '{');
+        bal_json_text(json, "file", example->file);
+        bal_json_count(json, "line", example->line);
+        bal_json_text(json, "reason", bal_log_reason_text[example->reason]);
+        bal_json_text(json, "text", example->text);
+        bal_json_close(json, '}');
+    }
+    bal_json_close(json, ']');
+}
+
+void bal_log_summary_json(struct json *json, const char *key, const struct bal_log_summary *summary,
+                          const struct bal_trace_info *info) {
+    bal_json_open(json, key, '{');
+    bal_json_count(json, "lines", summary->lines);
+    bal_json_count(json, "bytes", summary->bytes);
+    bal_json_count(json, "jobs", info->jobs);
+    bal_json_count(json, "high", info->high);
+    bal_json_number(json, "first", (double)info->first * 1e-9);
+    bal_json_number(json, "span", info->span);
+    bal_json_number(json, "work", info->work);
+    bal_json_number(json, "size_mean", info->size_mean);
+    bal_json_number(json, "size_most", info->size_most);
+    bal_json_text(json, "format", summary->format);
+    bal_json_text(json, "time", summary->time);
+    bal_json_text(json, "service", summary->service);
+    bal_json_bool(json, "spread", summary->spread);
+    bal_json_number(json, "resolution", summary->resolution);
+    bal_json_bool(json, "truncated", summary->truncated);
+    bal_json_count(json, "backwards", summary->backwards);
+    bal_json_count(json, "unordered", info->unordered);
+    bal_json_open(json, "skipped", '{');
+    for (unsigned i = 0; i < BAL_LOG_REASON_COUNT; i++)
+        if (summary->skipped[i] > 0)
+            bal_json_count(json, bal_log_reason_text[i], summary->skipped[i]);
+    bal_json_close(json, '}');
+    add_examples(json, summary);
+    bal_json_close(json, '}');
+}

@@ -1,0 +1,21 @@
+/* What was read from access logs, and how: the head of every report that is made of them. */
+#ifndef REPORT_LOG_REPORT_H
+#define REPORT_LOG_REPORT_H
+
+#include "ballast/log.h"
+#include "report/json.h"
+
+/* A line of a head: its name in the first nine columns, what it says wrapped beside it. Without a name ("")
+ * it goes on with the one before. */
+void bal_head_line(FILE *out, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A few lines: jobs and span, the format, the fields that were used, the lines that were skipped and why. */
+void bal_log_summary_text(const struct bal_log_summary *summary, const struct bal_trace_info *info,
+                          FILE *out);
+
+/* The same as an object with that key. */
+void bal_log_summary_json(struct json *json, const char *key, const struct bal_log_summary *summary,
+                          const struct bal_trace_info *info);
+
+#endif

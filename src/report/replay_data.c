@@ -1,0 +1,263 @@
+/* A replay for programs: csv and JSON. Times are in seconds, energy is in kWh. */
+#include "report/replay_report.h"
+
+#include "ballast/number.h"
+#include "report/json.h"
+#include "report/log_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+static double kilowatt_hours(const struct bal_result *result) {
+    return bal_replay_energy(result) / 3.6e6;
+}
+
+static const char *outcome_text(enum bal_sizing_outcome outcome) {
+    return outcome == BAL_SIZED ? "found" : outcome == BAL_SIZE_BEYOND ? "beyond" : "hopeless";
+}
+
+/* ---- csv ---- */
+
+static void csv_number(double value, FILE *out) {
+    char text[BAL_NUMBER_TEXT] = "";
+    if (isfinite(value))
+        bal_number_print(value, text);
+    fprintf(out, ",%s", text);
+}
+
+static void csv_row(const struct bal_replay_report *report, size_t i, FILE *out) {
+    const struct bal_result *result = &report->results[i];
+    char label[BAL_REPLAY_LABEL];
+    bal_replay_label(&report->cases[i].policy, label);
+    fprintf(out, "\"%s\"", label);
+    csv_number(report->cases[i].model.load, out);
+    for (int m = 0; m < BAL_METRIC_COUNT; m++) {
+        csv_number(result->metric[m].mean, out);
+        csv_number(result->metric[m].half, out);
+    }
+    csv_number(kilowatt_hours(result), out);
+    fprintf(out, ",%u,%" PRIu64, result->replications, result->jobs);
+    if (report->target) {
+        const struct bal_sizing *sizing = &report->sizing[i];
+        const bool sized = sizing->outcome == BAL_SIZED;
+        fprintf(out, ",%s", outcome_text(sizing->outcome));
+        csv_number(sized ? (double)sizing->servers : NAN, out);
+        csv_number(sized ? sizing->c.model.load : NAN, out);
+        csv_number(sized ? sizing->at.metric[report->target->metric].mean : NAN, out);
+        csv_number(sized ? sizing->one_fewer : NAN, out);
+        csv_number(sized ? kilowatt_hours(&sizing->at) : NAN, out);
+    }
+    fputc('\n', out);
+}
+
+void bal_replay_csv(const struct bal_replay_report *report, FILE *out) {
+    size_t *order = bal_replay_order(report);
+    if (!order)
+        return;
+    fputs("policy,load", out);
+    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+        fprintf(out, ",%s,%s.ci", bal_metric_table[m].name, bal_metric_table[m].name);
+    fputs(",energy.kwh,replications,jobs", out);
+    if (report->target)
+        fputs(",target.outcome,target.servers,target.load,target.value,target.one_fewer,target.kwh", out);
+    fputc('\n', out);
+    for (size_t i = 0; i < report->count; i++)
+        csv_row(report, order[i], out);
+    free(order);
+}
+
+/* ---- JSON ---- */
+
+static void json_demand(struct json *json, const struct bal_demand *demand) {
+    bal_json_open(json, "demand", '{');
+    bal_json_number(json, "rate", demand->rate);
+    bal_json_number(json, "work", demand->work);
+    bal_json_number(json, "scv", demand->scv);
+    bal_json_open_line(json, "sizes", '{');
+    bal_json_number(json, "p50", demand->size_p50);
+    bal_json_number(json, "p90", demand->size_p90);
+    bal_json_number(json, "p99", demand->size_p99);
+    bal_json_number(json, "p999", demand->size_p999);
+    bal_json_close(json, '}');
+    bal_json_open_line(json, "busiest", '{');
+    bal_json_number(json, "window", demand->window);
+    bal_json_number(json, "rate", demand->peak_rate);
+    bal_json_number(json, "work", demand->peak_work);
+    bal_json_number(json, "at", demand->peak_at);
+    bal_json_close(json, '}');
+    bal_json_close(json, '}');
+}
+
+static void json_law(struct json *json, const char *key, const struct bal_law *law) {
+    char text[BAL_LAW_TEXT];
+    if (!(law->mean > 0))
+        return;
+    bal_law_print(law, text, sizeof text);
+    bal_json_text(json, key, text);
+}
+
+static void json_spec(struct json *json, const struct bal_replay_report *report) {
+    const struct bal_replay *replay = report->replay;
+    char text[1000];
+    bal_json_open(json, "spec", '{');
+    bal_servers_print(&replay->model.servers, text, sizeof text);
+    bal_json_text(json, "servers", text);
+    bal_json_bool(json, "servers_given", !(report->sized_for > 0));
+    bal_json_count(json, "slots", replay->model.slots > 0 ? replay->model.slots : 1);
+    bal_json_number(json, "speedup", replay->speedup);
+    bal_json_number(json, "load", bal_replay_load(replay, report->demand->work));
+    bal_json_number(json, "busiest_load", bal_replay_load(replay, report->demand->peak_work));
+    json_law(json, "standby", &replay->model.standby);
+    json_law(json, "setup", &replay->model.setup);
+    const struct bal_watts watts = bal_watts_of(&replay->model.watts);
+    bal_watts_print(&watts, text, sizeof text);
+    bal_json_text(json, "watts", text);
+    if (replay->model.classes)
+        bal_json_text(json, "discipline", bal_discipline_text(replay->model.discipline));
+    bal_json_count(json, "replications", replay->replications);
+    bal_json_count(json, "seed", replay->seed);
+    bal_json_close(json, '}');
+}
+
+/* first is the metric of the mean; what follows it is in the order of BAL_TIME_METRICS. */
+static void json_times(struct json *json, const char *key, const struct bal_result *result, int first) {
+    static const char *const names[] = {"mean", "p50", "p90", "p99", "p999"};
+    bal_json_open_line(json, key, '{');
+    for (int i = 0; i < 5; i++) {
+        char ci[16];
+        snprintf(ci, sizeof ci, "%s_ci", names[i]);
+        bal_json_number(json, names[i], result->metric[first + i].mean);
+        bal_json_number(json, ci, result->metric[first + i].half);
+    }
+    bal_json_close(json, '}');
+}
+
+static void json_classes(struct json *json, const struct bal_result *result) {
+    bal_json_open(json, "classes", '{');
+    bal_json_open(json, "high", '{');
+    json_times(json, "response", result, BAL_HIGH_RESPONSE_MEAN);
+    json_times(json, "waiting", result, BAL_HIGH_WAITING_MEAN);
+    bal_json_close(json, '}');
+    bal_json_open(json, "low", '{');
+    json_times(json, "response", result, BAL_LOW_RESPONSE_MEAN);
+    json_times(json, "waiting", result, BAL_LOW_WAITING_MEAN);
+    bal_json_close(json, '}');
+    bal_json_close(json, '}');
+}
+
+static void json_power(struct json *json, const struct bal_result *result) {
+    bal_json_open_line(json, "power", '{');
+    bal_json_number(json, "watts", result->metric[BAL_POWER_MEAN].mean);
+    bal_json_number(json, "kwh", kilowatt_hours(result));
+    bal_json_number(json, "joules_per_job", result->metric[BAL_ENERGY_PER_JOB].mean);
+    bal_json_number(json, "busy", result->metric[BAL_POWER_BUSY].mean);
+    bal_json_number(json, "standby", result->metric[BAL_POWER_STANDBY].mean);
+    bal_json_number(json, "setup", result->metric[BAL_POWER_SETUP].mean);
+    bal_json_number(json, "off", result->metric[BAL_POWER_OFF].mean);
+    bal_json_close(json, '}');
+}
+
+static void json_result(struct json *json, const struct bal_replay_report *report, size_t i) {
+    const struct bal_result *result = &report->results[i];
+    char label[BAL_REPLAY_LABEL];
+    bal_replay_label(&report->cases[i].policy, label);
+    bal_json_open(json, NULL, '{');
+    bal_json_text(json, "policy", label);
+    json_times(json, "response", result, BAL_RESPONSE_MEAN);
+    json_times(json, "waiting", result, BAL_WAITING_MEAN);
+    bal_json_number(json, "waiting_probability", result->metric[BAL_WAITING_PROBABILITY].mean);
+    if (report->replay->model.classes)
+        json_classes(json, result);
+    bal_json_number(json, "messages_per_job", result->metric[BAL_MESSAGES_PER_JOB].mean);
+    bal_json_number(json, "probes_per_job", result->metric[BAL_PROBES_PER_JOB].mean);
+    bal_json_number(json, "reports_per_job", result->metric[BAL_REPORTS_PER_JOB].mean);
+    bal_json_number(json, "memory_bits", result->memory_bits);
+    json_power(json, result);
+    bal_json_number(json, "refused", result->metric[BAL_REFUSED].mean);
+    bal_json_count(json, "replications", result->replications);
+    bal_json_count(json, "jobs", result->jobs);
+    bal_json_number(json, "seconds", result->seconds);
+    bal_json_close(json, '}');
+}
+
+static void json_target(struct json *json, const struct bal_replay_report *report, const size_t *order) {
+    if (!report->target) {
+        bal_json_null(json, "target");
+        return;
+    }
+    bal_json_open(json, "target", '{');
+    bal_json_text(json, "metric", bal_target_name(report->target));
+    bal_json_number(json, "seconds", report->target->seconds);
+    bal_json_open(json, "policies", '[');
+    for (size_t k = 0; k < report->count; k++) {
+        const struct bal_sizing *sizing = &report->sizing[order[k]];
+        const bool sized = sizing->outcome == BAL_SIZED;
+        char label[BAL_REPLAY_LABEL];
+        bal_replay_label(&report->cases[order[k]].policy, label);
+        bal_json_open_line(json, NULL, '{');
+        bal_json_text(json, "policy", label);
+        bal_json_text(json, "outcome", outcome_text(sizing->outcome));
+        bal_json_number(json, "servers", sized ? (double)sizing->servers : NAN);
+        bal_json_number(json, "load", sized ? sizing->c.model.load : NAN);
+        bal_json_number(json, "value", sized ? sizing->at.metric[report->target->metric].mean : NAN);
+        bal_json_number(json, "one_fewer", sized ? sizing->one_fewer : NAN);
+        bal_json_number(json, "kwh", sized ? kilowatt_hours(&sizing->at) : NAN);
+        bal_json_number(json, "watts", sized ? sizing->at.metric[BAL_POWER_MEAN].mean : NAN);
+        bal_json_count(json, "fleets_tried", sizing->fleets_tried);
+        bal_json_close(json, '}');
+    }
+    bal_json_close(json, ']');
+    bal_json_close(json, '}');
+}
+
+static void json_list(struct json *json, const char *key, const double *value, double factor) {
+    bal_json_open_line(json, key, '[');
+    for (size_t i = 0; i < BAL_REPLAY_SPANS; i++)
+        bal_json_number(json, NULL, value[i] * factor);
+    bal_json_close(json, ']');
+}
+
+/* Over the time of the log, in equal parts of it. */
+static void json_history(struct json *json, const struct bal_replay_report *report, const size_t *order) {
+    const struct bal_trace_info *info = bal_trace_info(report->replay->trace);
+    bal_json_open(json, "history", '{');
+    bal_json_number(json, "first", (double)info->first * 1e-9);
+    bal_json_number(json, "span", info->span / BAL_REPLAY_SPANS);
+    json_list(json, "rate", report->demand->span_rate, report->replay->speedup);
+    bal_json_open(json, "policies", '[');
+    for (size_t i = 0; i < report->count; i++) {
+        const struct bal_history *history = &report->history[order[i]];
+        char label[BAL_REPLAY_LABEL];
+        bal_replay_label(&report->cases[order[i]].policy, label);
+        bal_json_open(json, NULL, '{');
+        bal_json_text(json, "policy", label);
+        json_list(json, "mean", history->response, 1);
+        json_list(json, "p99", history->p99, 1);
+        json_list(json, "watts", history->watts, 1);
+        bal_json_close(json, '}');
+    }
+    bal_json_close(json, ']');
+    bal_json_close(json, '}');
+}
+
+void bal_replay_json(const struct bal_replay_report *report, FILE *out) {
+    size_t *order = bal_replay_order(report);
+    if (!order)
+        return;
+    struct json json;
+    bal_json_init(&json, out);
+    bal_json_open(&json, NULL, '{');
+    bal_json_text(&json, "version", BALLAST_VERSION);
+    bal_log_summary_json(&json, "log", report->summary, bal_trace_info(report->replay->trace));
+    json_demand(&json, report->demand);
+    json_spec(&json, report);
+    bal_json_open(&json, "results", '[');
+    for (size_t i = 0; i < report->count; i++)
+        json_result(&json, report, order[i]);
+    bal_json_close(&json, ']');
+    json_target(&json, report, order);
+    json_history(&json, report, order);
+    bal_json_close(&json, '}');
+    free(order);
+}

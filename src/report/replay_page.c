@@ -1,0 +1,364 @@
+/* A replay to look at: a figure over the time of the log, and a page with everything. */
+#include "report/replay_report.h"
+
+#include "ballast/figure.h"
+#include "report/html.h"
+#include "report/svg.h"
+#include "report/time_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* More lines than this cannot be told apart: policies from the best to the worst, and those that switch
+ * servers off. */
+enum { ALWAYS_ON = 5, SWITCHING = 2, LINES = ALWAYS_ON + SWITCHING };
+
+enum panel { ARRIVALS, RESPONSE, POWER, PANELS };
+
+/* What the figure points into. */
+struct drawing {
+    char title[200], axis[BAL_TIME_TEXT], note[160];
+    double x[BAL_REPLAY_SPANS], rate[BAL_REPLAY_SPANS];
+    size_t lines;
+    size_t who[LINES]; /* indices of results */
+    char name[LINES][BAL_REPLAY_LABEL];
+    double p99[LINES][BAL_REPLAY_SPANS], watts[LINES][BAL_REPLAY_SPANS];
+    struct bal_series series[PANELS][LINES + 1];
+    struct bal_panel panel[PANELS];
+    struct bal_figure figure;
+};
+
+/* ---- the axis of time ---- */
+
+struct clock {
+    double origin; /* seconds since 1970, a round moment */
+    double unit;
+    const char *unit_name;
+};
+
+static void set_clock(const struct bal_trace_info *info, struct clock *clock, char label[BAL_TIME_TEXT]) {
+    const double first = (double)info->first * 1e-9;
+    const struct {
+        double span, round, unit;
+        const char *name, *format;
+    } choices[] = {
+        {2 * 86400, 86400, 86400, "days", "time since %Y-%m-%d, UTC"},
+        {2 * 3600, 86400, 3600, "h", "time of day on %Y-%m-%d, UTC"},
+        {120, 3600, 60, "min", "time since %Y-%m-%d %H:%M, UTC"},
+        {0, 60, 1, "s", "time since %Y-%m-%d %H:%M, UTC"},
+    };
+    unsigned i = 0;
+    while (info->span < choices[i].span)
+        i++;
+    *clock =
+        (struct clock){floor(first / choices[i].round) * choices[i].round, choices[i].unit, choices[i].name};
+    bal_time_moment(clock->origin, choices[i].format, label);
+}
+
+/* ---- the lines ---- */
+
+/* Is the policy of this rank, of so many, one of those that are shown? They are evenly spaced. */
+static bool is_shown(size_t rank, size_t count, size_t most) {
+    if (count <= most)
+        return true;
+    for (size_t i = 0; i < most; i++)
+        if (rank == i * (count - 1) / (most - 1))
+            return true;
+    return false;
+}
+
+/* Do servers that are always on draw the same under all policies? Work takes as long on each of them, unless
+ * they differ in speed or do several jobs at once: then it is less when jobs are kept together. */
+static bool power_is_common(const struct bal_replay_report *report) {
+    const struct bal_model *model = &report->replay->model;
+    return model->servers.groups == 1 && model->slots <= 1;
+}
+
+static void choose_lines(const struct bal_replay_report *report, const size_t *order,
+                         struct drawing *drawing) {
+    size_t switching = 0, rank[2] = {0, 0};
+    for (size_t i = 0; i < report->count; i++)
+        switching += report->cases[i].policy.policy->power != NULL;
+    const size_t count[2] = {report->count - switching, switching};
+    for (size_t i = 0; i < report->count; i++) {
+        const bool switches = report->cases[order[i]].policy.policy->power;
+        if (is_shown(rank[switches]++, count[switches], switches ? SWITCHING : ALWAYS_ON))
+            drawing->who[drawing->lines++] = order[i];
+    }
+    int used = 0;
+    if (drawing->lines < report->count)
+        used = snprintf(drawing->note, sizeof drawing->note, "%zu of %zu policies, from the best to the worst. ",
+                        drawing->lines, report->count);
+    if (power_is_common(report))
+        snprintf(drawing->note + used, sizeof drawing->note - (size_t)used,
+                 "The power of the best policy stands for all whose servers are always on.");
+}
+
+static struct bal_series line(const struct drawing *drawing, size_t i, const double *y) {
+    return (struct bal_series){.name = drawing->name[i],
+                               .group = (unsigned)i,
+                               .style = BAL_STYLE_LINE,
+                               .count = BAL_REPLAY_SPANS,
+                               .x = drawing->x,
+                               .y = y};
+}
+
+static double largest(const double *value) {
+    double most = 0;
+    for (size_t k = 0; k < BAL_REPLAY_SPANS; k++)
+        most = value[k] > most ? value[k] : most;
+    return most;
+}
+
+static double smallest(const double *value) {
+    double least = INFINITY;
+    for (size_t k = 0; k < BAL_REPLAY_SPANS; k++)
+        least = value[k] < least ? value[k] : least;
+    return least;
+}
+
+static void scale(const double *from, double factor, double *to) {
+    for (size_t k = 0; k < BAL_REPLAY_SPANS; k++)
+        to[k] = from[k] * factor;
+}
+
+static void draw_arrivals(const struct bal_replay_report *report, struct drawing *drawing) {
+    scale(report->demand->span_rate, report->replay->speedup, drawing->rate);
+    drawing->series[ARRIVALS][0] = (struct bal_series){.group = BAL_GROUP_INK,
+                                                       .style = BAL_STYLE_LINE,
+                                                       .count = BAL_REPLAY_SPANS,
+                                                       .x = drawing->x,
+                                                       .y = drawing->rate};
+    drawing->panel[ARRIVALS].count = 1;
+    drawing->panel[ARRIVALS].y = (struct bal_axis){.label = "arrivals", .unit = "per second"};
+}
+
+static void draw_response(const struct bal_replay_report *report, struct drawing *drawing) {
+    const struct bal_replay_unit unit = bal_replay_unit(report);
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < drawing->lines; i++) {
+        scale(report->history[drawing->who[i]].p99, 1 / unit.seconds, drawing->p99[i]);
+        drawing->series[RESPONSE][i] = line(drawing, i, drawing->p99[i]);
+        least = fmin(least, smallest(drawing->p99[i]));
+        most = fmax(most, largest(drawing->p99[i]));
+    }
+    drawing->panel[RESPONSE].count = drawing->lines;
+    drawing->panel[RESPONSE].y =
+        (struct bal_axis){.label = "p99 of response times", .unit = unit.name, .log = most > 20 * least};
+}
+
+static void draw_power(const struct bal_replay_report *report, struct drawing *drawing) {
+    double most = 0;
+    bool on = false;
+    size_t count = 0;
+    for (size_t i = 0; i < drawing->lines; i++)
+        most = fmax(most, largest(report->history[drawing->who[i]].watts));
+    const double unit = most < 1e3 ? 1 : most < 1e6 ? 1e3 : 1e6;
+    for (size_t i = 0; i < drawing->lines; i++) {
+        const bool switches = report->cases[drawing->who[i]].policy.policy->power;
+        if (!switches && on && power_is_common(report))
+            continue;
+        on = on || !switches;
+        scale(report->history[drawing->who[i]].watts, 1 / unit, drawing->watts[i]);
+        drawing->series[POWER][count++] = line(drawing, i, drawing->watts[i]);
+    }
+    drawing->panel[POWER].count = count;
+    drawing->panel[POWER].y = (struct bal_axis){.label = "power of the fleet",
+                                                .unit = unit == 1     ? "W"
+                                                        : unit == 1e3 ? "kW"
+                                                                      : "MW",
+                                                .low = 0,
+                                                .high = NAN};
+}
+
+static void draw(const struct bal_replay_report *report, const size_t *order, struct drawing *drawing) {
+    const struct bal_trace_info *info = bal_trace_info(report->replay->trace);
+    struct clock clock;
+    set_clock(info, &clock, drawing->axis);
+    for (size_t k = 0; k < BAL_REPLAY_SPANS; k++)
+        drawing->x[k] =
+            ((double)info->first * 1e-9 - clock.origin + info->span * ((double)k + 0.5) / BAL_REPLAY_SPANS) /
+            clock.unit;
+    choose_lines(report, order, drawing);
+    for (size_t i = 0; i < drawing->lines; i++)
+        bal_replay_label(&report->cases[drawing->who[i]].policy, drawing->name[i]);
+    draw_arrivals(report, drawing);
+    draw_response(report, drawing);
+    draw_power(report, drawing);
+    char servers[100];
+    bal_servers_print(&report->replay->model.servers, servers, sizeof servers);
+    snprintf(drawing->title, sizeof drawing->title, "%.120s on %.60s servers", report->title, servers);
+    for (int p = 0; p < PANELS; p++) {
+        drawing->panel[p].series = drawing->series[p];
+        drawing->panel[p].x = (struct bal_axis){.label = drawing->axis, .unit = clock.unit_name};
+    }
+    drawing->figure =
+        (struct bal_figure){.title = drawing->title, .panel = drawing->panel, .panels = PANELS, .columns = 1};
+}
+
+static struct drawing *drawing_new(const struct bal_replay_report *report, struct bal_error *err) {
+    struct drawing *drawing = calloc(1, sizeof *drawing);
+    size_t *order = bal_replay_order(report);
+    if (drawing && order) {
+        draw(report, order, drawing);
+        free(order);
+        return drawing;
+    }
+    free(drawing);
+    free(order);
+    bal_fail(err, BAL_E_MEMORY, "not enough memory for a figure");
+    return NULL;
+}
+
+enum bal_code bal_replay_figure(const struct bal_replay_report *report, const char *path,
+                                struct bal_error *err) {
+    struct drawing *drawing = drawing_new(report, err);
+    if (!drawing)
+        return BAL_E_MEMORY;
+    const enum bal_code code = bal_figure_write(&drawing->figure, path, err);
+    free(drawing);
+    return code;
+}
+
+/* ---- the page ---- */
+
+static void put_table(const struct table *table, const char *align, FILE *out) {
+    fputs("<div class=\"scroll\"><table>\n", out);
+    for (size_t i = 0; i + table->columns <= table->cells; i += table->columns) {
+        fputs(i == 0 ? "<thead><tr>\n" : "<tr>\n", out);
+        for (size_t c = 0; c < table->columns; c++)
+            bal_html_element(i == 0 ? "th" : "td", align[c] == 'l' ? "l" : NULL, table->cell[i + c], out);
+        fputs(i == 0 ? "</tr></thead>\n<tbody>\n" : "</tr>\n", out);
+    }
+    fputs("</tbody></table></div>\n", out);
+}
+
+/* What is printed into the stream, to be put into the page. */
+struct gathered {
+    char *text;
+    size_t size;
+    FILE *stream;
+};
+
+static bool gather(struct gathered *gathered) {
+    *gathered = (struct gathered){0};
+    gathered->stream = open_memstream(&gathered->text, &gathered->size);
+    return gathered->stream;
+}
+
+/* All of it as one element. */
+static void put_whole(struct gathered *gathered, const char *element, FILE *out) {
+    fclose(gathered->stream);
+    if (gathered->size > 0 && gathered->text[gathered->size - 1] == '\n')
+        gathered->text[gathered->size - 1] = 0;
+    bal_html_element(element, NULL, gathered->text, out);
+    free(gathered->text);
+}
+
+/* Each line as a paragraph, with the lines that go on with it. */
+static void put_notes(struct gathered *gathered, FILE *out) {
+    fclose(gathered->stream);
+    for (char *line = gathered->text, *end; *line; line = end) {
+        end = line;
+        do
+            end += strcspn(end, "\n") + 1;
+        while (*end == ' ');
+        end[-1] = 0;
+        bal_html_element("p", "soft", line, out);
+    }
+    free(gathered->text);
+}
+
+static bool put_head(const struct bal_replay_report *report, FILE *out) {
+    struct gathered head;
+    bal_html_element("h2", NULL, "What was read", out);
+    if (!gather(&head))
+        return false;
+    bal_replay_head(report, head.stream);
+    put_whole(&head, "pre", out);
+    return true;
+}
+
+static bool put_policies(const struct bal_replay_report *report, const size_t *order, FILE *out) {
+    struct table table;
+    char align[BAL_REPLAY_COLUMNS];
+    struct gathered notes;
+    bal_html_element("h2", NULL, "Policies", out);
+    bal_replay_table(report, order, &table, align);
+    const bool good = !table.failed && gather(&notes);
+    if (good) {
+        put_table(&table, align, out);
+        bal_replay_notes(report, order, notes.stream);
+        put_notes(&notes, out);
+    }
+    bal_table_fini(&table);
+    return good;
+}
+
+static bool put_sizing(const struct bal_replay_report *report, const size_t *order, FILE *out) {
+    struct table table;
+    char align[BAL_REPLAY_COLUMNS];
+    struct gathered title, notes;
+    if (!report->target)
+        return true;
+    if (!gather(&title))
+        return false;
+    bal_sizing_title(report, title.stream);
+    put_whole(&title, "h2", out);
+    bal_sizing_table(report, order, &table, align);
+    const bool good = !table.failed && gather(&notes);
+    if (good) {
+        if (!bal_sizing_is_hopeless(report))
+            put_table(&table, align, out);
+        bal_sizing_notes(report, notes.stream);
+        put_notes(&notes, out);
+    }
+    bal_table_fini(&table);
+    return good;
+}
+
+/* Without gnuplot the page says why there is no figure. */
+static bool put_figure(const struct bal_replay_report *report, FILE *out) {
+    struct bal_error err = {0};
+    struct drawing *drawing = drawing_new(report, &err);
+    if (!drawing)
+        return false;
+    char *svg = NULL;
+    size_t size;
+    bal_html_element("h2", NULL, "Over the time of the log", out);
+    if (bal_figure_render(&drawing->figure, BAL_FIGURE_SVG, &svg, &size, &err)) {
+        fputs("<p class=\"soft\">The figure could not be drawn: ", out);
+        bal_html_text(err.text, out);
+        fputs(".</p>\n", out);
+    } else {
+        fputs("<figure>\n", out);
+        fputs(bal_svg_element(svg), out);
+        if (*drawing->note)
+            bal_html_element("figcaption", NULL, drawing->note, out);
+        fputs("</figure>\n", out);
+    }
+    free(svg);
+    free(drawing);
+    return true;
+}
+
+enum bal_code bal_replay_page(const struct bal_replay_report *report, FILE *out, struct bal_error *err) {
+    char title[300];
+    snprintf(title, sizeof title, "Replay of %.250s", report->title);
+    size_t *order = bal_replay_order(report);
+    bool good = order;
+    if (good) {
+        bal_html_begin(title, out);
+        fputs("<header>\n", out);
+        bal_html_element("h1", NULL, title, out);
+        fputs("</header>\n<main>\n", out);
+        good = put_policies(report, order, out) && put_sizing(report, order, out) &&
+               put_figure(report, out) && put_head(report, out);
+        fputs("</main>\n<footer class=\"soft\">Made by Ballast " BALLAST_VERSION ".</footer>\n", out);
+        bal_html_end(out);
+    }
+    free(order);
+    if (!good)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for a report");
+    return ferror(out) ? bal_fail(err, BAL_E_IO, "the report cannot be written") : BAL_OK;
+}

@@ -1,0 +1,71 @@
+/* A replay as text, csv, JSON, figure and page. */
+#ifndef REPORT_REPLAY_REPORT_H
+#define REPORT_REPLAY_REPORT_H
+
+#include "ballast/log.h"
+#include "ballast/replay.h"
+#include "report/table.h"
+
+#include <stdio.h>
+
+struct bal_replay_report {
+    const struct bal_log_summary *summary;
+    const struct bal_demand *demand;
+    const struct bal_replay *replay;
+    double sized_for;  /* the load that the fleet was chosen for; 0: it was given */
+    const char *title; /* of figure and page: "access.log" */
+    size_t count;      /* of policies, and of what follows */
+    const struct bal_case *cases;
+    const struct bal_result *results;
+    const struct bal_history *history; /* BAL_REPLAY_SPANS spans each */
+    const struct bal_target *target;   /* NULL: none is wanted */
+    const struct bal_sizing *sizing;   /* NULL without a target */
+};
+
+void bal_replay_text(const struct bal_replay_report *report, FILE *out);
+/* One row for each policy: every metric with its half-width, energy, and what the target needs. */
+void bal_replay_csv(const struct bal_replay_report *report, FILE *out);
+void bal_replay_json(const struct bal_replay_report *report, FILE *out);
+
+/* Arrivals, 99th percentiles and power over the time of the log; needs gnuplot. */
+enum bal_code bal_replay_figure(const struct bal_replay_report *report, const char *path,
+                                struct bal_error *err);
+/* All of it in one page that needs nothing from elsewhere. Without gnuplot it has no figure and says so. */
+enum bal_code bal_replay_page(const struct bal_replay_report *report, FILE *out, struct bal_error *err);
+
+/* ---- parts that text and page share ---- */
+
+enum { BAL_REPLAY_LABEL = 200, BAL_REPLAY_COLUMNS = 16 };
+
+/* The policy as the tables call it. One that switches servers off has its times from the fleet, not from its
+ * own parameters, which are left out. */
+void bal_replay_label(const struct bal_policy_spec *policy, char text[BAL_REPLAY_LABEL]);
+
+/* Indices of the results, best first: by the metric of the target, or the mean; those that turn more than a
+ * hundredth of the jobs away come last. The caller frees it; NULL without memory. */
+size_t *bal_replay_order(const struct bal_replay_report *report);
+
+/* The unit that suits the times of the report. */
+struct bal_replay_unit {
+    const char *name;
+    double seconds;
+};
+struct bal_replay_unit bal_replay_unit(const struct bal_replay_report *report);
+
+/* Fill a table, which the caller prints and ends; align gets a letter for each column. */
+void bal_replay_table(const struct bal_replay_report *report, const size_t *order, struct table *table,
+                      char align[BAL_REPLAY_COLUMNS]);
+void bal_sizing_table(const struct bal_replay_report *report, const size_t *order, struct table *table,
+                      char align[BAL_REPLAY_COLUMNS]);
+
+/* Is the target out of reach for any fleet? Then there is no table of it. */
+bool bal_sizing_is_hopeless(const struct bal_replay_report *report);
+
+/* Lines, those that go on with the one before beginning with a blank: what was read and what it asks of the
+ * fleet; what the tables mean and what follows from them. */
+void bal_replay_head(const struct bal_replay_report *report, FILE *out);
+void bal_replay_notes(const struct bal_replay_report *report, const size_t *order, FILE *out);
+void bal_sizing_title(const struct bal_replay_report *report, FILE *out);
+void bal_sizing_notes(const struct bal_replay_report *report, FILE *out);
+
+#endif

@@ -1,0 +1,170 @@
+/* Arrivals: a curve through the counts of bins, and the dispersion of counts in short windows. */
+#include "ballast/fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double second = 1e9; /* nanoseconds */
+
+enum {
+    BINS_MIN = 4,      /* fewer make no curve */
+    JOBS_PER_BIN = 100 /* fewer would draw noise: a tenth up and down */
+};
+
+/* Bins that people use: the least one that is wide enough; whole days beyond. */
+static double bin_width(double least) {
+    static const double widths[] = {0.001, 0.01, 0.1, 1,    2,    5,    10,    15,    30,    60,   120,
+                                    300,   600,  900, 1800, 3600, 7200, 10800, 21600, 43200, 86400};
+    for (unsigned i = 0; i < sizeof widths / sizeof *widths; i++)
+        if (widths[i] >= least)
+            return widths[i];
+    return 86400 * ceil(least / 86400);
+}
+
+/* The span is divided evenly, so that the last bin is as long as the others. */
+static void choose_bins(const struct bal_trace_info *info, struct bal_fit_arrivals *arrivals) {
+    const double jobs = (double)info->jobs;
+    const double least = arrivals->span * fmax(1.0 / BAL_FIT_BINS, JOBS_PER_BIN / jobs);
+    double bins = fmax(rint(arrivals->span / bin_width(least)), 1);
+    arrivals->bins = (unsigned)fmin(bins, BAL_FIT_BINS);
+    arrivals->width = arrivals->span / arrivals->bins;
+}
+
+/* Under a load that varies as sin(2 pi t / day) the change from one window w to the next adds about
+ * 2e-9 rate w^3 to the dispersion. */
+static const double trend_max = 1e7;
+
+/* Windows of powers of ten seconds, longer than what was measured, in which there are jobs but no trend. */
+static void choose_scales(double resolution, struct bal_fit_arrivals *arrivals) {
+    for (int power = -6; power <= 2 && arrivals->scales < BAL_FIT_SCALES; power++) {
+        const double window = pow(10, power), rate = arrivals->rate;
+        if (window >= 2 * resolution && window <= arrivals->span / 100 && rate * window >= 0.3 &&
+            rate * window * window * window <= trend_max)
+            arrivals->scale[arrivals->scales++] = (struct bal_fit_scale){.window = window};
+    }
+}
+
+/* Counts windows of one length as time goes by. */
+struct counter {
+    double length; /* nanoseconds */
+    uint64_t index, now, before;
+    uint64_t differences;
+    double squares; /* of the differences between neighbours */
+};
+
+/* Ends the windows before the one with that index. */
+static void advance(struct counter *counter, uint64_t index) {
+    while (counter->index < index) {
+        if (counter->now == 0 && counter->before == 0 && counter->index > 0) {
+            counter->differences += index - counter->index; /* nothing happens until then */
+            counter->index = index;
+            return;
+        }
+        if (counter->index > 0) {
+            const double difference = (double)counter->now - (double)counter->before;
+            counter->squares += difference * difference;
+            counter->differences++;
+        }
+        counter->before = counter->now;
+        counter->now = 0;
+        counter->index++;
+    }
+}
+
+static void count(struct counter *counter, double since) {
+    advance(counter, (uint64_t)(since / counter->length));
+    counter->now++;
+}
+
+/* For a Poisson process with m jobs a window the squares of neighbouring differences have mean 2m, variance
+ * 2m + 8m^2 and covariance m + 2m^2 with the next one. */
+static void conclude(const struct counter *counter, double rate, struct bal_fit_scale *scale) {
+    const double m = rate * scale->window, n = (double)counter->differences;
+    scale->windows = counter->differences + 1;
+    scale->dispersion = counter->squares / n / (2 * m);
+    scale->error = sqrt((3 + 1 / m) / n);
+}
+
+static enum bal_fit_flow flow_of(const struct bal_fit_arrivals *arrivals) {
+    enum bal_fit_flow flow = arrivals->scales ? BAL_FIT_POISSON : BAL_FIT_UNKNOWN;
+    double furthest = 0;
+    for (unsigned i = 0; i < arrivals->scales; i++) {
+        const double excess = arrivals->scale[i].dispersion - 1;
+        if (fabs(excess) < fmax(4 * arrivals->scale[i].error, 0.1) || fabs(excess) < furthest)
+            continue;
+        furthest = fabs(excess);
+        flow = excess > 0 ? BAL_FIT_BURSTY : BAL_FIT_REGULAR;
+    }
+    return flow;
+}
+
+/* To so many parts of 1, so that few digits are printed. */
+static double rounded(double value, double parts) {
+    return rint(value * parts) / parts;
+}
+
+/* Linear between the middles of the bins and constant outside, the curve has as many arrivals as the log in
+ * all: what a straight line takes from one of two neighbours it gives to the other. */
+static void draw_curve(struct bal_fit_arrivals *arrivals) {
+    const double bins = arrivals->bins, mean = arrivals->rate * arrivals->width;
+    double squares = 0;
+    for (unsigned i = 0; i < arrivals->bins; i++)
+        squares += ((double)arrivals->count[i] - mean) * ((double)arrivals->count[i] - mean) / mean;
+    /* chi-square with bins - 1 degrees of freedom if the rate is constant */
+    if (bins < BINS_MIN || squares < bins - 1 + 4 * sqrt(2 * (bins - 1)))
+        return;
+    arrivals->curve.kind = BAL_CURVE_TABLE;
+    arrivals->curve.points = arrivals->bins;
+    for (unsigned i = 0; i < arrivals->bins; i++) {
+        arrivals->curve.time[i] = rounded((i + 0.5) * arrivals->width, arrivals->width > 1 ? 1e3 : 1e6);
+        arrivals->curve.factor[i] = rounded((double)arrivals->count[i] / mean, 1e6);
+    }
+}
+
+static enum bal_code read_jobs(const struct bal_trace *trace, const volatile int *stop,
+                               struct bal_fit_sample *sample, struct bal_fit_arrivals *arrivals,
+                               struct counter *counter, struct bal_error *err) {
+    const int64_t first = bal_trace_info(trace)->first;
+    struct bal_trace_cursor *cursor;
+    enum bal_code code = bal_trace_cursor_new(trace, &cursor, err);
+    if (code)
+        return code;
+    struct bal_trace_job job;
+    while (!(code = bal_trace_next(cursor, &job, err)) && job.size > 0) {
+        const double since = (double)(job.time - first);
+        const double bin = since / second / arrivals->width;
+        arrivals->count[bin < arrivals->bins ? (unsigned)bin : arrivals->bins - 1]++;
+        for (unsigned i = 0; i < arrivals->scales; i++)
+            count(&counter[i], since);
+        bal_fit_sample_add(sample, job.size);
+        if (stop && *stop) {
+            code = bal_fail(err, BAL_E_STOPPED, "stopped");
+            break;
+        }
+    }
+    bal_trace_cursor_free(cursor);
+    return code;
+}
+
+enum bal_code bal_fit_trace(const struct bal_trace *trace, double resolution, const volatile int *stop,
+                            struct bal_fit_sample *sample, struct bal_fit_arrivals *arrivals,
+                            struct bal_error *err) {
+    const struct bal_trace_info *info = bal_trace_info(trace);
+    if (!(info->span > 0))
+        return bal_fail(err, BAL_E_MODEL,
+                        "all jobs arrive at the same moment, which tells no rate; a longer log is needed");
+    *arrivals = (struct bal_fit_arrivals){.span = info->span, .rate = (double)info->jobs / info->span};
+    choose_bins(info, arrivals);
+    choose_scales(resolution, arrivals);
+    struct counter counter[BAL_FIT_SCALES] = {{0}};
+    for (unsigned i = 0; i < arrivals->scales; i++)
+        counter[i].length = arrivals->scale[i].window * second;
+    const enum bal_code code = read_jobs(trace, stop, sample, arrivals, counter, err);
+    if (code)
+        return code;
+    for (unsigned i = 0; i < arrivals->scales; i++)
+        conclude(&counter[i], arrivals->rate, &arrivals->scale[i]);
+    arrivals->flow = flow_of(arrivals);
+    draw_curve(arrivals);
+    return BAL_OK;
+}

@@ -1,0 +1,236 @@
+/* Expectation maximisation for mixtures of Erlang laws with given orders, as in A. Thümmler, P. Buchholz and
+ * M. Telek, "A novel approach for phase-type fitting with the EM algorithm" (2006). */
+#include "workload/fit_mixture.h"
+
+#include "ballast/number.h"
+#include "base/special.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* log(weight rate^r / (r-1)!): what does not depend on x. */
+static void constants(const struct bal_fit_mixture *mixture, double constant[BAL_LAW_PHASES]) {
+    for (unsigned k = 0; k < mixture->branches; k++) {
+        double log_factorial = 0;
+        for (unsigned i = 2; i < mixture->order[k]; i++)
+            log_factorial += log(i);
+        constant[k] = log(mixture->weight[k]) + mixture->order[k] * log(mixture->rate[k]) - log_factorial;
+    }
+}
+
+enum { STEEP = 256 }; /* an Erlang law of higher order is no wider than a few cells */
+
+/* Least probability of a wide cell for which the difference of two distribution functions has digits. */
+static const double least = 1e-12;
+
+static double probability(double order, double rate, const struct bal_fit_cell *cell) {
+    return bal_gamma_below(order, rate * cell->high) - bal_gamma_below(order, rate * cell->low);
+}
+
+static double log_density(const struct bal_fit_mixture *mixture, unsigned k, double constant,
+                          const struct bal_fit_cell *cell) {
+    if (cell->wide || mixture->order[k] > STEEP) {
+        const double p = probability(mixture->order[k], mixture->rate[k], cell);
+        if (p > least)
+            return log(mixture->weight[k] * p / (cell->high - cell->low));
+    }
+    return constant + (mixture->order[k] - 1.0) * cell->log_mean - mixture->rate[k] * cell->mean;
+}
+
+/* Mean of those sizes of a branch that lie in the cell: with f_r for the Erlang density of order r,
+ * x f_r(x) = (r / rate) f_(r+1)(x). */
+static double mean_within(const struct bal_fit_mixture *mixture, unsigned k,
+                          const struct bal_fit_cell *cell) {
+    const double order = mixture->order[k], rate = mixture->rate[k];
+    const double p = cell->wide ? probability(order, rate, cell) : 0;
+    if (!(p > least))
+        return cell->mean;
+    return fmin(fmax(order / rate * probability(order + 1, rate, cell) / p, cell->low), cell->high);
+}
+
+/* Logarithms of the weighted densities of all branches in a cell; returns the largest. */
+static double densities(const struct bal_fit_mixture *mixture, const double *constant,
+                        const struct bal_fit_cell *cell, double density[BAL_LAW_PHASES]) {
+    double most = -HUGE_VAL;
+    for (unsigned k = 0; k < mixture->branches; k++) {
+        density[k] = log_density(mixture, k, constant[k], cell);
+        most = fmax(most, density[k]);
+    }
+    return most;
+}
+
+double bal_fit_mixture_likelihood(const struct bal_fit_mixture *mixture,
+                                  const struct bal_fit_target *target) {
+    double constant[BAL_LAW_PHASES], density[BAL_LAW_PHASES], likelihood = 0;
+    constants(mixture, constant);
+    for (size_t i = 0; i < target->cells; i++) {
+        const double most = densities(mixture, constant, &target->cell[i], density);
+        double sum = 0;
+        for (unsigned k = 0; k < mixture->branches; k++)
+            sum += exp(density[k] - most);
+        likelihood += target->cell[i].weight * (most + log(sum));
+    }
+    return likelihood;
+}
+
+double bal_fit_mixture_cdf(const struct bal_fit_mixture *mixture, double x) {
+    double sum = 0;
+    for (unsigned k = 0; k < mixture->branches; k++)
+        sum += mixture->weight[k] * bal_gamma_below(mixture->order[k], mixture->rate[k] * x);
+    return fmin(sum, 1);
+}
+
+/* One round: every cell is shared among the branches in proportion to their densities there, and every
+ * branch takes the share and the mean of what it got. Returns the likelihood before it. */
+static double improve_once(struct bal_fit_mixture *mixture, const struct bal_fit_target *target) {
+    double constant[BAL_LAW_PHASES], density[BAL_LAW_PHASES];
+    double share[BAL_LAW_PHASES] = {0}, total[BAL_LAW_PHASES] = {0}, likelihood = 0;
+    constants(mixture, constant);
+    for (size_t i = 0; i < target->cells; i++) {
+        const struct bal_fit_cell *cell = &target->cell[i];
+        const double most = densities(mixture, constant, cell, density);
+        double sum = 0;
+        for (unsigned k = 0; k < mixture->branches; k++)
+            sum += density[k] = exp(density[k] - most);
+        likelihood += cell->weight * (most + log(sum));
+        for (unsigned k = 0; k < mixture->branches; k++) {
+            const double part = cell->weight * density[k] / sum;
+            share[k] += part;
+            total[k] += part * mean_within(mixture, k, cell);
+        }
+    }
+    unsigned kept = 0;
+    for (unsigned k = 0; k < mixture->branches; k++) {
+        if (!(share[k] > 1e-3)) /* a thousandth of a job: the branch has died out */
+            continue;
+        mixture->order[kept] = mixture->order[k];
+        mixture->weight[kept] = share[k] / target->jobs;
+        mixture->rate[kept] = mixture->order[k] * share[k] / total[k];
+        kept++;
+    }
+    mixture->branches = kept;
+    return likelihood;
+}
+
+/* Rounds keep the mean but for what is not known within wide cells. */
+static void scale_to(struct bal_fit_mixture *mixture, double mean) {
+    double now = 0;
+    for (unsigned k = 0; k < mixture->branches; k++)
+        now += mixture->weight[k] * mixture->order[k] / mixture->rate[k];
+    for (unsigned k = 0; k < mixture->branches; k++)
+        mixture->rate[k] *= now / mean;
+}
+
+/* Branches that have become the same are one. */
+static void unite_equals(struct bal_fit_mixture *mixture) {
+    unsigned kept = 0;
+    for (unsigned k = 0; k < mixture->branches; k++) {
+        unsigned twin = 0;
+        while (twin < kept && (mixture->order[twin] != mixture->order[k] ||
+                               fabs(mixture->rate[twin] / mixture->rate[k] - 1) > 1e-6))
+            twin++;
+        if (twin < kept) {
+            mixture->weight[twin] += mixture->weight[k];
+            continue;
+        }
+        mixture->order[kept] = mixture->order[k];
+        mixture->weight[kept] = mixture->weight[k];
+        mixture->rate[kept++] = mixture->rate[k];
+    }
+    mixture->branches = kept;
+}
+
+double bal_fit_mixture_improve(struct bal_fit_mixture *mixture, const struct bal_fit_target *target,
+                               unsigned rounds) {
+    double last = -HUGE_VAL;
+    for (unsigned i = 0; i < rounds && !(target->stop && *target->stop); i++) {
+        const double now = improve_once(mixture, target);
+        if (now - last < 1e-8 * target->jobs)
+            break;
+        last = now;
+    }
+    unite_equals(mixture);
+    scale_to(mixture, target->mean);
+    return bal_fit_mixture_likelihood(mixture, target);
+}
+
+/* Weights in billionths that sum to 1: the largest takes what the rounding of the others leaves. */
+static void round_weights(const struct bal_fit_mixture *mixture, double weight[BAL_LAW_PHASES]) {
+    unsigned largest = 0;
+    double others = 0;
+    for (unsigned k = 0; k < mixture->branches; k++) {
+        if (mixture->weight[k] > mixture->weight[largest])
+            largest = k;
+        weight[k] = fmax(rint(mixture->weight[k] * 1e9), 1);
+        others += weight[k];
+    }
+    weight[largest] += 1e9 - others;
+    for (unsigned k = 0; k < mixture->branches; k++)
+        weight[k] /= 1e9;
+}
+
+struct text {
+    char text[BAL_LAW_TEXT];
+    size_t length;
+};
+
+static void put(struct text *text, const char *mark, double value, int digits) {
+    char number[BAL_NUMBER_TEXT];
+    snprintf(number, sizeof number, "%.*g", digits, value);
+    text->length +=
+        (size_t)snprintf(text->text + text->length, sizeof text->text - text->length, "%s%s", mark, number);
+}
+
+static enum bal_code hyper_law(const struct bal_fit_mixture *mixture, struct bal_law *law,
+                               struct bal_error *err) {
+    double weight[BAL_LAW_PHASES];
+    struct text text = {.length = 0};
+    round_weights(mixture, weight);
+    for (unsigned k = 0; k < mixture->branches; k++) {
+        put(&text, k ? "," : "hyper(", weight[k], 9);
+        put(&text, ",", mixture->rate[k], 7);
+    }
+    strcat(text.text, ")");
+    return bal_law_parse(text.text, law, err);
+}
+
+/* Branch after branch, each a chain of its phases. */
+static enum bal_code phase_law(const struct bal_fit_mixture *mixture, struct bal_law *law,
+                               struct bal_error *err) {
+    double weight[BAL_LAW_PHASES];
+    struct text start = {.length = 0}, rates = {.length = 0}, jumps = {.length = 0};
+    round_weights(mixture, weight);
+    unsigned phases = 0, phase = 0;
+    for (unsigned k = 0; k < mixture->branches; k++)
+        phases += mixture->order[k];
+    for (unsigned k = 0; k < mixture->branches; k++) {
+        for (unsigned i = 0; i < mixture->order[k]; i++, phase++) {
+            put(&start, phase ? " " : "phase(", i == 0 ? weight[k] : 0, 9);
+            put(&rates, phase ? " " : ";", mixture->rate[k], 7);
+            for (unsigned j = 0; j < phases; j++)
+                put(&jumps, j ? " " : phase ? "/" : ";", j == phase + 1 && i + 1 < mixture->order[k], 1);
+        }
+    }
+    char all[3 * BAL_LAW_TEXT];
+    snprintf(all, sizeof all, "%s%s%s)", start.text, rates.text, jumps.text);
+    return bal_law_parse(all, law, err);
+}
+
+enum bal_code bal_fit_mixture_law(const struct bal_fit_mixture *mixture, struct bal_law *law,
+                                  struct bal_error *err) {
+    bool exponential = true;
+    for (unsigned k = 0; k < mixture->branches; k++)
+        exponential &= mixture->order[k] == 1;
+    if (mixture->branches > 1)
+        return exponential ? hyper_law(mixture, law, err) : phase_law(mixture, law, err);
+    struct text text = {.length = 0};
+    if (exponential)
+        put(&text, "exp(", 1 / mixture->rate[0], 7);
+    else {
+        put(&text, "erlang(", mixture->order[0], 9);
+        put(&text, ",", mixture->order[0] / mixture->rate[0], 7);
+    }
+    strcat(text.text, ")");
+    return bal_law_parse(text.text, law, err);
+}

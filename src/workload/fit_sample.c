@@ -1,0 +1,109 @@
+#include "workload/fit_sample.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const double second = 1e9; /* nanoseconds */
+
+enum bal_code bal_fit_sample_new(struct bal_fit_sample **sample, struct bal_error *err) {
+    *sample = calloc(1, sizeof **sample);
+    return *sample ? BAL_OK : bal_fail(err, BAL_E_MEMORY, "not enough memory to sum up the sizes");
+}
+
+void bal_fit_sample_free(struct bal_fit_sample *sample) {
+    free(sample);
+}
+
+/* The first 2^BITS cells hold one number each; above, the leading BITS + 1 bits choose the cell. */
+static unsigned cell_of(uint64_t x) {
+    if (x >> BAL_FIT_BITS == 0)
+        return (unsigned)x;
+    const unsigned shift = 63 - (unsigned)__builtin_clzll(x) - BAL_FIT_BITS;
+    return (shift << BAL_FIT_BITS) + (unsigned)(x >> shift);
+}
+
+/* The least number of a cell. */
+static double edge_of(unsigned cell) {
+    if (cell >> BAL_FIT_BITS == 0)
+        return cell;
+    const unsigned shift = (cell >> BAL_FIT_BITS) - 1;
+    return ldexp((double)(cell - (shift << BAL_FIT_BITS)), (int)shift);
+}
+
+void bal_fit_sample_add(struct bal_fit_sample *sample, int64_t nanoseconds) {
+    assert(nanoseconds > 0);
+    const double x = (double)nanoseconds / second;
+    sample->jobs++;
+    sample->sum += x;
+    sample->square += x * x;
+    int64_t rest = nanoseconds;
+    for (unsigned i = 0; i < BAL_FIT_DIVISORS; i++) {
+        sample->divisible[i]++;
+        if (rest % 10 != 0)
+            break;
+        rest /= 10;
+    }
+    const unsigned cell = cell_of((uint64_t)nanoseconds);
+    sample->count[cell]++;
+    sample->total[cell] += x;
+}
+
+double bal_fit_resolution(const struct bal_fit_sample *sample) {
+    const uint64_t needed = sample->jobs - sample->jobs / 1000;
+    double resolution = 1;
+    for (unsigned i = 1; i < BAL_FIT_DIVISORS && sample->divisible[i] >= needed; i++)
+        resolution *= 10;
+    return resolution / second;
+}
+
+/* A size stands for everything that is rounded to it, so the edge between two cells lies half-way between the
+ * last multiple of the resolution in the one and the first in the other. */
+static double rounded_edge(unsigned cell, double resolution) {
+    const double unit = resolution * second;
+    return (ceil(edge_of(cell) / unit) - 0.5) * resolution;
+}
+
+size_t bal_fit_cells(const struct bal_fit_sample *sample, struct bal_fit_cell *cell) {
+    const double resolution = bal_fit_resolution(sample);
+    size_t cells = 0;
+    for (unsigned i = 0; i < BAL_FIT_CELLS; i++) {
+        if (sample->count[i] == 0)
+            continue;
+        const double weight = (double)sample->count[i];
+        struct bal_fit_cell next = {.low = fmax(rounded_edge(i, resolution), 0),
+                                    .high = rounded_edge(i + 1, resolution),
+                                    .mean = sample->total[i] / weight,
+                                    .weight = weight};
+        /* the odd size that is no multiple may lie in a cell without one */
+        if (!(next.low < next.high) || !(next.mean > next.low && next.mean < next.high)) {
+            next.low = edge_of(i) / second;
+            next.high = edge_of(i + 1) / second;
+        }
+        if (cells > 0)
+            next.low = fmax(next.low, cell[cells - 1].high);
+        next.high = fmax(next.high, next.low);
+        next.log_mean = log(next.mean);
+        next.wide = next.high - next.low > next.mean / (1 << (BAL_FIT_BITS - 2));
+        cell[cells++] = next;
+    }
+    return cells;
+}
+
+size_t bal_fit_join(const struct bal_fit_cell *cell, size_t cells, unsigned group,
+                    struct bal_fit_cell *into) {
+    size_t joined = 0, i = 0;
+    while (i < cells) {
+        struct bal_fit_cell sum = cell[i++];
+        sum.mean *= sum.weight;
+        for (unsigned j = 1; j < group && !sum.wide && i < cells && !cell[i].wide; j++, i++) {
+            sum.high = cell[i].high;
+            sum.mean += cell[i].weight * cell[i].mean;
+            sum.weight += cell[i].weight;
+        }
+        sum.mean /= sum.weight;
+        sum.log_mean = log(sum.mean);
+        into[joined++] = sum;
+    }
+    return joined;
+}

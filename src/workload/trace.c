@@ -1,0 +1,244 @@
+/* Jobs go through a window in memory. When it is full it is sorted and its earlier half is written, so a job
+ * that comes up to half a window late, which is all that ever happens in a log of requests written as they
+ * end, still finds its place, and the file comes out in order. Where that fails a new run is begun, and
+ * finishing merges the runs. */
+#include "ballast/trace.h"
+
+#include "workload/spool.h"
+#include "workload/trace_private.h"
+#include "workload/trace_sort.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WINDOW = 1 << 20, /* jobs: 16 MB, and 8 MB to sort them */
+    CURSOR = 4096     /* jobs read at once */
+};
+
+#define NANOSECONDS 1e9
+
+struct bal_trace {
+    struct bal_spool spool;
+    struct bal_trace_info info;
+    bool finished;
+
+    size_t window, held; /* jobs in memory: at most, and now */
+    struct bal_trace_record *record, *scratch;
+    bool ordered; /* those in memory are */
+
+    struct bal_trace_run *run; /* what is in the file */
+    size_t runs, runs_room;
+    int64_t written_last; /* the time of the last record of the last run */
+};
+
+enum bal_code bal_trace_new_small(const char *directory, size_t window, struct bal_trace **trace,
+                                  struct bal_error *err) {
+    assert(window >= 2);
+    struct bal_trace *t = *trace = calloc(1, sizeof *t);
+    if (!t)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trace");
+    enum bal_code code = bal_spool_open(&t->spool, directory, err);
+    t->window = window;
+    t->ordered = true;
+    t->record = malloc(window * sizeof *t->record);
+    t->scratch = malloc((window + 1) / 2 * sizeof *t->scratch);
+    if (!code && (!t->record || !t->scratch))
+        code = bal_fail(err, BAL_E_MEMORY, "not enough memory for a trace");
+    if (code) {
+        bal_trace_free(t);
+        *trace = NULL;
+    }
+    return code;
+}
+
+enum bal_code bal_trace_new(const char *directory, struct bal_trace **trace, struct bal_error *err) {
+    return bal_trace_new_small(directory, WINDOW, trace, err);
+}
+
+/* Memory that is needed only while jobs are added. */
+static void free_window(struct bal_trace *trace) {
+    free(trace->record);
+    free(trace->scratch);
+    free(trace->run);
+    trace->record = trace->scratch = NULL;
+    trace->run = NULL;
+}
+
+void bal_trace_free(struct bal_trace *trace) {
+    if (!trace)
+        return;
+    free_window(trace);
+    bal_spool_close(&trace->spool);
+    free(trace);
+}
+
+static enum bal_code add_run(struct bal_trace *trace, struct bal_error *err) {
+    if (trace->runs == trace->runs_room) {
+        const size_t room = trace->runs_room ? 2 * trace->runs_room : 16;
+        struct bal_trace_run *run = realloc(trace->run, room * sizeof *run);
+        if (!run)
+            return bal_fail(err, BAL_E_MEMORY, "not enough memory to sort a trace");
+        trace->run = run;
+        trace->runs_room = room;
+    }
+    trace->run[trace->runs++] = (struct bal_trace_run){.start = trace->spool.length / sizeof *trace->record};
+    return BAL_OK;
+}
+
+/* Writes the first jobs of the window, which is in order, and closes up. */
+static enum bal_code write_first(struct bal_trace *trace, size_t count, struct bal_error *err) {
+    enum bal_code code = BAL_OK;
+    if (trace->runs == 0 || trace->record[0].time < trace->written_last)
+        code = add_run(trace, err);
+    if (!code)
+        code = bal_spool_append(&trace->spool, trace->record, count * sizeof *trace->record, err);
+    if (code)
+        return code;
+    trace->run[trace->runs - 1].count += count;
+    trace->written_last = trace->record[count - 1].time;
+    trace->held -= count;
+    memmove(trace->record, trace->record + count, trace->held * sizeof *trace->record);
+    return BAL_OK;
+}
+
+static void sort_window(struct bal_trace *trace) {
+    if (!trace->ordered)
+        bal_trace_sort(trace->record, trace->held, trace->scratch);
+    trace->ordered = true;
+}
+
+static void note(struct bal_trace_info *info, const struct bal_trace_job *job) {
+    const double size = (double)job->size / NANOSECONDS;
+    if (info->jobs++ == 0)
+        info->first = info->last = job->time;
+    info->high += job->high;
+    info->unordered += job->time < info->last;
+    info->first = job->time < info->first ? job->time : info->first;
+    info->last = job->time > info->last ? job->time : info->last;
+    info->work += size;
+    info->size_square += size * size; /* the sum, until the end */
+    info->size_most = size > info->size_most ? size : info->size_most;
+}
+
+enum bal_code bal_trace_add(struct bal_trace *trace, const struct bal_trace_job *job, struct bal_error *err) {
+    assert(!trace->finished);
+    if (job->size <= 0)
+        return bal_fail(err, BAL_E_RANGE, "a job of size %lld; sizes are above 0", (long long)job->size);
+    if (trace->held == trace->window) {
+        sort_window(trace);
+        const enum bal_code code = write_first(trace, trace->window / 2, err);
+        if (code)
+            return code;
+    }
+    if (trace->held > 0 && job->time < trace->record[trace->held - 1].time)
+        trace->ordered = false;
+    trace->record[trace->held++] = (struct bal_trace_record){
+        .time = job->time, .size_and_class = (uint64_t)job->size << 1 | (uint64_t)job->high};
+    note(&trace->info, job);
+    return BAL_OK;
+}
+
+/* Replaces the file by one with fewer runs. */
+static enum bal_code merge_once(struct bal_trace *trace, const volatile int *stop, struct bal_error *err) {
+    struct bal_spool merged;
+    enum bal_code code = bal_spool_open(&merged, trace->spool.directory, err);
+    if (code)
+        return code;
+    size_t made = 0;
+    for (size_t i = 0; i < trace->runs; i += BAL_TRACE_FAN) {
+        const size_t count = trace->runs - i < BAL_TRACE_FAN ? trace->runs - i : BAL_TRACE_FAN;
+        const uint64_t start = merged.length / sizeof *trace->record;
+        if ((code = bal_trace_merge(&trace->spool, trace->run + i, count, &merged, stop, err)))
+            goto out;
+        trace->run[made++] = (struct bal_trace_run){start, merged.length / sizeof *trace->record - start};
+    }
+    trace->runs = made;
+    const struct bal_spool before = trace->spool;
+    trace->spool = merged;
+    merged = before;
+out:
+    bal_spool_close(&merged);
+    return code;
+}
+
+enum bal_code bal_trace_finish(struct bal_trace *trace, const volatile int *stop, struct bal_error *err) {
+    assert(!trace->finished);
+    struct bal_trace_info *info = &trace->info;
+    if (info->jobs == 0)
+        return bal_fail(err, BAL_E_MODEL, "the trace has no jobs");
+    sort_window(trace);
+    enum bal_code code = write_first(trace, trace->held, err);
+    while (!code && trace->runs > 1)
+        code = merge_once(trace, stop, err);
+    if (code)
+        return code;
+    free_window(trace);
+    const double jobs = (double)info->jobs;
+    info->span = (double)((uint64_t)info->last - (uint64_t)info->first) / NANOSECONDS;
+    info->size_mean = info->work / jobs;
+    info->size_square /= jobs;
+    trace->finished = true;
+    return BAL_OK;
+}
+
+const struct bal_trace_info *bal_trace_info(const struct bal_trace *trace) {
+    assert(trace->finished);
+    return &trace->info;
+}
+
+struct bal_trace_cursor {
+    const struct bal_trace *trace;
+    uint64_t read; /* jobs taken from the file */
+    size_t at, filled;
+    struct bal_trace_record record[CURSOR];
+};
+
+enum bal_code bal_trace_cursor_new(const struct bal_trace *trace, struct bal_trace_cursor **cursor,
+                                   struct bal_error *err) {
+    assert(trace->finished);
+    struct bal_trace_cursor *c = malloc(sizeof *c);
+    *cursor = c;
+    if (!c)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory to read a trace");
+    c->trace = trace;
+    c->read = 0;
+    c->at = c->filled = 0;
+    return BAL_OK;
+}
+
+void bal_trace_cursor_free(struct bal_trace_cursor *cursor) {
+    free(cursor);
+}
+
+static enum bal_code refill(struct bal_trace_cursor *cursor, struct bal_error *err) {
+    const uint64_t left = cursor->trace->info.jobs - cursor->read;
+    const size_t count = left < CURSOR ? (size_t)left : CURSOR;
+    const enum bal_code code = bal_spool_read(&cursor->trace->spool, cursor->read * sizeof *cursor->record,
+                                              cursor->record, count * sizeof *cursor->record, err);
+    if (code)
+        return code;
+    cursor->read += count;
+    cursor->at = 0;
+    cursor->filled = count;
+    return BAL_OK;
+}
+
+enum bal_code bal_trace_next(struct bal_trace_cursor *cursor, struct bal_trace_job *job,
+                             struct bal_error *err) {
+    if (cursor->at == cursor->filled) {
+        const enum bal_code code = refill(cursor, err);
+        if (code)
+            return code;
+        if (cursor->filled == 0) {
+            *job = (struct bal_trace_job){.time = cursor->trace->info.last};
+            return BAL_OK;
+        }
+    }
+    const struct bal_trace_record *record = &cursor->record[cursor->at++];
+    *job = (struct bal_trace_job){.time = record->time,
+                                  .size = (int64_t)(record->size_and_class >> 1),
+                                  .high = record->size_and_class & 1};
+    return BAL_OK;
+}

@@ -1,0 +1,177 @@
+#include "workload/trace_sort.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SHORT = 12,    /* records that are sorted by insertion */
+    BLOCK = 8192,  /* records of a run that are read, or written, at once */
+    STRIDE = 65536 /* records between two looks at stop */
+};
+
+static void sort_short(struct bal_trace_record *records, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        const struct bal_trace_record record = records[i];
+        size_t j = i;
+        for (; j > 0 && records[j - 1].time > record.time; j--)
+            records[j] = records[j - 1];
+        records[j] = record;
+    }
+}
+
+/* How many of the ordered records come before any other of that time (or_equal: or have it). */
+static size_t count_below(const struct bal_trace_record *records, size_t count, int64_t time, bool or_equal) {
+    size_t low = 0;
+    while (count > 0) {
+        const size_t half = count / 2;
+        const int64_t middle = records[low + half].time;
+        if (middle < time || (or_equal && middle == time)) {
+            low += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return low;
+}
+
+/* Two ordered halves become one. Only where they overlap is anything moved: in a log that is a sliver. */
+static void merge_halves(struct bal_trace_record *records, size_t middle, size_t count,
+                         struct bal_trace_record *scratch) {
+    size_t out = count_below(records, middle, records[middle].time, true);
+    if (out == middle)
+        return;
+    const size_t end =
+        middle + count_below(records + middle, count - middle, records[middle - 1].time, false);
+    const size_t left = middle - out;
+    memcpy(scratch, records + out, left * sizeof *scratch);
+    size_t i = 0, j = middle;
+    while (i < left && j < end)
+        records[out++] = records[j].time < scratch[i].time ? records[j++] : scratch[i++];
+    memcpy(records + out, scratch + i, (left - i) * sizeof *scratch);
+}
+
+void bal_trace_sort(struct bal_trace_record *records, size_t count, struct bal_trace_record *scratch) {
+    if (count <= SHORT) {
+        sort_short(records, count);
+        return;
+    }
+    const size_t middle = (count + 1) / 2;
+    bal_trace_sort(records, middle, scratch);
+    bal_trace_sort(records + middle, count - middle, scratch);
+    merge_halves(records, middle, count, scratch);
+}
+
+/* The part of a run that has been read and not yet merged. */
+struct source {
+    const struct bal_spool *from;
+    uint64_t start, left;            /* records still in the file */
+    struct bal_trace_record *buffer; /* BLOCK records */
+    size_t at, filled;
+};
+
+static enum bal_code refill(struct source *source, struct bal_error *err) {
+    source->at = 0;
+    source->filled = source->left < BLOCK ? (size_t)source->left : BLOCK;
+    const enum bal_code code = bal_spool_read(source->from, source->start * sizeof *source->buffer,
+                                              source->buffer, source->filled * sizeof *source->buffer, err);
+    source->start += source->filled;
+    source->left -= source->filled;
+    return code;
+}
+
+/* A heap of the sources by the time of their first record; of equal times the earlier run first. */
+struct merger {
+    struct source source[BAL_TRACE_FAN];
+    unsigned heap[BAL_TRACE_FAN];
+    unsigned count;
+};
+
+static bool comes_before(const struct merger *merger, unsigned a, unsigned b) {
+    const struct source *x = &merger->source[a], *y = &merger->source[b];
+    const int64_t s = x->buffer[x->at].time, t = y->buffer[y->at].time;
+    return s != t ? s < t : a < b;
+}
+
+static void sift_down(struct merger *merger, unsigned place) {
+    const unsigned moved = merger->heap[place];
+    for (;;) {
+        unsigned child = 2 * place + 1;
+        if (child >= merger->count)
+            break;
+        if (child + 1 < merger->count && comes_before(merger, merger->heap[child + 1], merger->heap[child]))
+            child++;
+        if (comes_before(merger, moved, merger->heap[child]))
+            break;
+        merger->heap[place] = merger->heap[child];
+        place = child;
+    }
+    merger->heap[place] = moved;
+}
+
+static enum bal_code start(struct merger *merger, const struct bal_spool *from,
+                           const struct bal_trace_run *runs, size_t count, struct bal_trace_record *buffers,
+                           struct bal_error *err) {
+    merger->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct source *source = &merger->source[i];
+        *source = (struct source){
+            .from = from, .start = runs[i].start, .left = runs[i].count, .buffer = buffers + i * BLOCK};
+        const enum bal_code code = refill(source, err);
+        if (code)
+            return code;
+        if (source->filled > 0)
+            merger->heap[merger->count++] = (unsigned)i;
+    }
+    for (unsigned place = merger->count / 2; place-- > 0;)
+        sift_down(merger, place);
+    return BAL_OK;
+}
+
+/* Takes the earliest record off. */
+static enum bal_code advance(struct merger *merger, struct bal_trace_record *record, struct bal_error *err) {
+    struct source *source = &merger->source[merger->heap[0]];
+    *record = source->buffer[source->at++];
+    if (source->at == source->filled) {
+        const enum bal_code code = refill(source, err);
+        if (code)
+            return code;
+        if (source->filled == 0)
+            merger->heap[0] = merger->heap[--merger->count];
+    }
+    if (merger->count > 0)
+        sift_down(merger, 0);
+    return BAL_OK;
+}
+
+static enum bal_code merge_all(struct merger *merger, struct bal_trace_record *out, struct bal_spool *to,
+                               const volatile int *stop, struct bal_error *err) {
+    enum bal_code code = BAL_OK;
+    size_t filled = 0;
+    for (uint64_t done = 0; merger->count > 0; done++) {
+        if (done % STRIDE == 0 && stop && *stop)
+            return bal_fail(err, BAL_E_STOPPED, "stopped before the end");
+        if ((code = advance(merger, &out[filled++], err)))
+            return code;
+        if (filled == BLOCK) {
+            if ((code = bal_spool_append(to, out, filled * sizeof *out, err)))
+                return code;
+            filled = 0;
+        }
+    }
+    return bal_spool_append(to, out, filled * sizeof *out, err);
+}
+
+enum bal_code bal_trace_merge(const struct bal_spool *from, const struct bal_trace_run *runs, size_t count,
+                              struct bal_spool *to, const volatile int *stop, struct bal_error *err) {
+    struct merger merger;
+    struct bal_trace_record *buffers = malloc((count + 1) * BLOCK * sizeof *buffers);
+    if (!buffers)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory to sort a trace");
+    enum bal_code code = start(&merger, from, runs, count, buffers, err);
+    if (!code)
+        code = merge_all(&merger, buffers + count * BLOCK, to, stop, err);
+    free(buffers);
+    return code;
+}

@@ -1,0 +1,198 @@
+# ballast replay: from a log to a table. Each second for 100 s three jobs of 0.9 s come at once: three servers do them without
+# waiting, two cannot keep up.
+$ awk 'BEGIN { print "time,duration,path"; for (t = 0; t < 100; t++) for (k = 0; k < 3; k++)
+>     printf "%d.001,0.9,%s\n", 1772409600 + t, k ? "/search" : "/checkout" }' >threes.csv
+$ ballast replay threes.csv --servers 3 --time-field time:start --policy jsq --policy round-robin --policy pi --policy tabs
+| log      300 jobs in 99 s, mean service time 900 ms, longest 900 ms
+| format   csv
+| time     time (start of the request)
+| service  duration (s)
+| skipped  no line
+| span     2026-03-02 00:00:00 to 2026-03-02 00:01:39 UTC
+| sizes    p50 898.2 ms, p99 900 ms, squared coefficient of variation 0
+| arrivals 3.03 a second, 3.03 in the busiest 1 s
+| fleet    3 servers: load 0.909, in the busiest 1 s (from 00:00:00) 0.909
+|
+| policy       mean, ms  p50  p90  p99  p99.9  waits  msgs    Wh  watts
+| ─────────────────────────────────────────────────────────────────────
+| jsq               900  899  905  907    907   0.0%  6.00  16.2    194
+| round-robin       900  899  905  907    907   0.0%     0  16.2    194
+| pi                900  899  905  907    907   0.0%  1.00  16.2    194
+| tabs              900  899  905  907    907   0.0%  1.00  16.2    194
+|
+| Response times in ms, best mean first. waits: jobs that wait at all. msgs: per job, a probe is two.
+| Energy of the whole fleet until the last job has left; watts: mean of a server.
+| ±: 95 % confidence over 5 replays of the same jobs, which differ in the random choices of the policy alone.
+| tabs switches servers off after 1 min idle and on in 30 s: 16.2 Wh, as much as the 16.2 of jsq,
+|   whose servers are always on; p99 907 ms beside 907.
+| tabs hardly ever finds a server idle for 1 min, as each gets a job every 990 ms on average;
+|   a shorter --standby may save more.
+
+# Too small a fleet: said plainly, and shown all the same.
+$ ballast replay threes.csv --servers 2 --time-field time:start --policy jsq --watts 100,100,100,0 | sed -n '/^fleet/,$p'
+| fleet    2 servers: load 1.36, in the busiest 1 s (from 00:00:00) 1.36
+|
+| policy  mean, s   p50   p90   p99  p99.9  waits  msgs    Wh  watts
+| ──────────────────────────────────────────────────────────────────
+| jsq        18.5  18.5  32.5  35.6   36.2  99.0%  4.00  7.51    100
+|
+| Response times in s, best mean first. waits: jobs that wait at all. msgs: per job, a probe is two.
+| Energy of the whole fleet until the last job has left; watts: mean of a server.
+| ±: 95 % confidence over 5 replays of the same jobs, which differ in the random choices of the policy alone.
+| The fleet is too small: 1.36 times the work that it can do arrives, so queues grow until the log ends.
+
+# How many servers does each policy need? Energy at that size, and what one fewer would do.
+$ ballast replay threes.csv --servers 5 --time-field time:start --policy jsq --policy round-robin --policy random --target p99=1s \
+>     | sed -n '/^Servers/,$p'
+| Servers needed for p99 ≤ 1 s
+|
+| policy       servers   load  p99, ms  one fewer    Wh  watts
+| ────────────────────────────────────────────────────────────
+| jsq                3  0.909      907      35550  16.2    194
+| round-robin        3  0.909      907      35550  16.2    194
+| random           142  0.019      907       1263   556    141
+|
+| Found by replays: so many servers meet the target and refuse no job, and one fewer, tried too, do not
+|   (one fewer: their p99). That more servers are never worse is assumed.
+$ ballast replay threes.csv --slots 3 --time-field time:start --policy jsq --target p99.9=1s | sed -n '/^fleet/,$p'
+| fleet    2 servers of 3 slots: load 0.455, in the busiest 1 s (from 00:00:00) 0.455
+|          no --servers given: so many that the load in the busiest 1 s is at most 0.7
+|
+| policy  mean, ms  p50  p90  p99  p99.9  waits  msgs    Wh  watts
+| ────────────────────────────────────────────────────────────────
+| jsq          900  899  905  907    907   0.0%  4.00  10.8    194
+|
+| Response times in ms, best p99.9 first. waits: jobs that wait at all. msgs: per job, a probe is two.
+| Energy of the whole fleet until the last job has left; watts: mean of a server.
+| ±: 95 % confidence over 5 replays of the same jobs, which differ in the random choices of the policy alone.
+|
+| Servers needed for p99.9 ≤ 1 s, 3 slots each
+|
+| policy  servers   load  p99.9, ms  one fewer    Wh  watts
+| ─────────────────────────────────────────────────────────
+| jsq           1  0.909        907             5.39    194
+|
+| Found by replays: so many servers meet the target and refuse no job, and one fewer, tried too, do not
+|   (one fewer: their p99.9). That more servers are never worse is assumed.
+$ ballast replay threes.csv --time-field time:start --policy jsq --target p50=800ms | sed -n '/^Servers/,$p'
+| Servers needed for p50 ≤ 800 ms
+|
+| No number of servers will do: with no job waiting the p50 would still be 898.2 ms.
+$ ballast replay threes.csv --time-field time:start --policy jsq --target p50=800ms >text
+? 1
+
+# Classes: the third of all jobs that is high is served first.
+$ ballast replay threes.csv --servers 2 --speedup 0.7 --time-field time:start --high '^/checkout' --policy jsq \
+>     --discipline nonpreemptive | sed -n '/^classes/,/^jsq/p'
+| classes  33.3 % of jobs are high
+| fleet    2 servers: load 0.955, in the busiest 1 s (from 00:00:00) 0.955
+|
+| policy  mean, s   p50   p90   p99  p99.9  high p99  low p99  waits  msgs    Wh  watts
+| ─────────────────────────────────────────────────────────────────────────────────────
+| jsq        1.32  1.27  1.81  1.81   1.81     0.907     1.81  66.3%  4.00  15.6    197
+
+# Standard input, JSON and csv.
+$ ballast replay - --servers 3 --time-field time:start --policy jsq --policy tabs --target p99=1s --format json <threes.csv >json
+$ jq -c '.log.jobs, .spec, .demand.busiest' json
+| 300
+| {"servers":"3","servers_given":true,"slots":1,"speedup":1,"load":0.9090909090909118,"busiest_load":0.9090909090909118,"standby":"det(60)","setup":"det(30)","watts":"200,140,200,0","replications":5,"seed":1}
+| {"window":1,"rate":3.0303030303030303,"work":2.7272727272727355,"at":1772409600}
+$ jq -c '.results[] | [.policy, .response.mean, .waiting_probability, .power.kwh, .jobs, .replications]' json
+| ["jsq",0.9000000000000027,0,0.01615500000000004,1500,5]
+| ["tabs",0.9000000000000027,0,0.016155000000000124,1500,5]
+$ jq -c '.target.metric, .target.policies[]' json
+| "p99"
+| {"policy":"jsq","outcome":"found","servers":3,"load":0.9090909090909118,"value":0.9068359375000027,"one_fewer":35.550000000000104,"kwh":0.01615500000000004,"watts":194.05405405405455,"fleets_tried":3}
+| {"policy":"tabs","outcome":"found","servers":3,"load":0.9090909090909118,"value":0.9068359375000027,"one_fewer":40.35750000000012,"kwh":0.016155000000000124,"watts":194.0540540540555,"fleets_tried":3}
+$ jq -c '.history | .first, (.rate | length), (.policies[] | [.policy, (.p99 | length), .watts[0]])' json
+| 1772409600.001
+| 96
+| ["jsq",96,582.5454545454545]
+| ["tabs",96,582.5454545454545]
+$ ballast replay threes.csv --servers 3 --time-field time:start --policy jsq --replications 2 --format csv >csv
+$ cut -d , -f 1-4 csv
+| policy,load,response.mean,response.mean.ci
+| "jsq",0.9090909090909118,0.9000000000000027,0
+
+# The number of threads changes nothing; another seed does.
+$ ballast replay threes.csv --servers 4 --time-field time:start --policy random --threads 1 >one
+$ ballast replay threes.csv --servers 4 --time-field time:start --policy random --threads 2 | cmp - one
+$ ballast replay threes.csv --servers 4 --time-field time:start --policy random --seed 2 | cmp -s - one
+? 1
+
+# A figure and a page.
+$ ballast replay threes.csv --servers 3 --time-field time:start --policy jsq --policy tabs --figure f.svg --report r.html >text
+$ grep -c '<svg' f.svg r.html
+| f.svg:1
+| r.html:1
+$ grep -o '<td class="l">[a-z]*' r.html
+| <td class="l">jsq
+| <td class="l">tabs
+$ grep -E '(src|href)="?[a-z]*:?//' r.html
+? 1
+
+# What cannot be read or replayed.
+$ ballast replay
+! ballast: which log? name one or more files, or - for standard input
+? 2
+$ ballast replay missing.log
+! ballast: 'missing.log' cannot be read: No such file or directory
+? 2
+$ : >empty.log; ballast replay empty.log
+! ballast: there is no line in these logs
+? 2
+$ head -n 2 threes.csv >one.csv; ballast replay one.csv
+! ballast: all jobs (1) arrive at one moment, so there is no rate of arrivals; a replay needs jobs at different times
+? 2
+$ ballast replay threes.csv --servers 0
+! ballast: --servers 0: servers '0': a count must be a whole number from 1 to 100M; write a number such as 100 or groups COUNTxSPEED such as 50x1,50x10
+? 2
+$ ballast replay threes.csv --speedup 0
+! ballast: --speedup 0: not a number above 0, such as 2
+? 2
+$ ballast replay threes.csv --target p99=200
+! ballast: --target p99=200: '200' needs a unit: ns, us, ms, s, min or h, as in 200ms
+? 2
+$ ballast replay threes.csv --target p95=200ms
+! ballast: --target p95=200ms: not a target; write one of mean, p50, p90, p99, p99.9 and a time: p99=200ms
+? 2
+$ ballast replay threes.csv --target p99=1s --servers 2x1,2x2
+! ballast: --target: the search changes the number of equal servers, but this fleet has speeds 1 and 2; give servers of one speed
+? 2
+$ ballast replay threes.csv --standby 10
+! ballast: --standby 10: '10' needs a unit: ns, us, ms, s, min or h, as in 200ms
+? 2
+$ ballast replay threes.csv --policy tabs:mu=1,nu=1
+! ballast: --policy tabs:mu=1,nu=1: in a replay its times are said by --standby and --setup, such as 60s; write 'tabs'
+? 2
+$ ballast replay threes.csv --policy delayed-off
+! ballast: --policy: policy 'delayed-off' is one common queue, which cannot be replayed
+? 2
+$ ballast replay threes.csv --policy pod-ssp
+! ballast: --policy pod-ssp: needs two classes of jobs; say with --high which are high
+? 2
+$ ballast replay threes.csv --discipline preemptive
+! ballast: --discipline: it tells classes of jobs apart; say with --high which are high
+? 2
+$ ballast replay threes.csv --high-field path
+! ballast: --high-field: which values are high? add --high PATTERN
+? 2
+$ ballast replay threes.csv --figure f.gif
+! ballast: --figure f.gif: the name must end in .svg, .png or .pdf
+? 2
+$ ballast replay threes.csv --report nowhere/r.html
+! ballast: --report nowhere/r.html: cannot write there: No such file or directory; choose another place
+? 2
+$ ballast replay threes.csv --output nowhere/text
+! ballast: --output nowhere/text: cannot write there: No such file or directory; choose another place
+? 2
+$ ballast replay threes.csv --high '('
+! ballast: pattern '(' cannot be read beyond its character 1: missing closing parenthesis
+? 2
+
+# Ctrl-C leaves nothing behind.
+$ timeout --preserve-status -s INT 1 ballast replay threes.csv --policy random --replications 100000 --output o.txt --report o.html
+! ballast: interrupted
+? 130
+$ ls | grep '^o[.]'
+? 1

@@ -1,0 +1,64 @@
+# Servers that work on several jobs at once, and servers that steal in continuous time.
+
+$ ballast compare --servers 20 --slots 4 --jobs 50k --replications 4 --policy random --policy jiq --policy least-work
+| 20 servers of 4 slots at load 0.9, service exp; 4 replications of 50k jobs each, seed 1
+|
+| policy      mean response             p50   p99  p99.9  waits  msgs  bits  theory
+| ─────────────────────────────────────────────────────────────────────────────────────────
+| least-work  1.033 ± 0.019  ██▊       0.73  4.69   7.01  27.0%  40.0     0  = 1.03 (+0.0%)
+| jiq         1.129 ± 0.029  ███       0.83  4.87   7.13  28.1%  0.72    20
+| random        2.98 ± 0.33  ████████  2.26  11.8   16.5  78.5%     0     0  = 2.97 (+0.4%)
+|
+| No policy can beat 1.0329: one common queue for all servers (M/M/N).
+| ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
+| theory: = exact, with the difference of the simulation.
+$ ballast compare --servers 20 --slots 4 --jobs 5k --replications 2 --policy random --format json | jq -c '[.spec.servers, .spec.slots, .results[0].engine]'
+| ["20",4,"event"]
+
+# What they cannot do.
+$ ballast compare --slots 0
+! ballast: --slots 0: not a whole number from 1 to 1M
+? 2
+$ ballast compare --slots 4 --policy central
+! ballast: --policy: policy 'central' is one common queue and needs servers of one slot
+? 2
+$ ballast compare --slots 4 --policy jsq --engine markov
+! ballast: --policy: engine 'markov' knows servers of one slot that do not steal; use event or auto
+? 2
+$ ballast compare --slots 4 --slotted
+! ballast: servers that work on 4 jobs at once need continuous time; in slotted time give them a capacity, as in 100x4
+? 2
+$ ballast compare --slots 4 --high 0.5 --policy pod-ssp
+! ballast: --policy: policy 'pod-ssp' with discipline preemptive needs servers of one slot, not 4; use discipline nonpreemptive
+? 2
+$ ballast compare --steal half --high 0.5 --policy random
+! ballast: --policy: servers that steal know one class of jobs; leave out the classes or the stealing
+? 2
+$ ballast compare --steal half --policy random --engine markov
+! ballast: --policy: engine 'markov' knows servers of one slot that do not steal; use event or auto
+? 2
+$ ballast compare --servers 100M --slots 100 --policy random
+! ballast: 100000000 servers of 100 slots are 1e+10 slots; there can be 1e+09
+? 2
+
+# Without --policy: those that can.
+$ ballast compare --servers 4 --slots 2 --high 0.5 --jobs 2k --replications 2 --format csv | sed 1d | cut -d'"' -f2 | cut -d: -f1 | sort | xargs
+| jiq jsq least-work pi pod pod-memory pod-scp random rcpb round-robin tabs
+
+# From an experiment: an axis, beside the length of slotted runs, which is called run.slots.
+$ cat >slots.yaml <<'END'
+> title: Few large servers or many small ones
+> fleet: {servers: 16}
+> workload: {load: 0.8}
+> policies: [random]
+> sweep:
+>   - {axis: slots, values: [1, 4]}
+> run: {jobs: 20k, replications: 4}
+> metrics: [response.mean, waiting.probability]
+> END
+$ ballast check slots.yaml
+| slots.yaml: in order; plain 8 trials, quick 8 trials, full 8 trials
+$ ballast run slots.yaml --quiet --format csv | cut -d, -f1,4-7
+| slots,policy,verdict,response.mean,response.mean.ci
+| 1,"random",stable,4.946411111699764,0.5478928554971045
+| 4,"random",stable,1.7618800230189662,0.13509551227532346

@@ -1,0 +1,441 @@
+/* Recorded jobs through the event engine: every one of them, at its time and of its size, under every policy;
+ * the same times as a literal simulation finds; and the history of a run against one counted by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../literal.h"
+
+enum { JOBS = 3000 };
+#define FIRST INT64_C(1760000000000000000)
+
+/* A day of traffic in small: arrivals in a quiet and a busy half, sizes of two kinds, a fifth of them high.
+ */
+static struct bal_trace *trace_new(struct literal_job *job, double speedup) {
+    struct bal_trace *trace;
+    struct bal_error err;
+    struct bal_rng rng;
+    bal_rng_init(&rng, 1, 0, BAL_STREAM_TEST);
+    if (bal_trace_new(NULL, &trace, &err))
+        fail_msg("%s", err.text);
+    int64_t time = FIRST;
+    for (int i = 0; i < JOBS; i++) {
+        const double mean = i < JOBS / 2 ? 60e6 : 25e6;
+        const struct bal_trace_job recorded = {
+            .time = time,
+            .size = 1 + (int64_t)(bal_rng_exp(&rng) * (i % 10 ? 80e6 : 500e6)),
+            .high = bal_rng_below(&rng, 5) == 0,
+        };
+        if (bal_trace_add(trace, &recorded, &err))
+            fail_msg("%s", err.text);
+        job[i] = (struct literal_job){.arrival = (double)(time - FIRST) * (1e-9 / speedup),
+                                      .size = (double)recorded.size * 1e-9,
+                                      .rank = !recorded.high};
+        time += (int64_t)(bal_rng_exp(&rng) * mean);
+    }
+    if (bal_trace_finish(trace, NULL, &err))
+        fail_msg("%s", err.text);
+    return trace;
+}
+
+static struct bal_model model_of(const struct bal_trace *trace, double speedup, const char *servers) {
+    const struct bal_trace_info *info = bal_trace_info(trace);
+    struct bal_model model = {0};
+    struct bal_error err;
+    if (bal_servers_parse(servers, &model.servers, &err) || bal_law_parse("exp", &model.size, &err))
+        fail_msg("%s", err.text);
+    bal_law_scale(&model.size, info->size_mean);
+    model.load = info->work / info->span * speedup / bal_model_capacity(&model);
+    return model;
+}
+
+static struct bal_policy_spec spec_of(const char *text) {
+    struct bal_policy_spec spec;
+    struct bal_error err;
+    if (bal_policy_parse(text, &spec, &err))
+        fail_msg("%s", err.text);
+    return spec;
+}
+
+static struct bal_run run_of(const struct bal_trace *trace, double speedup) {
+    return (struct bal_run){.seed = 5,
+                            .time = bal_trace_info(trace)->span / speedup,
+                            .warmup = NAN,
+                            .trace = trace,
+                            .speedup = speedup};
+}
+
+static void simulate(const struct bal_model *model, const struct bal_policy_spec *spec,
+                     const struct bal_run *run, struct bal_trial *trial) {
+    struct bal_error err;
+    if (bal_simulate(model, spec, run, trial, &err))
+        fail_msg("%s: %s", spec->policy->name, err.text);
+}
+
+static void expect_same(const struct bal_trace *trace, const struct literal_job *jobs, double speedup,
+                        const struct bal_model *model, const char *policy) {
+    const struct bal_policy_spec spec = spec_of(policy);
+    struct bal_run run = run_of(trace, speedup);
+    run.plain = spec.policy->flags & (BAL_NEEDS_INDEX | BAL_NEEDS_WORK);
+    struct bal_trial trial = {.response = calloc(1, sizeof *trial.response)};
+    assert_non_null(trial.response);
+    simulate(model, &spec, &run, &trial);
+    assert_int_equal(trial.jobs, JOBS);
+    assert_int_equal(trial.events, 2 * JOBS);
+    assert_true(trial.warmup == 0);
+    assert_true(trial.engine == BAL_ENGINE_EVENT);
+    struct literal world = {
+        .model = model, .spec = &spec, .input = jobs, .inputs = JOBS, .until = INFINITY, .seed = 5};
+    literal_run(&world);
+    literal_expect(&world, &trial, policy);
+    literal_free(&world);
+    free(trial.response);
+}
+
+static const char *const policies[] = {"random", "round-robin", "pod:d=2", "pod-memory:d=1,b=1",
+                                       "jsq",    "jiq",         "pi",      "least-work"};
+enum { POLICIES = sizeof policies / sizeof *policies };
+
+static void every_job_under_every_policy(void **state) {
+    (void)state;
+    static struct literal_job jobs[JOBS];
+    for (int s = 0; s < 3; s++) {
+        const double speedup = s == 0 ? 1 : s == 1 ? 1.7 : 0.3;
+        struct bal_trace *trace = trace_new(jobs, speedup);
+        for (unsigned p = 0; p < POLICIES; p++) {
+            struct bal_model model = model_of(trace, speedup, "4x1,1x2");
+            expect_same(trace, jobs, speedup, &model, policies[p]);
+            model.slots = 3;
+            expect_same(trace, jobs, speedup, &model, policies[p]);
+            bal_steal_parse("half", &model.steal, NULL);
+            expect_same(trace, jobs, speedup, &model, policies[p]);
+        }
+        bal_trace_free(trace);
+    }
+}
+
+static void classes_are_those_recorded(void **state) {
+    (void)state;
+    static struct literal_job jobs[JOBS];
+    struct bal_trace *trace = trace_new(jobs, 1);
+    struct bal_model model = model_of(trace, 1, "5");
+    model.classes = true;
+    model.high = 0.2;
+    expect_same(trace, jobs, 1, &model, "pod-scp:d1=1,d2=2");
+    model.slots = 2;
+    model.discipline = BAL_DISCIPLINE_NONPREEMPTIVE;
+    expect_same(trace, jobs, 1, &model, "pod:d=2");
+    bal_trace_free(trace);
+}
+
+/* The engine draws nothing: neither seed nor replication matter where the policy draws nothing either, and
+ * the speedup alone changes the gaps between jobs. */
+static void nothing_is_drawn(void **state) {
+    (void)state;
+    static struct literal_job jobs[JOBS];
+    struct bal_trace *trace = trace_new(jobs, 1);
+    const struct bal_model model = model_of(trace, 1, "5");
+    const struct bal_policy_spec spec = spec_of("round-robin");
+    struct bal_run run = run_of(trace, 1);
+    struct bal_trial a = {0}, b = {0};
+    simulate(&model, &spec, &run, &a);
+    run.seed = 77;
+    run.replication = 3;
+    run.speedup = 0; /* means 1 */
+    simulate(&model, &spec, &run, &b);
+    assert_memory_equal(a.metric, b.metric, sizeof a.metric);
+    assert_memory_equal(a.quarter, b.quarter, sizeof a.quarter);
+    bal_trace_free(trace);
+}
+
+/* The loop that is made for recorded jobs and the one that decides everything as it goes. */
+static void fast_and_plain_loops_agree(void **state) {
+    (void)state;
+    static struct literal_job jobs[JOBS];
+    struct bal_trace *trace = trace_new(jobs, 1);
+    const struct bal_model model = model_of(trace, 1, "4x1,1x2");
+    unsigned compared = 0;
+    for (size_t i = 0; i < bal_policy_count; i++) {
+        const struct bal_policy_spec spec = spec_of(bal_policy_table[i]->name);
+        if (spec.policy->flags & (BAL_NEEDS_INDEX | BAL_NEEDS_WORK | BAL_TAKES_RANKS))
+            continue; /* an index draws ties in another way */
+        struct bal_run run = run_of(trace, 1);
+        struct bal_trial fast = {0}, plain = {0};
+        simulate(&model, &spec, &run, &fast);
+        run.plain = true;
+        simulate(&model, &spec, &run, &plain);
+        assert_memory_equal(fast.metric, plain.metric, sizeof fast.metric);
+        assert_memory_equal(fast.tail, plain.tail, sizeof fast.tail);
+        compared++;
+    }
+    assert_true(compared >= 7);
+    bal_trace_free(trace);
+}
+
+/* A trace whose file has been cut off: the trial ends with the error of reading it. */
+static void a_trace_that_cannot_be_read(void **state) {
+    (void)state;
+    static struct literal_job jobs[JOBS];
+    const int file = dup(0); /* the trace will get this number */
+    assert_true(file >= 0 && close(file) == 0);
+    struct bal_trace *trace = trace_new(jobs, 1);
+    const struct bal_model model = model_of(trace, 1, "5");
+    assert_int_equal(ftruncate(file, 16 * 100), 0);
+    const struct bal_policy_spec spec = spec_of("random");
+    const struct bal_run run = run_of(trace, 1);
+    struct bal_trial trial;
+    struct bal_error err = {0};
+    assert_int_equal(bal_simulate(&model, &spec, &run, &trial, &err), BAL_E_IO);
+    assert_true(err.code == BAL_E_IO && err.text[0] != 0 && !strstr(err.text, "stopped"));
+    bal_trace_free(trace);
+}
+
+/* Servers that switch off and servers that report at a rate do so until the last job has left, no longer. */
+static void power_and_reports_end_with_the_run(void **state) {
+    (void)state;
+    static struct literal_job jobs[JOBS];
+    struct bal_trace *trace = trace_new(jobs, 1);
+    const struct bal_model model = model_of(trace, 1, "40");
+    const struct bal_run run = run_of(trace, 1);
+    struct bal_trial trial = {0};
+    const struct bal_policy_spec hasty = spec_of("tabs:mu=1,nu=1"), tabs = spec_of("tabs:mu=0.02,nu=10"),
+                                 rcpb = spec_of("rcpb:c=4,mu=2");
+    const double *m = trial.metric;
+    simulate(&model, &hasty, &run, &trial); /* with all servers off a job is refused */
+    assert_true(trial.jobs < JOBS && lrint(m[BAL_REFUSED] * JOBS) == JOBS - (long)trial.jobs);
+    simulate(&model, &tabs, &run, &trial);
+    assert_int_equal(trial.jobs, JOBS);
+    assert_true(m[BAL_POWER_OFF] > 0.1);
+    assert_true(fabs(m[BAL_POWER_BUSY] + m[BAL_POWER_STANDBY] + m[BAL_POWER_SETUP] + m[BAL_POWER_OFF] - 1) <
+                1e-9);
+    /* All work is done, so busy time is the sum of the sizes. */
+    const double end = bal_trace_info(trace)->work / (m[BAL_POWER_BUSY] * 40);
+    assert_true(end >= run.time && end < run.time + 10);
+    simulate(&model, &rcpb, &run, &trial);
+    assert_int_equal(trial.jobs, JOBS);
+    assert_true(trial.metric[BAL_REPORTS_PER_JOB] > 0.5 && trial.metric[BAL_REPORTS_PER_JOB] < 100);
+    bal_trace_free(trace);
+}
+
+/* Twice what the servers can do: the drain lasts about as long as the trace, and all of it is measured. */
+static void an_overload_is_drained(void **state) {
+    (void)state;
+    static struct literal_job jobs[JOBS];
+    struct bal_trace *trace = trace_new(jobs, 1);
+    const struct bal_trace_info *info = bal_trace_info(trace);
+    struct bal_model model = model_of(trace, 1, "1");
+    const struct bal_policy_spec spec = spec_of("random");
+    const struct bal_run run = run_of(trace, 1);
+    struct bal_trial trial = {0};
+    simulate(&model, &spec, &run, &trial);
+    assert_int_equal(trial.jobs, JOBS);
+    assert_true(info->work > 1.5 * info->span);
+    /* Busy from the first job to the last, but for moments at the start. */
+    assert_true(trial.metric[BAL_POWER_BUSY] > 0.99);
+    /* Queues grow to the end of the trace: the drain does not count there. */
+    assert_true(trial.quarter[3] > trial.quarter[2] && trial.quarter[2] > trial.quarter[1]);
+    bal_trace_free(trace);
+}
+
+/* A run may be longer than its trace, by any amount: it then ends at its time. */
+static void a_run_may_outlast_its_jobs(void **state) {
+    (void)state;
+    static struct literal_job jobs[JOBS];
+    struct bal_trace *trace = trace_new(jobs, 1);
+    const struct bal_model model = model_of(trace, 1, "20");
+    const struct bal_policy_spec spec = spec_of("tabs:mu=0.02,nu=10");
+    struct bal_run run = run_of(trace, 1);
+    for (int i = 0; i < 200; i++) {
+        run.time = bal_trace_info(trace)->span + 20 + 0.137 * i;
+        struct bal_trial trial = {0};
+        simulate(&model, &spec, &run, &trial);
+        assert_int_equal(trial.jobs, JOBS);
+        const double time = bal_trace_info(trace)->work / (trial.metric[BAL_POWER_BUSY] * 20);
+        assert_true(fabs(time / run.time - 1) < 1e-9);
+    }
+    bal_trace_free(trace);
+}
+
+/* ---- history ---- */
+
+enum { SPANS = 7 };
+
+struct spans {
+    double jobs[SPANS], response[SPANS], p99[SPANS], watts[SPANS];
+};
+
+static struct bal_history history_of(struct spans *spans) {
+    return (struct bal_history){SPANS, spans->jobs, spans->response, spans->p99, spans->watts};
+}
+
+/* round-robin on equal servers of one slot: a job's times follow from those of the job N places before. */
+static void a_history_counted_by_hand(void **state) {
+    (void)state;
+    enum { SERVERS = 4 };
+    static struct literal_job jobs[JOBS];
+    struct bal_trace *trace = trace_new(jobs, 1);
+    struct bal_model model = model_of(trace, 1, "4");
+    model.watts = (struct bal_watts){100, 10, 0, 0};
+    const struct bal_policy_spec spec = spec_of("round-robin");
+    struct bal_run run = run_of(trace, 1);
+    struct spans got, expected = {0};
+    struct bal_history history = history_of(&got);
+    run.history = &history;
+    struct bal_trial trial = {0};
+    simulate(&model, &spec, &run, &trial);
+    double free_at[SERVERS] = {0}, response[JOBS], busy[SPANS] = {0};
+    const double width = run.time / SPANS;
+    unsigned span_of[JOBS];
+    for (int i = 0; i < JOBS; i++) {
+        const double start = fmax(free_at[i % SERVERS], jobs[i].arrival);
+        free_at[i % SERVERS] = start + jobs[i].size;
+        response[i] = free_at[i % SERVERS] - jobs[i].arrival;
+        span_of[i] = (unsigned)fmin(jobs[i].arrival / width, SPANS - 1);
+        expected.jobs[span_of[i]]++;
+        expected.response[span_of[i]] += response[i];
+        for (int s = 0; s < SPANS; s++)
+            busy[s] += fmax(fmin(free_at[i % SERVERS], (s + 1) * width) - fmax(start, s * width), 0);
+    }
+    double total = 0;
+    for (int s = 0; s < SPANS; s++) {
+        assert_true(got.jobs[s] == expected.jobs[s]);
+        assert_true(fabs(got.response[s] - expected.response[s] / expected.jobs[s]) < 1e-9);
+        const double watts = (busy[s] * 100 + (SERVERS * width - busy[s]) * 10) / width;
+        assert_true(fabs(got.watts[s] - watts) < 1e-6 * watts);
+        double above = 0; /* jobs slower than the 99th percentile, give or take a bin */
+        for (int i = 0; i < JOBS; i++)
+            above += span_of[i] == (unsigned)s && response[i] > got.p99[s] * 1.01;
+        assert_true(above <= 0.01 * got.jobs[s]);
+        above = 0;
+        for (int i = 0; i < JOBS; i++)
+            above += span_of[i] == (unsigned)s && response[i] >= got.p99[s] / 1.01;
+        assert_true(above >= 0.01 * got.jobs[s]);
+        total += got.jobs[s];
+    }
+    assert_true(total == JOBS);
+    bal_trace_free(trace);
+}
+
+/* Without a trace: drawn jobs, two kinds of servers, servers that switch off. Jobs of all spans are those
+ * completed, and the watts of all spans are those of the whole run. */
+static void a_history_of_drawn_jobs(void **state) {
+    (void)state;
+    static const char *const which[] = {"pod:d=2", "tabs:mu=0.5,nu=0.5", "jsq"};
+    for (int p = 0; p < 3; p++) {
+        struct bal_model model = {.load = 0.7};
+        struct bal_error err;
+        if (bal_servers_parse("10x1,5x2", &model.servers, &err) || bal_law_parse("exp", &model.size, &err))
+            fail_msg("%s", err.text);
+        const struct bal_policy_spec spec = spec_of(which[p]);
+        struct spans got;
+        struct bal_history history = history_of(&got);
+        struct bal_run run = {.seed = 3, .time = 1234.5, .warmup = 0, .history = &history};
+        struct bal_trial trial = {0}, plain = {0};
+        simulate(&model, &spec, &run, &trial);
+        assert_true(trial.engine == BAL_ENGINE_EVENT);
+        double jobs = 0, response = 0, watts = 0;
+        for (int s = 0; s < SPANS; s++) {
+            jobs += got.jobs[s];
+            response += got.jobs[s] * got.response[s];
+            watts += got.watts[s] / SPANS;
+            assert_true(got.p99[s] > got.response[s]);
+        }
+        assert_true(jobs == (double)trial.jobs);
+        assert_true(fabs(response / jobs - trial.metric[BAL_RESPONSE_MEAN]) < 1e-9);
+        assert_true(fabs(watts / 15 - trial.metric[BAL_POWER_MEAN]) < 1e-6);
+        /* Looking changes nothing, and only the first replication is looked at. */
+        run.history = NULL;
+        run.engine = BAL_ENGINE_EVENT;
+        simulate(&model, &spec, &run, &plain);
+        assert_memory_equal(trial.tail, plain.tail, sizeof trial.tail);
+        assert_true(trial.metric[BAL_RESPONSE_MEAN] == plain.metric[BAL_RESPONSE_MEAN]);
+        run.history = &history;
+        run.replication = 1;
+        memset(&got, 0, sizeof got);
+        simulate(&model, &spec, &run, &plain);
+        for (int s = 0; s < SPANS; s++)
+            assert_true(got.jobs[s] == 0 && got.watts[s] == 0);
+    }
+}
+
+/* ---- what cannot be ---- */
+
+static void expect_refused(const struct bal_model *model, const char *policy, const struct bal_run *run,
+                           const char *text) {
+    const struct bal_policy_spec spec = spec_of(policy);
+    struct bal_trial trial;
+    struct bal_error err = {0};
+    assert_true(bal_simulate(model, &spec, run, &trial, &err) == BAL_E_MODEL);
+    if (!strstr(err.text, text))
+        fail_msg("'%s' does not say '%s'", err.text, text);
+}
+
+static void what_does_not_fit_is_refused(void **state) {
+    (void)state;
+    static struct literal_job jobs[JOBS];
+    struct bal_trace *trace = trace_new(jobs, 1);
+    const struct bal_model good = model_of(trace, 1, "5");
+    const struct bal_run replay = run_of(trace, 1);
+    struct bal_model model = good;
+    expect_refused(&good, "central", &replay, "one common queue");
+    model.tasks = 2;
+    expect_refused(&model, "random", &replay, "several tasks");
+    model = good;
+    assert_int_equal(bal_curve_parse("sine(0.5,10)", &model.curve, NULL), BAL_OK);
+    expect_refused(&model, "random", &replay, "a load curve");
+    model = good;
+    model.start.busy = 0.5;
+    expect_refused(&model, "random", &replay, "begin with jobs");
+    struct bal_run run = replay;
+    run.engine = BAL_ENGINE_MARKOV;
+    expect_refused(&good, "random", &run, "needs engine 'event'");
+    run = replay;
+    run.speedup = -1;
+    expect_refused(&good, "random", &run, "speedup");
+    struct spans spans;
+    struct bal_history history = history_of(&spans);
+    run = (struct bal_run){.time = 1, .warmup = 0, .engine = BAL_ENGINE_MARKOV, .history = &history};
+    expect_refused(&good, "random", &run, "a history needs engine 'event'");
+    bal_trace_free(trace);
+}
+
+/* A run that is told to stop does, also in the drain. */
+static void a_replay_can_be_stopped(void **state) {
+    (void)state;
+    static struct literal_job jobs[JOBS];
+    struct bal_trace *trace = trace_new(jobs, 1);
+    const struct bal_model model = model_of(trace, 1, "5");
+    const struct bal_policy_spec spec = spec_of("random");
+    struct bal_run run = run_of(trace, 1);
+    const volatile int stop = 1;
+    run.stop = &stop;
+    struct bal_trial trial;
+    struct bal_error err;
+    assert_int_equal(bal_simulate(&model, &spec, &run, &trial, &err), BAL_E_STOPPED);
+    bal_trace_free(trace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_job_under_every_policy),
+        cmocka_unit_test(classes_are_those_recorded),
+        cmocka_unit_test(nothing_is_drawn),
+        cmocka_unit_test(fast_and_plain_loops_agree),
+        cmocka_unit_test(a_trace_that_cannot_be_read),
+        cmocka_unit_test(power_and_reports_end_with_the_run),
+        cmocka_unit_test(an_overload_is_drained),
+        cmocka_unit_test(a_run_may_outlast_its_jobs),
+        cmocka_unit_test(a_history_counted_by_hand),
+        cmocka_unit_test(a_history_of_drawn_jobs),
+        cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(a_replay_can_be_stopped),
+    };
+    return cmocka_run_group_tests_name("replay", tests, NULL, NULL);
+}

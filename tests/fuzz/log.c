@@ -1,0 +1,107 @@
+/* Whatever the bytes: jobs, lines that are accounted for, or one line of error. The first line of the input
+ * chooses how the rest is read: a format (a name or a pattern), and behind tabs a field of the service time,
+ * one of the time, and a pattern of classes, each "-" to leave it out. */
+#include "ballast/log.h"
+
+#include "workload/trace_private.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_error(const struct bal_error *err, enum bal_code code) {
+    assert(err->code == code && *err->text);
+    for (const char *c = err->text; *c; c++)
+        assert((unsigned char)*c >= ' ' && *c != 0x7f);
+}
+
+static void check_summary(const struct bal_log_summary *summary) {
+    uint64_t skipped = 0, examples = 0;
+    for (int i = 0; i < BAL_LOG_REASON_COUNT; i++) {
+        skipped += summary->skipped[i];
+        examples += summary->skipped[i] < 2 ? summary->skipped[i] : 2;
+    }
+    assert(summary->jobs + summary->empty + skipped == summary->lines);
+    assert(summary->examples == (examples < BAL_LOG_EXAMPLES ? examples : BAL_LOG_EXAMPLES));
+    assert(summary->jobs == 0 || (*summary->format && *summary->service && *summary->time));
+    assert(summary->jobs == 0 || (summary->resolution > 0 && summary->resolution <= 1));
+    for (size_t i = 0; i < summary->examples; i++) {
+        const struct bal_log_example *example = &summary->example[i];
+        assert((unsigned)example->reason < BAL_LOG_REASON_COUNT);
+        assert(example->line > 0 && example->line <= summary->lines);
+        assert(memchr(example->text, 0, sizeof example->text));
+        for (const char *c = example->text; *c; c++)
+            assert(*c >= ' ' && *c < 0x7f);
+    }
+}
+
+static void check_jobs(struct bal_trace *trace, uint64_t jobs) {
+    struct bal_error err;
+    const enum bal_code code = bal_trace_finish(trace, NULL, &err);
+    assert(code == (jobs ? BAL_OK : BAL_E_MODEL));
+    if (code)
+        return;
+    struct bal_trace_cursor *cursor;
+    assert(!bal_trace_cursor_new(trace, &cursor, &err));
+    struct bal_trace_job job, before = {.time = INT64_MIN};
+    uint64_t count = 0;
+    for (; !bal_trace_next(cursor, &job, &err) && job.size > 0; count++) {
+        assert(job.time >= before.time);
+        before = job;
+    }
+    assert(count == jobs);
+    bal_trace_cursor_free(cursor);
+}
+
+static void read_path(const char *path, const struct bal_log_options *options) {
+    struct bal_trace *trace;
+    struct bal_log_summary summary;
+    struct bal_error err = {0};
+    assert(!bal_trace_new_small(NULL, 16, &trace, &err));
+    const char *const paths[] = {path, path};
+    const enum bal_code code = bal_log_read(paths, 2, options, trace, &summary, &err);
+    if (code) {
+        check_error(&err, code);
+    } else {
+        check_summary(&summary);
+        check_jobs(trace, summary.jobs);
+    }
+    bal_trace_free(trace);
+}
+
+/* Takes the last word of a line off; NULL when it is "-" or not there. */
+static const char *take_word(char *line) {
+    char *blank = strrchr(line, '\t');
+    if (!blank)
+        return NULL;
+    *blank = 0;
+    return strcmp(blank + 1, "-") == 0 ? NULL : blank + 1;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    const uint8_t *newline = memchr(data, '\n', size);
+    const size_t length = newline ? (size_t)(newline - data) : 0, rest = newline ? size - length - 1 : 0;
+    char *line = calloc(1, length + 1);
+    assert(line);
+    memcpy(line, data, length);
+    struct bal_log_options options = {.seed = 1};
+    options.high_pattern = take_word(line);
+    options.time = take_word(line);
+    options.service = take_word(line);
+    options.format = *line ? line : NULL;
+
+    const int fd = memfd_create("log", MFD_CLOEXEC);
+    assert(fd >= 0 && (rest == 0 || write(fd, newline + 1, rest) == (ssize_t)rest));
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    read_path(path, &options);
+    close(fd);
+    free(line);
+    return 0;
+}

@@ -1,0 +1,637 @@
+/* Logs: what jobs a file gives, under which format, and what becomes of lines and files that are not right.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "ballast/log.h"
+
+#define MS INT64_C(1000000)
+#define S (1000 * MS)
+#define TEN (INT64_C(1794737472) * S) /* 2026-11-15 10:11:12 UTC */
+
+static char path[] = "/tmp/ballast-log-XXXXXX";
+
+static void write_bytes(const char *bytes, size_t size) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void write_text(const char *text) {
+    write_bytes(text, strlen(text));
+}
+
+enum { JOBS = 64 };
+
+struct result {
+    enum bal_code code;
+    struct bal_error err;
+    struct bal_log_summary summary;
+    uint64_t jobs, unordered;
+    struct bal_trace_job job[JOBS];
+};
+
+static void take_jobs(struct bal_trace *trace, struct result *r) {
+    assert_int_equal(bal_trace_finish(trace, NULL, &r->err), BAL_OK);
+    r->jobs = bal_trace_info(trace)->jobs;
+    r->unordered = bal_trace_info(trace)->unordered;
+    assert_int_equal(r->jobs, r->summary.jobs);
+    struct bal_trace_cursor *cursor;
+    assert_int_equal(bal_trace_cursor_new(trace, &cursor, &r->err), BAL_OK);
+    for (uint64_t i = 0; i < r->jobs && i < JOBS; i++)
+        assert_int_equal(bal_trace_next(cursor, &r->job[i], &r->err), BAL_OK);
+    bal_trace_cursor_free(cursor);
+}
+
+/* Every line is accounted for. */
+static void check_account(const struct bal_log_summary *summary) {
+    uint64_t sum = summary->jobs + summary->empty, examples = 0;
+    for (int i = 0; i < BAL_LOG_REASON_COUNT; i++) {
+        sum += summary->skipped[i];
+        examples += summary->skipped[i] < 2 ? summary->skipped[i] : 2;
+    }
+    assert_int_equal(sum, summary->lines);
+    assert_int_equal(summary->examples, examples < BAL_LOG_EXAMPLES ? examples : BAL_LOG_EXAMPLES);
+}
+
+static struct result *read_paths(const char *const *paths, size_t count,
+                                 const struct bal_log_options *options) {
+    static struct result r;
+    r = (struct result){0};
+    struct bal_trace *trace;
+    assert_int_equal(bal_trace_new(NULL, &trace, &r.err), BAL_OK);
+    r.code = bal_log_read(paths, count, options, trace, &r.summary, &r.err);
+    if (!r.code) {
+        check_account(&r.summary);
+        if (r.summary.jobs > 0)
+            take_jobs(trace, &r);
+    }
+    bal_trace_free(trace);
+    return &r;
+}
+
+static struct result *read_log(const struct bal_log_options *options) {
+    const char *const paths[] = {path};
+    return read_paths(paths, 1, options);
+}
+
+static struct result *read_text(const char *text, const struct bal_log_options *options) {
+    write_text(text);
+    return read_log(options);
+}
+
+static void assert_job(const struct result *r, uint64_t i, int64_t time, int64_t size) {
+    assert_int_equal(r->code, BAL_OK);
+    assert_true(i < r->jobs);
+    if (r->job[i].time != time || r->job[i].size != size)
+        fail_msg("job %d is at %lld of size %lld, not at %lld of size %lld", (int)i,
+                 (long long)r->job[i].time, (long long)r->job[i].size, (long long)time, (long long)size);
+}
+
+static void assert_fails(const struct result *r, enum bal_code code, const char *part) {
+    if (r->code != code)
+        fail_msg("code %d where %d should be, with '%s': %s", r->code, code, part, r->err.text);
+    assert_int_equal(r->err.code, code);
+    if (!strstr(r->err.text, part))
+        fail_msg("'%s' does not have '%s'", r->err.text, part);
+}
+
+#define HOST "10.0.0.7 - - [15/Nov/2026:10:11:12 +0000] "
+#define GET "\"GET /a?b=1 HTTP/1.1\" 200 512"
+#define AGENT " \"-\" \"curl/8 \\\"x\\\" y\""
+#define COMBINED HOST GET AGENT
+
+/* Each is told by its lines alone. */
+static void finds_formats(void **state) {
+    (void)state;
+    const struct {
+        const char *text, *format, *service, *time;
+        int64_t before; /* from the arrival to TEN */
+        int64_t size;
+    } cases[] = {
+        {COMBINED " 0.250 0.200\n", "nginx: combined $request_time $upstream_response_time",
+         "$upstream_response_time (s)", "$time_local (end of the request; $request_time is subtracted)",
+         250 * MS, 200 * MS},
+        {COMBINED " 0.250 0.100, 0.100\n", "nginx: ", "$upstream_response_time (s)", NULL, 250 * MS,
+         200 * MS},
+        {COMBINED " 0.250\n", "nginx: ", "$request_time (s)", NULL, 250 * MS, 250 * MS},
+        {COMBINED " \"1.2.3.4, 5.6.7.8\" 0.250 0.200\n", "nginx: ", "$upstream_response_time (s)", NULL,
+         250 * MS, 200 * MS},
+        {COMBINED " \"-\" 0.250\n", "nginx: ", "$request_time (s)", NULL, 250 * MS, 250 * MS},
+        {COMBINED " rt=0.250 uct=\"0.000\" uht=\"0.1\" urt=\"0.200\"\n",
+         "nginx: ", "$upstream_response_time (s)", NULL, 250 * MS, 200 * MS},
+        {COMBINED
+         " 812 0.250 [default-web-80] [] 10.0.0.1:80, 10.0.0.2:80 0, 512 0.050, 0.150 502, 200 f00d\n",
+         "nginx: ", "$upstream_response_time (s)", NULL, 250 * MS, 200 * MS},
+        {HOST GET " 0.250\n", "nginx: ", "$request_time (s)", NULL, 250 * MS, 250 * MS},
+        {COMBINED " 200000\n", "apache: combined %D", "%D (us)", "%t (start of the request)", 0, 200 * MS},
+        {HOST GET " 200000\n", "apache: ", "%D (us)", NULL, 0, 200 * MS},
+        {COMBINED " 100 900 200000\n", "apache: ", "%D (us)", NULL, 0, 200 * MS},
+        {"Nov 15 10:11:12 lb haproxy[14389]: 10.0.1.2:33317 [15/Nov/2026:10:11:12.000] http-in  "
+         "static/srv1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 {1wt.eu} {} \"GET /index.html "
+         "HTTP/1.1\"\n",
+         "haproxy", "Tr (ms)", "tr (start of the request)", 0, 69 * MS},
+        {"10.0.1.2:3 [15/Nov/2026:10:11:12.000] f b/s 10/0/30/69/+109 200 +50 - - ---- 1/1/1/1/0 0/0 \"GE\n",
+         "haproxy", "Tr (ms)", NULL, 0, 69 * MS},
+        {"{\"time_iso8601\":\"2026-11-15T10:11:12.000+00:00\",\"request_time\":0.25,"
+         "\"upstream_response_time\":\"0.200\"}\n",
+         "json", "upstream_response_time (s)",
+         "time_iso8601 (end of the request; request_time is subtracted)", 250 * MS, 200 * MS},
+        {" { \"x\" : [1,{\"a\":\"]\\\"\"},[]] ,\t\"ts\" : 1794737472.0 , \"duration_ms\" : 2e2 } \n", "json",
+         "duration_ms (ms)", "ts (end of the request; duration_ms is subtracted)", 200 * MS, 200 * MS},
+        {"{\"start_time\":1794737472000,\"latencyMs\":200}\n", "json", "latencyMs (ms)",
+         "start_time (start of the request)", 0, 200 * MS},
+        {"{\"@timestamp\":\"2026-11-15T10:11:12.0Z\",\"event\":{\"id\":{},\"duration\":200000000}}\n", "json",
+         "event.duration (ns)", NULL, 200 * MS, 200 * MS},
+        {"{\"@timestamp\":\"2026-11-15T10:11:12.0Z\",\"event.duration\":200000000}\n", "json",
+         "event.duration (ns)", NULL, 200 * MS, 200 * MS},
+        {"{\"time\":\"15\\/Nov\\/2026:10:11:12.0 +0000\",\"latency\":\"200ms\"}\n", "json", "latency (s)",
+         NULL, 200 * MS, 200 * MS},
+        {"time,service_time_us\n2026-11-15T10:11:12.0Z,200000\n", "csv", "service_time_us (us)",
+         "time (end of the request; the service time is subtracted)", 200 * MS, 200 * MS},
+        {"# made by hand\n\n\"Path\";\"Arrival\"; Duration ;\"x\"\n\"a;\"\"b\";\"1794737472.0\";0.2\n", "csv",
+         "duration (s)", "arrival (start of the request)", 0, 200 * MS},
+        {"arrival\tduration\n1794737472.0\t0.2\n", "csv", "duration (s)", NULL, 0, 200 * MS},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct result *r = read_text(cases[i].text, &(struct bal_log_options){0});
+        if (r->code || r->jobs != 1)
+            fail_msg("%s gives %d jobs: %s", cases[i].text, (int)r->jobs, r->err.text);
+        assert_int_equal(strncmp(r->summary.format, cases[i].format, strlen(cases[i].format)), 0);
+        assert_string_equal(r->summary.service, cases[i].service);
+        if (cases[i].time)
+            assert_string_equal(r->summary.time, cases[i].time);
+        if (r->summary.spread)
+            assert_in_range(r->job[0].time, TEN - cases[i].before, TEN - cases[i].before + S - 1);
+        else
+            assert_true(r->job[0].time == TEN - cases[i].before);
+        assert_true(r->job[0].size == cases[i].size);
+    }
+}
+
+static void reads_patterns(void **state) {
+    (void)state;
+    struct bal_log_options options = {.format = "$msec|$request_time|$upstream_response_time|$request"};
+    const struct result *r = read_text("1794737472.345|0.100|0.080 : 0.010|GET / HTTP/1.1\n"
+                                       "1794737472.200|0.100|-|GET / HTTP/1.1\n"
+                                       "1794737472.100|0.000|0.001|GET / HTTP/1.1\n",
+                                       &options);
+    assert_job(r, 0, TEN + 100 * MS, 1 * MS);
+    assert_job(r, 1, TEN + 245 * MS, 90 * MS);
+    assert_int_equal(r->jobs, 2);
+    assert_int_equal(r->unordered, 1);
+    assert_int_equal(r->summary.skipped[BAL_LOG_NO_SERVICE], 1);
+    assert_true(r->summary.resolution == 0.001 && !r->summary.spread);
+
+    /* the whole directive, as it stands in a configuration */
+    options.format =
+        "log_format timed escape=json '$msec ${request_time} '\n\t\"\\\"$request\\\"\\t$status\";";
+    assert_job(read_text("1794737472.345 0.1 \"GET\"\t200\n", &options), 0, TEN + 245 * MS, 100 * MS);
+
+    options.format = "%{begin:msec}t %{Host}i \\\"%r\\\" %>s %{ms}T";
+    options.time = "%{begin:msec}t";
+    r = read_text("1794737472345 www \"GET \\\" /x HTTP/1.1\" 200 17\n", &options);
+    assert_job(r, 0, TEN + 345 * MS, 17 * MS);
+    options.time = NULL;
+    options.format = "%t \"%r\" %D";
+    assert_job(read_text("[15/Nov/2026:10:11:12.000 +0000] \"GET\" 5\n", &options), 0, TEN, 5000);
+
+    const struct {
+        const char *format, *part;
+        enum bal_code code;
+    } bad[] = {
+        {"combind", "'combind' is none of auto, combined", BAL_E_SYNTAX},
+        {"", "has no $variables", BAL_E_SYNTAX},
+        {"$msec$request_time", "where the last value ends at '$request_time'", BAL_E_SYNTAX},
+        {"$msec ${request_time", "not a variable at '${request_time'", BAL_E_SYNTAX},
+        {"%t %{ms", "not a directive at '%{ms'", BAL_E_SYNTAX},
+        {"%t %^", "not a directive", BAL_E_SYNTAX},
+        {"$msec $status", "no field of the log looks like a service time", BAL_E_UNKNOWN},
+        {"$status $request_time", "no field of the log looks like a time", BAL_E_UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_fails(read_text("1\n", &(struct bal_log_options){.format = bad[i].format}), bad[i].code,
+                     bad[i].part);
+}
+
+static void takes_the_fields_it_is_told(void **state) {
+    (void)state;
+    static const char haproxy[] = "10.0.1.2:3 [15/Nov/2026:10:11:12.345] f b/s 10/20/30/69/129 200 50 - - "
+                                  "---- 1/1/1/1/0 0/0 \"GET /x\"\n";
+    assert_job(read_text(haproxy, &(struct bal_log_options){.service = "Tt"}), 0, TEN + 345 * MS, 129 * MS);
+    assert_job(read_text(haproxy, &(struct bal_log_options){.service = "Tw", .time = "tr:end"}), 0,
+               TEN + 216 * MS, 20 * MS);
+    static const char json[] = "{\"a\":{\"b\":{\"t\":1794737472000},\"c\":250},\"t\":7,\"duration\":9}\n";
+    assert_job(read_text(json, &(struct bal_log_options){.service = "a.c:us", .time = "a.b.t:start"}), 0, TEN,
+               250000);
+    assert_job(read_text(json, &(struct bal_log_options){.service = "a.c:ms", .time = "a.b.t"}), 0,
+               TEN - 9 * S, 250 * MS);
+    const struct result *r =
+        read_text(COMBINED " 0.250 0.200\n",
+                  &(struct bal_log_options){.format = "combined", .service = "$request_time:ms"});
+    assert_int_equal(r->jobs, 1);
+    assert_true(r->job[0].size == 250000);
+
+    assert_fails(read_text(json, &(struct bal_log_options){.service = "d"}), BAL_E_UNKNOWN,
+                 "no field 'd'; it has a, t, duration");
+    assert_fails(read_text(haproxy, &(struct bal_log_options){.service = "Tx"}), BAL_E_UNKNOWN,
+                 "no field 'Tx'; it has tr, TR, Tw");
+    assert_fails(read_text(COMBINED " 0.250\n", &(struct bal_log_options){.service = "$upstream"}),
+                 BAL_E_UNKNOWN, "no field '$upstream'; it has $remote_addr, ");
+    assert_fails(read_text("a,b\n1,2\n", &(struct bal_log_options){.format = "csv", .service = "c"}),
+                 BAL_E_UNKNOWN, "no field 'c'; it has a, b");
+}
+
+static void tells_classes(void **state) {
+    (void)state;
+    static const char text[] =
+        "{\"ts\":1.5,\"duration\":1,\"request\":\"GET /checkout/1?a=/x HTTP/1.1\",\"h\":\"www\"}\n"
+        "{\"ts\":2.5,\"duration\":1,\"request\":\"POST https://www/checkout\",\"h\":\"api\"}\n"
+        "{\"ts\":3.5,\"duration\":1,\"request\":\"/x?/checkout\",\"h\":\"\\u0061pi\"}\n"
+        "{\"ts\":4.5,\"duration\":1,\"h\":\"\\ud83d\\ude00\\n\\/\"}\n"
+        "{\"ts\":5.5,\"duration\":1,\"request\":\"GET /a\\u002fb\"}\n";
+    const struct {
+        const char *field, *pattern;
+        bool high[5];
+    } cases[] = {{NULL, "^/checkout", {true, true, false, false, false}},
+                 {NULL, "/x$", {false, false, true, false, false}},
+                 {NULL, "^/a/b$", {false, false, false, false, true}},
+                 {"h", "^api$", {false, true, true, false, false}},
+                 {"h", "^\xf0\x9f\x98\x80\n/$", {false, false, false, true, false}},
+                 {"request", "^POST ", {false, true, false, false, false}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct result *r = read_text(
+            text, &(struct bal_log_options){.high_field = cases[i].field, .high_pattern = cases[i].pattern});
+        assert_int_equal(r->code, BAL_OK);
+        assert_int_equal(r->jobs, 5);
+        for (int k = 0; k < 5; k++)
+            assert_int_equal(r->job[k].high, cases[i].high[k]);
+    }
+    assert_fails(read_text(text, &(struct bal_log_options){.high_pattern = "^(/a"}), BAL_E_SYNTAX,
+                 "pattern '^(/a' cannot be read beyond its character 4");
+    assert_fails(read_text(text, &(struct bal_log_options){.high_pattern = "x", .high_field = "nix"}),
+                 BAL_E_UNKNOWN, "no field 'nix'");
+    assert_fails(read_text("time,duration\n1,1\n", &(struct bal_log_options){.high_pattern = "x"}),
+                 BAL_E_UNKNOWN, "path of a request");
+    /* one that would take for ever */
+    assert_fails(
+        read_text("{\"ts\":1.5,\"duration\":1,\"path\":\"/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\"}\n",
+                  &(struct bal_log_options){.high_pattern = "^/((a+)+)+$"}),
+        BAL_E_RANGE, "write a simpler one");
+}
+
+/* Whole seconds: anywhere within them, the same for the same seed. */
+static void spreads_whole_seconds(void **state) {
+    (void)state;
+    char text[JOBS * 32];
+    size_t used = 0;
+    for (int i = 0; i < JOBS; i++)
+        used += (size_t)sprintf(text + used, "%d,1\n", 1794737472) - 0;
+    char whole[sizeof text + 32];
+    snprintf(whole, sizeof whole, "arrival,duration\n%s", text);
+    struct bal_log_options options = {.seed = 5};
+    const struct result *r = read_text(whole, &options);
+    assert_int_equal(r->jobs, JOBS);
+    assert_true(r->summary.spread && r->summary.resolution == 1);
+    double mean = 0;
+    int64_t first[JOBS];
+    for (int i = 0; i < JOBS; i++) {
+        first[i] = r->job[i].time;
+        assert_in_range(first[i] - TEN, 0, S - 1);
+        if (i > 0)
+            assert_true(first[i] > first[i - 1]);
+        mean += (double)(first[i] - TEN) / (double)S / JOBS;
+    }
+    /* uniform: mean 1/2, standard deviation 1/sqrt(12 x 64) = 0.036; beyond 4.5 of these with 7e-6 */
+    assert_true(fabs(mean - 0.5) < 4.5 / sqrt(12.0 * JOBS));
+    r = read_log(&options);
+    for (int i = 0; i < JOBS; i++)
+        assert_true(r->job[i].time == first[i]);
+    options.seed = 6;
+    r = read_log(&options);
+    int same = 0;
+    for (int i = 0; i < JOBS; i++)
+        same += r->job[i].time == first[i];
+    assert_int_equal(same, 0);
+
+    /* a writer that leaves out a fraction of zeros has finer times all the same */
+    r = read_text("arrival,duration\n1794737472,1\n1794737472.5,1\n", &options);
+    assert_job(r, 0, TEN, S);
+    assert_true(!r->summary.spread && r->summary.resolution == 0.1);
+}
+
+static void accounts_for_skipped_lines(void **state) {
+    (void)state;
+    static const char text[] = "\xef\xbb\xbf"
+                               "# a comment\r\n"
+                               "{\"ts\":1.5,\"duration\":1}\r\n"
+                               "\r\n"
+                               "  \t\n"
+                               "{\"ts\":2.5,\"duration\":0}\n"
+                               "{\"ts\":2.5,\"duration\":null}\n"
+                               "{\"ts\":2.5}\n"
+                               "{\"duration\":1}\n"
+                               "{\"ts\":\"late\",\"duration\":1}\n"
+                               "{\"ts\":2.5,\"duration\":1}}\n"
+                               "{\"ts\":2.5,\"duration\":1,}\n"
+                               "{\"ts\":2.5 \"duration\":1}\n"
+                               "a tab\tand \xc3\xa9, no \x01\n"
+                               "plain\n"
+                               "{\"ts\":3.5,\"duration\":1}\n"
+                               "{}\n"
+                               "{\"ts\":0.5,\"duration\":1}\n"
+                               "{\"ts\":9.5,\"durat";
+    const struct result *r = read_text(text, &(struct bal_log_options){.format = "json", .time = "ts:start"});
+    assert_job(r, 0, S / 2, S);
+    assert_job(r, 1, 3 * S / 2, S);
+    assert_job(r, 2, 7 * S / 2, S);
+    const struct bal_log_summary *summary = &r->summary;
+    assert_int_equal(summary->jobs, 3);
+    assert_int_equal(r->unordered, 1);
+    assert_int_equal(summary->empty, 3);
+    assert_int_equal(summary->lines, 18);
+    assert_int_equal(summary->bytes, sizeof text - 1);
+    const uint64_t skipped[] = {[BAL_LOG_MALFORMED] = 4, [BAL_LOG_NO_TIME] = 3, [BAL_LOG_NO_SERVICE] = 2,
+                                [BAL_LOG_ZERO] = 1,      [BAL_LOG_BINARY] = 1,  [BAL_LOG_TRUNCATED] = 1};
+    for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++)
+        assert_int_equal(summary->skipped[i], skipped[i]);
+    assert_int_equal(summary->example[0].reason, BAL_LOG_ZERO);
+    assert_int_equal(summary->example[0].line, 5);
+    assert_string_equal(summary->example[0].file, path);
+    assert_string_equal(summary->example[0].text, "{\"ts\":2.5,\"duration\":0}");
+    assert_int_equal(summary->example[4].line, 9); /* two have no service, and the first two no time */
+
+    r = read_text("arrival,duration\n1.5,1\n1.5,1\n\tb\xc3\xa9\x7f\n", &(struct bal_log_options){0});
+    assert_string_equal(r->summary.example[0].text, ".b...");
+
+    /* of each reason two are shown, and of a line that does not fit both ends */
+    r = read_text(COMBINED " 0.250\n" COMBINED " 0.000\n" COMBINED " 0.000\n" COMBINED " 0.000\nx\n",
+                  &(struct bal_log_options){0});
+    assert_int_equal(r->summary.skipped[BAL_LOG_ZERO], 3);
+    assert_int_equal(r->summary.examples, 3);
+    assert_int_equal(r->summary.example[2].line, 5);
+    r = read_text(
+        "arrival,duration,text\n1.5,1,x\n1.5,0,begins here and goes on beyond what can be shown of it,"
+        " since nobody wants to see all of a line that has nothing of interest before it ends\n",
+        &(struct bal_log_options){.format = "csv"});
+    assert_string_equal(r->summary.example[0].text,
+                        "1.5,0,begins here and goes on beyond what can be shown of"
+                        " ... all of a line that has nothing of interest before it ends");
+}
+
+/* Lines beyond 1 MiB are dropped in bounded memory; those just below it are not. */
+static void drops_long_lines(void **state) {
+    (void)state;
+    const size_t lengths[] = {10000000, (1 << 20) + 1, 1 << 20, (1 << 20) - 1, 300000};
+    static const char job[] = "{\"ts\":1.5,\"duration\":1}\n";
+    for (int order = 0; order < 2; order++) {
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        if (order == 0)
+            fputs(job, file);
+        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+            static const char start[] = "{\"ts\":2.5,\"duration\":1,\"x\":\"", end[] = "\"}";
+            fputs(start, file);
+            for (size_t k = sizeof start - 1 + sizeof end - 1; k < lengths[i]; k++)
+                fputc('x', file);
+            fprintf(file, "%s%s", end, i + 1 < sizeof lengths / sizeof *lengths ? "\n" : "");
+        }
+        assert_int_equal(fclose(file), 0);
+        const struct result *r = read_log(&(struct bal_log_options){0});
+        assert_int_equal(r->code, BAL_OK);
+        assert_int_equal(r->summary.jobs, 3 + !order);
+        assert_int_equal(r->summary.skipped[BAL_LOG_TOO_LONG], 2);
+        assert_int_equal(strncmp(r->summary.example[0].text, "{\"ts\":2.5", 9), 0);
+        assert_int_equal(r->summary.example[0].line, 1 + !order);
+    }
+    /* nothing else, and without an end */
+    char *zeros = calloc(1, 5000000);
+    assert_non_null(zeros);
+    write_bytes(zeros, 5000000);
+    free(zeros);
+    const struct result *r = read_log(&(struct bal_log_options){0});
+    assert_int_equal(r->code, BAL_OK);
+    assert_int_equal(r->summary.lines, 1);
+    assert_int_equal(r->summary.skipped[BAL_LOG_TOO_LONG], 1);
+}
+
+/* The text compressed; freed by the caller. */
+static char *pack(const char *text, size_t length, size_t *size) {
+    z_stream stream = {0};
+    assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    *size = deflateBound(&stream, length);
+    char *packed = malloc(*size);
+    assert_non_null(packed);
+    stream.next_in = (unsigned char *)(uintptr_t)text;
+    stream.avail_in = (unsigned)length;
+    stream.next_out = (unsigned char *)packed;
+    stream.avail_out = (unsigned)*size;
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    *size -= stream.avail_out;
+    deflateEnd(&stream);
+    return packed;
+}
+
+enum { PACKED_LINES = 50000 };
+
+static void reads_gzip(void **state) {
+    (void)state;
+    char *text = malloc(PACKED_LINES * 40);
+    assert_non_null(text);
+    size_t length = (size_t)sprintf(text, "arrival,duration_ms\n");
+    for (int i = 0; i < PACKED_LINES; i++)
+        length +=
+            (size_t)sprintf(text + length, "%d.%03d,%d\n", 1794737472 + i / 1000, i % 1000, 1 + i % 997 * 3);
+    /* two members, the cut in the middle of a line */
+    size_t a, b;
+    char *first = pack(text, length / 2, &a), *second = pack(text + length / 2, length - length / 2, &b);
+    char *both = calloc(1, a + b + 1000);
+    assert_non_null(both);
+    memcpy(both, first, a);
+    memcpy(both + a, second, b);
+
+    for (int zeros = 0; zeros <= 1000; zeros += 500) {
+        write_bytes(both, a + b + (size_t)zeros);
+        const struct result *r = read_log(&(struct bal_log_options){0});
+        assert_int_equal(r->code, BAL_OK);
+        assert_int_equal(r->jobs, PACKED_LINES);
+        assert_int_equal(r->summary.bytes, length);
+        assert_false(r->summary.truncated);
+        assert_job(r, 3, TEN + 3 * MS, 10 * MS);
+    }
+    for (size_t cut = 2; cut < a + b; cut += cut < 40 ? 1 : 7919) {
+        write_bytes(both, cut);
+        const struct result *r = read_log(&(struct bal_log_options){0});
+        assert_int_equal(r->code, BAL_OK);
+        assert_int_equal(r->summary.truncated, cut != a);
+        assert_true(r->jobs < PACKED_LINES);
+        assert_int_equal(r->summary.skipped[BAL_LOG_MALFORMED], 0);
+    }
+    memcpy(both + a + b, "xyz", 3);
+    write_bytes(both, a + b + 3);
+    assert_fails(read_log(&(struct bal_log_options){0}), BAL_E_FORMAT, "is damaged");
+    both[a / 2] ^= 0x55;
+    write_bytes(both, a + b);
+    assert_fails(read_log(&(struct bal_log_options){0}), BAL_E_FORMAT, path);
+    free(text);
+    free(first);
+    free(second);
+    free(both);
+}
+
+static void refuses_files(void **state) {
+    (void)state;
+    const struct bal_log_options options = {0};
+    const char *missing[] = {"/nowhere/access.log"}, *directory[] = {"/tmp"};
+    assert_fails(read_paths(missing, 1, &options), BAL_E_IO,
+                 "'/nowhere/access.log' cannot be read: No such file");
+    assert_fails(read_paths(directory, 1, &options), BAL_E_IO, "'/tmp' is a directory; name the files in it");
+    write_text("x");
+    if (geteuid() != 0) {
+        assert_int_equal(chmod(path, 0), 0);
+        assert_fails(read_log(&options), BAL_E_IO, "Permission denied");
+        assert_int_equal(chmod(path, 0600), 0);
+    }
+    const struct {
+        const char *text, *part;
+    } cases[] = {
+        {COMBINED "\n", "does not say how long requests took; add $request_time"},
+        {COMBINED " \"-\"\n", "does not say how long requests took"},
+        {HOST GET "\n", "does not say how long requests took"},
+        {COMBINED " 812 5120\n", "or %D to the LogFormat of Apache"},
+        {"nonsense\nof two lines\n", "its first line is 'nonsense'"},
+        {"\xfd\x37zXZ\n", "is compressed with xz; read it with xzcat"},
+        {"BZh91AY", "bzcat"},
+        {"\x28\xb5\x2f\xfd", "zstdcat"},
+        {"PK\x03\x04", "unzip -p"},
+        {"\xff\xfe{", "UTF-16"},
+        {"\x89PNG\r\n\x1a\n", "its first line is '.PNG'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_fails(read_text(cases[i].text, &options), BAL_E_FORMAT, cases[i].part);
+    assert_fails(read_text(COMBINED " 0.250\n", &(struct bal_log_options){.format = "apache"}), BAL_E_FORMAT,
+                 "known as apache");
+    /* Half of the lines are not enough. */
+    assert_fails(read_text(COMBINED " 0.250\nno\n", &options), BAL_E_FORMAT, "not in a format");
+    assert_int_equal(read_text(COMBINED " 0.250\nno\n" COMBINED " 0.000\n", &options)->jobs, 1);
+
+    const char *const empty[] = {"", "\n", "# nothing\n\n", "\xef\xbb\xbf", "time,duration\n"};
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
+        const struct result *r = read_text(empty[i], &options);
+        assert_int_equal(r->code, BAL_OK);
+        assert_int_equal(r->summary.jobs, 0);
+    }
+}
+
+/* Comments by the thousand before the first line that tells the format. */
+static void looks_behind_comments(void **state) {
+    (void)state;
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    for (int i = 0; i < 100000; i++)
+        fprintf(file, "# %d\n", i);
+    fprintf(file, "%s", COMBINED " 0.250\n");
+    assert_int_equal(fclose(file), 0);
+    const struct result *r = read_log(&(struct bal_log_options){0});
+    assert_int_equal(r->code, BAL_OK);
+    assert_int_equal(r->jobs, 1);
+    assert_int_equal(r->summary.empty, 100000);
+}
+
+/* Files of several formats and a pipe, merged by time. */
+static void reads_several(void **state) {
+    (void)state;
+    char other[] = "/tmp/ballast-log-XXXXXX";
+    const int fd = mkstemp(other);
+    assert_true(fd >= 0);
+    static const char csv[] = "arrival,duration\n1.5,1\n3.5,3\n";
+    assert_int_equal(write(fd, csv, sizeof csv - 1), sizeof csv - 1);
+    close(fd);
+    write_text("{\"start\":2.5,\"duration\":2}\n{\"start\":4.5,\"duration\":4}\n");
+
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    static const char piped[] = "[01/Jan/1970:00:00:00.500 +0000] 500000\n";
+    assert_int_equal(write(ends[1], piped, sizeof piped - 1), sizeof piped - 1);
+    close(ends[1]);
+    const int before = dup(STDIN_FILENO);
+    dup2(ends[0], STDIN_FILENO);
+    const char *const paths[] = {other, path, other};
+    const struct result *r = read_paths(paths, 2, &(struct bal_log_options){0});
+    assert_int_equal(r->jobs, 4);
+    for (int i = 0; i < 4; i++)
+        assert_job(r, (uint64_t)i, i * S + 3 * S / 2, (i + 1) * S);
+    assert_string_equal(r->summary.format, "json");
+    const char *const standard[] = {"-"};
+    r = read_paths(standard, 1, &(struct bal_log_options){.format = "%t %D"});
+    assert_job(r, 0, S / 2, S / 2);
+    dup2(before, STDIN_FILENO);
+    close(before);
+    close(ends[0]);
+    unlink(other);
+}
+
+static void note_progress(void *context, double part) {
+    double *last = context;
+    assert_true(part >= *last && part <= 1);
+    *last = part;
+}
+
+static void stops_and_reports(void **state) {
+    (void)state;
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fputs("arrival,duration\n", file);
+    for (int i = 0; i < 300000; i++)
+        fprintf(file, "%d.5,1\n", i);
+    assert_int_equal(fclose(file), 0);
+    double part = 0;
+    const struct bal_log_options report = {.progress = note_progress, .progress_context = &part};
+    assert_int_equal(read_log(&report)->jobs, 300000);
+    assert_true(part > 0.5);
+    const volatile int stop = 1;
+    assert_fails(read_log(&(struct bal_log_options){.stop = &stop}), BAL_E_STOPPED, "stopped");
+}
+
+static int make_path(void **state) {
+    (void)state;
+    const int fd = mkstemp(path);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_path(void **state) {
+    (void)state;
+    return unlink(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_formats),
+        cmocka_unit_test(reads_patterns),
+        cmocka_unit_test(takes_the_fields_it_is_told),
+        cmocka_unit_test(tells_classes),
+        cmocka_unit_test(spreads_whole_seconds),
+        cmocka_unit_test(accounts_for_skipped_lines),
+        cmocka_unit_test(drops_long_lines),
+        cmocka_unit_test(reads_gzip),
+        cmocka_unit_test(refuses_files),
+        cmocka_unit_test(looks_behind_comments),
+        cmocka_unit_test(reads_several),
+        cmocka_unit_test(stops_and_reports),
+    };
+    return cmocka_run_group_tests(tests, make_path, remove_path);
+}

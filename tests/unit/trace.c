@@ -1,0 +1,293 @@
+/* Traces: what comes out is what went in, in order of time and then of adding, however it was sorted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ballast/random.h"
+#include "ballast/trace.h"
+#include "workload/trace_private.h"
+#include "workload/trace_sort.h"
+
+static struct bal_trace *make(size_t window) {
+    struct bal_trace *trace;
+    struct bal_error err;
+    assert_int_equal(
+        window ? bal_trace_new_small(NULL, window, &trace, &err) : bal_trace_new(NULL, &trace, &err), BAL_OK);
+    return trace;
+}
+
+static void add(struct bal_trace *trace, int64_t time, int64_t size, bool high) {
+    struct bal_error err;
+    assert_int_equal(bal_trace_add(trace, &(struct bal_trace_job){time, size, high}, &err), BAL_OK);
+}
+
+static void finish(struct bal_trace *trace) {
+    struct bal_error err;
+    assert_int_equal(bal_trace_finish(trace, NULL, &err), BAL_OK);
+}
+
+static struct bal_trace_cursor *open_cursor(const struct bal_trace *trace) {
+    struct bal_trace_cursor *cursor;
+    struct bal_error err;
+    assert_int_equal(bal_trace_cursor_new(trace, &cursor, &err), BAL_OK);
+    return cursor;
+}
+
+static struct bal_trace_job next(struct bal_trace_cursor *cursor) {
+    struct bal_trace_job job;
+    struct bal_error err;
+    assert_int_equal(bal_trace_next(cursor, &job, &err), BAL_OK);
+    return job;
+}
+
+/* Sizes count up in order of adding, so that they tell it. */
+static void assert_sorted(const struct bal_trace *trace, const int64_t *times, uint64_t count) {
+    struct bal_trace_cursor *cursor = open_cursor(trace);
+    bool *seen = calloc(count, sizeof *seen);
+    assert_non_null(seen);
+    struct bal_trace_job before = {0};
+    for (uint64_t i = 0; i < count; i++) {
+        const struct bal_trace_job job = next(cursor);
+        assert_in_range(job.size, 1, count);
+        assert_false(seen[job.size - 1]);
+        seen[job.size - 1] = true;
+        assert_true(job.time == times[job.size - 1]);
+        assert_int_equal(job.high, job.size % 3 == 0);
+        if (i > 0)
+            assert_true(before.time < job.time || (before.time == job.time && before.size < job.size));
+        before = job;
+    }
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(next(cursor).size, 0);
+    bal_trace_cursor_free(cursor);
+    free(seen);
+}
+
+/* The ways in which times may come, from all in order to none. */
+static int64_t draw_time(struct bal_rng *rng, int way, uint64_t i) {
+    switch (way) {
+    case 0:
+        return (int64_t)i / 3;
+    case 1: /* as requests that are logged when they end: a little late */
+        return (int64_t)(10 * i) - bal_rng_below(rng, 100);
+    case 2:
+        return -(int64_t)i;
+    case 3: /* few values, many ties */
+        return bal_rng_below(rng, 5);
+    case 4:
+        return (int64_t)bal_rng_next(rng);
+    default: /* files one after the other, each in order */
+        return (int64_t)(i % 1000);
+    }
+}
+
+static void sorts(void **state) {
+    (void)state;
+    const size_t windows[] = {2, 3, 7, 16, 1000, 0};
+    const uint64_t counts[] = {1, 2, 3, 15, 16, 17, 1000, 12345};
+    static int64_t times[12345];
+    for (size_t w = 0; w < sizeof windows / sizeof *windows; w++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            for (int way = 0; way < 6; way++) {
+                struct bal_rng rng;
+                bal_rng_init(&rng, 61, w * 100 + c, BAL_STREAM_TEST + (uint64_t)way);
+                struct bal_trace *trace = make(windows[w]);
+                uint64_t unordered = 0;
+                int64_t latest = INT64_MIN;
+                for (uint64_t i = 0; i < counts[c]; i++) {
+                    times[i] = draw_time(&rng, way, i);
+                    unordered += times[i] < latest;
+                    latest = times[i] > latest ? times[i] : latest;
+                    add(trace, times[i], (int64_t)i + 1, (i + 1) % 3 == 0);
+                }
+                finish(trace);
+                assert_int_equal(bal_trace_info(trace)->unordered, unordered);
+                assert_sorted(trace, times, counts[c]);
+                bal_trace_free(trace);
+            }
+}
+
+/* The largest window there is, filled more than twice. */
+static void sorts_many(void **state) {
+    (void)state;
+    const uint64_t count = 2500000;
+    int64_t *times = malloc(count * sizeof *times);
+    assert_non_null(times);
+    for (int way = 1; way <= 4; way += 3) {
+        struct bal_rng rng;
+        bal_rng_init(&rng, 62, 0, BAL_STREAM_TEST);
+        struct bal_trace *trace = make(0);
+        for (uint64_t i = 0; i < count; i++) {
+            times[i] = draw_time(&rng, way, i);
+            add(trace, times[i], (int64_t)i + 1, (i + 1) % 3 == 0);
+        }
+        finish(trace);
+        assert_sorted(trace, times, count);
+        bal_trace_free(trace);
+    }
+    free(times);
+}
+
+static void tells_what_it_has(void **state) {
+    (void)state;
+    struct bal_trace *trace = make(4);
+    add(trace, 5000000000, 250000000, false);
+    add(trace, -1000000000, 1500000000, true);
+    add(trace, 3000000000, 1250000000, false);
+    add(trace, 5000000000, 1000000000, true);
+    finish(trace);
+    const struct bal_trace_info *info = bal_trace_info(trace);
+    assert_int_equal(info->jobs, 4);
+    assert_int_equal(info->high, 2);
+    assert_int_equal(info->unordered, 2);
+    assert_true(info->first == -1000000000 && info->last == 5000000000);
+    assert_true(info->span == 6 && info->work == 4 && info->size_mean == 1 && info->size_most == 1.5);
+    assert_true(info->size_square == (0.0625 + 2.25 + 1.5625 + 1) / 4);
+    bal_trace_free(trace);
+}
+
+/* Nanoseconds of any size come back as they were, and the span does not overflow. */
+static void keeps_extremes(void **state) {
+    (void)state;
+    struct bal_trace *trace = make(0);
+    add(trace, INT64_MAX, INT64_MAX, true);
+    add(trace, INT64_MIN, 1, false);
+    add(trace, 1700000000123456789, INT64_MAX, false);
+    finish(trace);
+    assert_true(bal_trace_info(trace)->span == 0x1p64 / 1e9);
+    struct bal_trace_cursor *cursor = open_cursor(trace);
+    struct bal_trace_job job = next(cursor);
+    assert_true(job.time == INT64_MIN && job.size == 1 && !job.high);
+    job = next(cursor);
+    assert_true(job.time == 1700000000123456789 && job.size == INT64_MAX && !job.high);
+    job = next(cursor);
+    assert_true(job.time == INT64_MAX && job.size == INT64_MAX && job.high);
+    bal_trace_cursor_free(cursor);
+    bal_trace_free(trace);
+}
+
+enum { READERS = 2, READ = 20000 };
+
+static void *read_all(void *context) {
+    struct bal_trace_cursor *cursor;
+    struct bal_trace_job job;
+    if (bal_trace_cursor_new(context, &cursor, NULL))
+        return NULL;
+    uint64_t count = 0;
+    while (!bal_trace_next(cursor, &job, NULL) && job.size > 0 && job.time == (int64_t)count)
+        count++;
+    bal_trace_cursor_free(cursor);
+    return (void *)(uintptr_t)count;
+}
+
+static void is_read_by_many(void **state) {
+    (void)state;
+    struct bal_trace *trace = make(1000);
+    for (int64_t i = READ; i-- > 0;)
+        add(trace, i, 1, false);
+    finish(trace);
+    pthread_t reader[READERS];
+    for (int i = 0; i < READERS; i++)
+        assert_int_equal(pthread_create(&reader[i], NULL, read_all, trace), 0);
+    for (int i = 0; i < READERS; i++) {
+        void *count;
+        assert_int_equal(pthread_join(reader[i], &count), 0);
+        assert_int_equal((uintptr_t)count, READ);
+    }
+    bal_trace_free(trace);
+}
+
+static void refuses(void **state) {
+    (void)state;
+    struct bal_trace *trace;
+    struct bal_error err;
+    assert_int_equal(bal_trace_new("/nowhere/at/all", &trace, &err), BAL_E_IO);
+    assert_null(trace);
+    assert_non_null(strstr(err.text, "'/nowhere/at/all'"));
+    assert_int_equal(bal_trace_new("", &trace, &err), BAL_OK); /* as if there were no TMPDIR */
+    assert_int_equal(bal_trace_finish(trace, NULL, &err), BAL_E_MODEL);
+    const int64_t sizes[] = {0, -1, INT64_MIN};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(bal_trace_add(trace, &(struct bal_trace_job){.size = sizes[i]}, &err), BAL_E_RANGE);
+    bal_trace_free(trace);
+    bal_trace_free(NULL);
+    bal_trace_cursor_free(NULL);
+}
+
+static void stops(void **state) {
+    (void)state;
+    struct bal_trace *trace = make(4);
+    for (int64_t i = 0; i < 1000; i++)
+        add(trace, -i, 1, false);
+    const volatile int stop = 1;
+    struct bal_error err;
+    assert_int_equal(bal_trace_finish(trace, &stop, &err), BAL_E_STOPPED);
+    bal_trace_free(trace);
+}
+
+/* A limit on the size of files does what a full disk does. */
+static void tells_of_a_full_disk(void **state) {
+    (void)state;
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    void (*const handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit little = {4096 * 16, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    struct bal_trace *trace = make(16);
+    struct bal_error err = {0};
+    enum bal_code code = BAL_OK;
+    int64_t added = 0;
+    for (; !code && added < 10000; added++)
+        code = bal_trace_add(trace, &(struct bal_trace_job){.time = added, .size = 1}, &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, handler);
+    assert_int_equal(code, BAL_E_IO);
+    assert_in_range(added, 4096, 4096 + 20);
+    assert_non_null(strstr(err.text, "cannot grow beyond 0.1 MB"));
+    assert_non_null(strstr(err.text, "TMPDIR"));
+    bal_trace_free(trace);
+}
+
+/* Whose temporary files lie in that directory. */
+static void leaves_nothing_behind(void **state) {
+    (void)state;
+    char directory[] = "/tmp/ballast-test-XXXXXX";
+    assert_non_null(mkdtemp(directory));
+    struct bal_trace *trace;
+    struct bal_error err;
+    assert_int_equal(bal_trace_new(directory, &trace, &err), BAL_OK);
+    add(trace, 1, 1, false);
+    finish(trace);
+    assert_int_equal(rmdir(directory), 0); /* works only when it is empty */
+    struct bal_trace_cursor *cursor = open_cursor(trace);
+    assert_int_equal(next(cursor).size, 1);
+    bal_trace_cursor_free(cursor);
+    bal_trace_free(trace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sorts),
+        cmocka_unit_test(sorts_many),
+        cmocka_unit_test(tells_what_it_has),
+        cmocka_unit_test(keeps_extremes),
+        cmocka_unit_test(is_read_by_many),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(stops),
+        cmocka_unit_test(tells_of_a_full_disk),
+        cmocka_unit_test(leaves_nothing_behind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
