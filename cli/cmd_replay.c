@@ -367,9 +367,8 @@ static bool is_writable(const char *path) {
 static int check_places(const struct request *request, char *const *logs, int count) {
     const struct {
         const char *option, *path;
-    } places[] = {{"--output", request->log.setup.output},
-                  {"--figure", request->figure},
-                  {"--report", request->page}};
+    } places[] = {
+        {"--output", request->log.setup.output}, {"--figure", request->figure}, {"--report", request->page}};
     enum { PLACES = sizeof places / sizeof *places };
     for (unsigned i = 0; i < PLACES; i++) {
         if (!places[i].path)

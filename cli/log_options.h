@@ -33,8 +33,8 @@ enum bal_code cli_set_time_field(void *into, const char *value, struct bal_error
 enum bal_code cli_set_high_pattern(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_high_field(void *into, const char *value, struct bal_error *err);
 
-/* Makes sure that the place where an option writes is none of the logs; path may be NULL. Returns -1 to go on,
- * or the exit status. */
+/* Makes sure that the place where an option writes is none of the logs; path may be NULL. Returns -1 to go
+ * on, or the exit status. */
 int cli_spare_logs(const char *option, const char *path, char *const *logs, int count);
 
 /* Reads the logs into a finished trace, with a progress bar, and catches signals from here on. Returns -1 to

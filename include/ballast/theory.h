@@ -197,8 +197,8 @@ double bal_priority_share(const struct bal_priority *priority, double gain, doub
 /* ---- The work stealing chain ------------------------------------------------------------------------------
  *
  * n processors and n generators in slotted time, each generator making a task with probability lambda in a
- * step; steal functions and placements are those of stealing.h. Bounds and what is proved about stability, for
- * every n. Theorems are those of Berenbrink, Friedetzky and Goldberg (2001). */
+ * step; steal functions and placements are those of stealing.h. Bounds and what is proved about stability,
+ * for every n. Theorems are those of Berenbrink, Friedetzky and Goldberg (2001). */
 
 /* A number that may be beyond any double: `value`, put `powers` times into an exponent of 10. 1e300 and less
  * has powers 0; 10^(10^400) has powers 2 and value 400. Infinite: powers 0, value INFINITY. */
@@ -216,7 +216,8 @@ double bal_tower_log10(const struct bal_tower *tower);
  * all tasks in the system, provided that n is large enough for its proof. */
 struct bal_stealing_bound {
     double c;     /* a constant as large as the proof of Lemma 4 needs */
-    double gamma; /* how surely a loaded processor is asked while many ask (Lemma 4); 0 or less: n too small */
+    double gamma; /* how surely a loaded processor is asked while many ask (Lemma 4); 0 or less: n too small
+                   */
     double alpha; /* 4 e (c + 1) */
     double nu;    /* n^-2 + n^-alpha: how often the T steps go wrong */
     double z;     /* ceil(alpha lg n): how often a task is passed on */
@@ -237,8 +238,8 @@ struct bal_stealing_bound bal_stealing_bound(const struct bal_steal *steal, uint
 /* Theorem 2: P(load > phi + (2m + 1) n T) is at most this. */
 double bal_stealing_bound_tail(const struct bal_stealing_bound *bound, uint64_t n, double m);
 
-/* The least n of which all larger ones up to 2^50 are large enough for the proof; 0 when there is none (lambda
- * too close to 1). Found by bisection. */
+/* The least n of which all larger ones up to 2^50 are large enough for the proof; 0 when there is none
+ * (lambda too close to 1). Found by bisection. */
 uint64_t bal_stealing_bound_from(double lambda);
 
 /* The supremum of f: INFINITY when it is unbounded. */
@@ -250,8 +251,8 @@ double bal_stealing_frontier(uint64_t n, double lambda, uint64_t hosts);
 
 /* The same, sharper. Theorem 9 lets every host be robbed in every step, but somebody must ask it: when the
  * load does not grow, at most so many processors ask in a step that a host is robbed with probability p(e),
- * and f below (lambda n / hosts - 1) / p(e) is too small (docs/frontier.md has the proof). others: victims are
- * drawn from the others. */
+ * and f below (lambda n / hosts - 1) / p(e) is too small (docs/frontier.md has the proof). others: victims
+ * are drawn from the others. */
 double bal_stealing_frontier_asked(uint64_t n, double lambda, uint64_t hosts, bool others);
 
 /* What is proved about a setting. */

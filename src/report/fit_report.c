@@ -33,10 +33,9 @@ static void print_flow(const struct bal_fit_arrivals *arrivals, FILE *out) {
     static const char *const words[] = {
         [BAL_FIT_UNKNOWN] = "too short a log to tell whether it is like a Poisson process",
         [BAL_FIT_POISSON] = "like a Poisson process, which is what simulations draw",
-        [BAL_FIT_BURSTY] =
-            "burstier than a Poisson process, which is what simulations draw: true delays are longer",
+        [BAL_FIT_BURSTY] = "burstier than the Poisson process that simulations draw: true delays are longer",
         [BAL_FIT_REGULAR] =
-            "more regular than a Poisson process, which is what simulations draw: true delays are shorter",
+            "more regular than the Poisson process that simulations draw: true delays are shorter",
     };
     char scales[50 * BAL_FIT_SCALES] = "";
     size_t used = 0;
@@ -50,6 +49,7 @@ static void print_flow(const struct bal_fit_arrivals *arrivals, FILE *out) {
 
 static void print_fleet(const struct bal_fit_report *report, FILE *out) {
     char servers[300], slots[40] = "", peak[40] = "", chosen[80] = "";
+    const char *over = report->model.load >= 1 ? "; it is too small: more work comes than it can do" : "";
     bal_servers_print(&report->model.servers, servers, sizeof servers);
     if (report->model.slots > 1)
         snprintf(slots, sizeof slots, " of %u slots", report->model.slots);
@@ -58,8 +58,8 @@ static void print_fleet(const struct bal_fit_report *report, FILE *out) {
     if (report->sized_for > 0)
         snprintf(chosen, sizeof chosen, "; chosen for %g at the peak, --servers says otherwise",
                  report->sized_for);
-    bal_head_line(out, "fleet", "%s server%s%s: load %.3g on average%s%s", servers,
-                  strcmp(servers, "1") == 0 ? "" : "s", slots, report->model.load, peak, chosen);
+    bal_head_line(out, "fleet", "%s server%s%s: load %.3g on average%s%s%s", servers,
+                  strcmp(servers, "1") == 0 ? "" : "s", slots, report->model.load, peak, chosen, over);
 }
 
 static void add_quantiles(struct table *table, const double *quantile) {
@@ -128,7 +128,8 @@ static void print_chains(const struct bal_law *law, FILE *out) {
             continue;
         double mean;
         const unsigned length = chain_of(law, i, &mean);
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.4g ", used ? " + " : "", law->start[i]);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.4g\u00b7", used ? " + " : "",
+                                 law->start[i]);
         used += (size_t)(length == 1
                              ? snprintf(text + used, sizeof text - used, "exp(%.4g)", mean)
                              : snprintf(text + used, sizeof text - used, "erlang(%u,%.4g)", length, mean));
@@ -145,11 +146,12 @@ static void print_law(const struct bal_fit_report *report, FILE *out) {
         print_chains(&report->model.size, out);
     else
         fprintf(out, "  %s\n", text);
-    snprintf(text, sizeof text,
-             "bic: Schwarz's criterion above that of the best. distance: of the distribution functions, at "
-             "most; a law known beforehand would exceed %.4f in one of 20 samples. c2: squared coefficient of "
-             "variation. Percentiles are in seconds. Every law has the mean of the log, %.7g s.",
-             report->fits->distance_5pc, report->fits->mean);
+    snprintf(
+        text, sizeof text,
+        "bic: Schwarz's criterion above that of the best. distance: of the distribution functions, at "
+        "most; a law known beforehand would exceed %.4f in one of 20 samples. c2: squared coefficient of "
+        "variation. Percentiles are in seconds. Every law has the mean of the log, %.7g s.",
+        report->fits->distance_5pc, report->fits->mean);
     fputc('\n', out);
     bal_table_wrap("", text, 0, out);
 }

@@ -184,9 +184,10 @@ void bal_fit_yaml(const struct bal_fit_report *report, FILE *out) {
     fputc('\n', out);
     put_summary(report, out);
     put_title(report, out);
-    fprintf(out, "about: >\n"
-                 "  The sizes of the log as a law and its arrivals as a Poisson process whose rate follows a\n"
-                 "  curve. Times are in seconds.\n");
+    fprintf(out,
+            "about: >\n"
+            "  The sizes of the log as a law and its arrivals as a Poisson process whose rate follows a\n"
+            "  curve. Times are in seconds.\n");
     put_fleet(report, out);
     put_workload(report, out);
     put_policies(report, out);

@@ -142,7 +142,8 @@ void bal_frontier_text(const struct bal_frontier_question *question, const struc
         print_points(question, frontier, out);
     fputc('\n', out);
     print_answer(question, frontier, out);
-    fprintf(out, "The probability that any of these claims is wrong is at most %g.\n", question->error);
+    fprintf(out, "The probability that chance makes any of these claims wrong is at most %g.\n",
+            question->error);
     if (question->axis == BAL_FRONTIER_CONSTANT && hosts_of(question))
         print_theory(question, out);
     if (frontier->test == BAL_FRONTIER_SATURATED)

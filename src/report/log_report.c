@@ -75,8 +75,8 @@ void bal_log_summary_text(const struct bal_log_summary *summary, const struct ba
         bal_head_line(out, "", "a compressed file ends too early: its end is missing");
     if (summary->backwards > 0)
         bal_head_line(out, "order",
-                      "time goes back in the log: %" PRIu64 " line%s more than a second behind; all jobs are "
-                      "sorted by time",
+                      "time goes back: %" PRIu64
+                      " line%s over a second behind an earlier one; jobs are sorted",
                       summary->backwards, summary->backwards == 1 ? " is" : "s are");
 }
 

@@ -87,8 +87,8 @@ static void choose_lines(const struct bal_replay_report *report, const size_t *o
     }
     int used = 0;
     if (drawing->lines < report->count)
-        used = snprintf(drawing->note, sizeof drawing->note, "%zu of %zu policies, from the best to the worst. ",
-                        drawing->lines, report->count);
+        used = snprintf(drawing->note, sizeof drawing->note,
+                        "%zu of %zu policies, from the best to the worst. ", drawing->lines, report->count);
     if (power_is_common(report))
         snprintf(drawing->note + used, sizeof drawing->note - (size_t)used,
                  "The power of the best policy stands for all whose servers are always on.");

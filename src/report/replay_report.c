@@ -223,14 +223,16 @@ static void print_overload(const struct bal_replay_report *report, FILE *out) {
     char window[BAL_TIME_TEXT];
     bal_time_length(report->demand->window, window);
     if (load >= 1)
-        fprintf(out,
-                "The fleet is too small: %.3g times the work that it can do arrives. Queues grow until the log "
-                "ends.\n",
-                load);
+        fprintf(
+            out,
+            "The fleet is too small: %.3g times the work that it can do arrives. Queues grow until the log "
+            "ends.\n",
+            load);
     else if (bal_replay_load(report->replay, report->demand->peak_work) >= 1)
-        fprintf(out,
-                "In the busiest %s more work arrives than the fleet can do: queues grow under every policy.\n",
-                window);
+        fprintf(
+            out,
+            "In the busiest %s more work arrives than the fleet can do: queues grow under every policy.\n",
+            window);
 }
 
 static void print_refusals(const struct bal_replay_report *report, const size_t *order, FILE *out) {
@@ -308,10 +310,10 @@ static void print_meaning(const struct bal_replay_report *report, FILE *out) {
             bal_replay_unit(report).name, first);
     fputs("Energy of the whole fleet until the last job has left; watts: mean of a server.\n", out);
     if (report->replay->replications > 1)
-        fprintf(
-            out,
-            "\u00b1: 95 %% confidence over %u replays of the same jobs with other random choices of the policy.\n",
-            report->replay->replications);
+        fprintf(out,
+                "\u00b1: 95 %% confidence over %u replays of the same jobs with other random choices of the "
+                "policy.\n",
+                report->replay->replications);
     else
         fputs("One replay of each policy: what its random choices change is not measured (--replications).\n",
               out);

@@ -15,8 +15,11 @@ void bal_time_length(double seconds, char text[BAL_TIME_TEXT]) {
     while (seconds < units[i].least * units[i].seconds && seconds != units[i].seconds)
         i++;
     const double number = seconds / units[i].seconds;
-    snprintf(text, BAL_TIME_TEXT, number < 9999.5 ? "%.4g %s" : number < 1e15 ? "%.0f %s" : "%.3e %s", number,
-             number == 1 ? units[i].one : units[i].many);
+    snprintf(text, BAL_TIME_TEXT,
+             number < 9999.5 ? "%.4g %s"
+             : number < 1e15 ? "%.0f %s"
+                             : "%.3e %s",
+             number, number == 1 ? units[i].one : units[i].many);
 }
 
 void bal_time_moment(double seconds, const char *format, char text[BAL_TIME_TEXT]) {

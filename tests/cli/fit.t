@@ -14,9 +14,10 @@ $ ballast fit day.csv --servers 4 --output day.yaml
 | time     time (end of the request; duration is subtracted)
 | service  duration (s)
 | skipped  no line
+| order    time goes back: 1081 lines are over a second behind an earlier one; jobs are sorted
 | arrivals 0.1191 a second; a curve of 96 points 899.9 s apart, from 0.429 to 2.33 times the mean
-| flow     dispersion of counts 0.261 in 10 s, 0.0208 in 100 s:
-|          more regular than a Poisson process, which is what simulations draw: true delays are shorter
+| flow     more regular than the Poisson process that simulations draw: true delays are shorter
+|          (dispersion of counts 0.261 in 10 s, 0.0208 in 100 s)
 | fleet    4 servers: load 0.0407 on average, 0.0949 at the peak
 |
 | law        parameters     bic  distance     c2     p50    p90    p99  p99.9
@@ -31,9 +32,9 @@ $ ballast fit day.csv --servers 4 --output day.yaml
 | ◀ the least bic: up to 6 exponential branches, by expectation maximisation
 |   hyper(0.899558719,2.505443,0.100441281,0.09974938)
 |
-| bic: Schwarz's criterion above that of the best. distance: of the distribution functions, at most;
-| a law known beforehand would exceed 0.0134 in one of 20 samples. c2: squared coefficient of variation.
-| Percentiles are in seconds. Every law has the mean of the log, 1.365978 s.
+| bic: Schwarz's criterion above that of the best. distance: of the distribution functions, at
+| most; a law known beforehand would exceed 0.0134 in one of 20 samples. c2: squared coefficient
+| of variation. Percentiles are in seconds. Every law has the mean of the log, 1.365978 s.
 $ cut -c 1-100 day.yaml
 | # A workload fitted by ballast 0.1.0 to day.csv
 | # log      10286 jobs in 24 h, mean service time 1.366 s, longest 65.74 s
@@ -41,10 +42,11 @@ $ cut -c 1-100 day.yaml
 | # time     time (end of the request; duration is subtracted)
 | # service  duration (s)
 | # skipped  no line
+| # order    time goes back: 1081 lines are over a second behind an earlier one; jobs are sorted
 | title: 'Fitted to day.csv'
 | about: >
-|   The sizes of the log as a law and its arrivals as a Poisson process whose rate follows a curve. Ti
-|   in seconds.
+|   The sizes of the log as a law and its arrivals as a Poisson process whose rate follows a
+|   curve. Times are in seconds.
 | fleet:
 |   servers: 4
 | workload:

@@ -10,7 +10,7 @@ $ ballast frontier stealing --n 16 --load 0.5 --hosts 1 --steal constant --width
 |       15  stable    -0.072 ± 0.055      4  16000
 |
 | critical constant: between 13 (unstable) and 15 (stable); the drift is 0 at about 14.8.
-| The probability that any of these claims is wrong is at most 0.01.
+| The probability that chance makes any of these claims wrong is at most 0.01.
 | Proved unstable: constants below 7.00 (Theorem 9), below 14.08 (who is asked counted).
 | Proved stable: none, Theorem 1 begins at n = 17325 for this load.
 | drift: of all tasks together, in a step, while the hosts have more than they can lose.
@@ -38,7 +38,7 @@ $ ballast frontier stealing --n 16 --hosts 1 --steal half --to 0.9 --width 0.2
 |  0.9  stable   -1.595 ± 0.026      1  2000
 |
 | Stable at every load tried, up to 0.9.
-| The probability that any of these claims is wrong is at most 0.01.
+| The probability that chance makes any of these claims wrong is at most 0.01.
 | drift: of all tasks together, in a step, while the hosts have more than they can lose.
 | ±: as wide as a claim needs. run: length of the 32 runs of the last look.
 $ ballast frontier stealing --n 8 --hosts 1 --steal constant --map --from 0.25 --to 0.75 --points 3 --width 2 --error 0.05
@@ -70,7 +70,7 @@ $ ballast frontier random --servers 1x1,1x3 --width 0.1 --time 32k --seed 2
 |  0.7  unstable       +0.38 ± 0.11      1    250  2.63 ± 0.40
 |
 | critical load: between 0.4 (stable) and 0.6 (unstable); the drift is 0 at about 0.5074; 1 point between them undecided.
-| The probability that any of these claims is wrong is at most 0.01.
+| The probability that chance makes any of these claims wrong is at most 0.01.
 | drift: of the total queue, per unit of time, from long queues on. growth: from 0, the total queue in the second
 | half of a run over that in the first; 1 settled, 1.83 on the border, 3 in proportion to time.
 | ±: as wide as a claim needs. run: length of the 32 runs of the last look.

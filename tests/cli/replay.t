@@ -22,8 +22,8 @@ $ ballast replay threes.csv --servers 3 --time-field time:start --policy jsq --p
 |
 | Response times in ms, best mean first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
-| ±: 95 % confidence over 5 replays of the same jobs, which differ in the random choices of the policy alone.
-| tabs switches servers off after 1 min idle and on in 30 s: 16.2 Wh, as much as the 16.2 of jsq,
+| ±: 95 % confidence over 5 replays of the same jobs with other random choices of the policy.
+| tabs switches servers off after 1 min idle and on in 30 s: 16.2 Wh, as much as jsq (16.2),
 |   whose servers are always on; p99 907 ms beside 907.
 | tabs hardly ever finds a server idle for 1 min, as each gets a job every 990 ms on average;
 |   a shorter --standby may save more.
@@ -38,8 +38,8 @@ $ ballast replay threes.csv --servers 2 --time-field time:start --policy jsq --w
 |
 | Response times in s, best mean first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
-| ±: 95 % confidence over 5 replays of the same jobs, which differ in the random choices of the policy alone.
-| The fleet is too small: 1.36 times the work that it can do arrives, so queues grow until the log ends.
+| ±: 95 % confidence over 5 replays of the same jobs with other random choices of the policy.
+| The fleet is too small: 1.36 times the work that it can do arrives. Queues grow until the log ends.
 
 # How many servers does each policy need? Energy at that size, and what one fewer would do.
 $ ballast replay threes.csv --servers 5 --time-field time:start --policy jsq --policy round-robin --policy random --target p99=1s \
@@ -52,7 +52,7 @@ $ ballast replay threes.csv --servers 5 --time-field time:start --policy jsq --p
 | round-robin        3  0.909      907      35550  16.2    194
 | random           142  0.019      907       1263   556    141
 |
-| Found by replays: so many servers meet the target and refuse no job, and one fewer, tried too, do not
+| Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
 |   (one fewer: their p99). That more servers are never worse is assumed.
 $ ballast replay threes.csv --slots 3 --time-field time:start --policy jsq --target p99.9=1s | sed -n '/^fleet/,$p'
 | fleet    2 servers of 3 slots: load 0.455, in the busiest 1 s (from 00:00:00) 0.455
@@ -64,7 +64,7 @@ $ ballast replay threes.csv --slots 3 --time-field time:start --policy jsq --tar
 |
 | Response times in ms, best p99.9 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
-| ±: 95 % confidence over 5 replays of the same jobs, which differ in the random choices of the policy alone.
+| ±: 95 % confidence over 5 replays of the same jobs with other random choices of the policy.
 |
 | Servers needed for p99.9 ≤ 1 s, 3 slots each
 |
@@ -72,7 +72,7 @@ $ ballast replay threes.csv --slots 3 --time-field time:start --policy jsq --tar
 | ─────────────────────────────────────────────────────────
 | jsq           1  0.909        907             5.39    194
 |
-| Found by replays: so many servers meet the target and refuse no job, and one fewer, tried too, do not
+| Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
 |   (one fewer: their p99.9). That more servers are never worse is assumed.
 $ ballast replay threes.csv --time-field time:start --policy jsq --target p50=800ms | sed -n '/^Servers/,$p'
 | Servers needed for p50 ≤ 800 ms
@@ -131,6 +131,60 @@ $ grep -o '<td class="l">[a-z]*' r.html
 $ grep -E '(src|href)="?[a-z]*:?//' r.html
 ? 1
 
+# Servers that are off: whoever refuses many jobs comes last, and no number of servers helps.
+$ awk 'BEGIN { print "time,duration"; for (t = 0; t < 50; t++) printf "%d.001,0.9\n", 1772409600 + 100 * t }' >rare.csv
+$ ballast replay rare.csv --servers 2 --policy tabs --policy jsq --target p99=1s --standby 70s --setup 1s | sed -n '/^policy/,$p'
+| policy  mean, ms  p50  p90  p99  p99.9  waits  msgs   Wh  watts
+| ───────────────────────────────────────────────────────────────
+| jsq          900  902  906  907    907   0.0%  4.00  382    140
+| tabs         900  904  906  907    907   0.0%  1.98  139   51.0
+|
+| Response times in ms, best p99 first. waits: jobs that wait at all. msgs: per job, a probe is two.
+| Energy of the whole fleet until the last job has left; watts: mean of a server.
+| ±: 95 % confidence over 5 replays of the same jobs with other random choices of the policy.
+| tabs refuses 98 % of all jobs because no server is on; its times are of the others.
+| tabs switches servers off after 70 s idle and on in 1 s: 139 Wh, 63.7 % less than jsq (382),
+|   whose servers are always on; p99 907 ms beside 907.
+|
+| Servers needed for p99 ≤ 1 s
+|
+| policy  servers   load  p99, ms  one fewer   Wh  watts
+| ──────────────────────────────────────────────────────
+| jsq           1  0.009      907             191    141
+| tabs     > 1024
+|
+| Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
+|   (one fewer: their p99). That more servers are never worse is assumed.
+| > N: not met with N servers, the most that were tried.
+| tabs refuses 98 % of all jobs even then, as all servers are off at times: try a longer --standby.
+
+# Time goes back where a file ends before it begins; the beginnings of requests need no order.
+$ (cat threes.csv; sed 1d threes.csv) >twice.csv
+$ ballast replay twice.csv --servers 6 --policy jsq --time-field time:end | grep ^order
+| order    time goes back: 294 lines are over a second behind an earlier one; jobs are sorted
+$ ballast replay twice.csv --servers 6 --policy jsq --time-field time:start | grep -c ^order
+| 0
+? 1
+$ ballast replay twice.csv --servers 6 --policy jsq --time-field time:end --format json | jq -c '.log | .backwards, .unordered'
+| 294
+| 297
+
+# Lines that were skipped, in one line each.
+$ (cat threes.csv; echo 1,2,3,4; printf '1772409700.5,-,/%0150d\n' 7; printf '\1\2\n'; printf 1772409) >odd.csv
+$ ballast replay odd.csv --servers 3 --policy jsq --time-field time:start | sed -n '/^skipped/,/^span/p'
+| skipped  3 lines: 1 (no service time, or not one), 1 (binary), 1 (cut off at the end of the
+|          file)
+|          odd.csv:303: 1772409700.5,-,/000000000000000000 ... 0000000000000000000000000000000007
+|          odd.csv:304: ..
+|          odd.csv:305: 1772409
+| span     1970-01-01 00:00:01 to 2026-03-02 00:01:39 UTC
+
+# Patterns that tell nothing apart.
+$ ballast replay threes.csv --servers 3 --policy jsq --high '^/cart' >text
+! ballast: --high ^/cart: no job matches
+$ ballast fit threes.csv --high . --output every.yaml --quiet
+! ballast: --high .: every job matches
+
 # What cannot be read or replayed.
 $ ballast replay
 ! ballast: which log? name one or more files, or - for standard input
@@ -148,7 +202,7 @@ $ ballast replay threes.csv --servers 0
 ! ballast: --servers 0: servers '0': a count must be a whole number from 1 to 100M; write a number such as 100 or groups COUNTxSPEED such as 50x1,50x10
 ? 2
 $ ballast replay threes.csv --speedup 0
-! ballast: --speedup 0: not a number above 0, such as 2
+! ballast: --speedup 0: not a number from 1e-6 to 1e6, such as 2
 ? 2
 $ ballast replay threes.csv --target p99=200
 ! ballast: --target p99=200: '200' needs a unit: ns, us, ms, s, min or h, as in 200ms
@@ -188,6 +242,28 @@ $ ballast replay threes.csv --output nowhere/text
 ? 2
 $ ballast replay threes.csv --high '('
 ! ballast: pattern '(' cannot be read beyond its character 1: missing closing parenthesis
+? 2
+
+$ ballast replay - threes.csv - <threes.csv
+! ballast: - is standard input, which can be read only once
+? 2
+$ ballast replay threes.csv --output threes.csv
+! ballast: --output threes.csv: that is one of the logs; choose another place
+? 2
+$ ballast replay - --report threes.csv <threes.csv
+! ballast: --report threes.csv: that is one of the logs; choose another place
+? 2
+$ ballast fit threes.csv --output ./threes.csv
+! ballast: --output ./threes.csv: that is one of the logs; choose another place
+? 2
+$ ballast replay threes.csv --report r.html --output r.html
+! ballast: --report r.html: that is where --output goes; choose another place
+? 2
+$ mkdir place; ballast replay threes.csv --report place
+! ballast: --report place: cannot write there: Is a directory; choose another place
+? 2
+$ ballast replay odd.csv --service-field path
+! ballast: 'odd.csv' is not in a format that is known; its first line is 'time,duration,path'; say what it is: haproxy, json, csv, or the log_format itself
 ? 2
 
 # Ctrl-C leaves nothing behind.
