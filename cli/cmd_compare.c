@@ -52,13 +52,8 @@ static int compare(const struct cli_setup *setup, struct bal_case *cases, struct
         return opened;
     for (size_t i = 0; i < setup->policies; i++)
         cases[i] = cli_setup_case(setup, i);
-    cli_catch_signals();
     struct cli_progress progress;
-    cli_progress_start(&progress, setup->quiet);
-    const struct bal_lab_options lab = {.threads = (unsigned)setup->threads,
-                                        .stop = &cli_stop,
-                                        .progress = cli_progress_show,
-                                        .progress_context = &progress};
+    const struct bal_lab_options lab = cli_setup_lab(setup, &progress);
     struct bal_error err = {0};
     const enum bal_code code = bal_lab_run(cases, setup->policies, &lab, results, &err);
     cli_progress_end(&progress);

@@ -3,7 +3,6 @@
 #include "commands.h"
 #include "setup.h"
 
-#include "ballast/figure.h"
 #include "ballast/number.h"
 #include "report/fluid_report.h"
 
@@ -24,7 +23,6 @@ enum {
 struct request {
     struct cli_setup setup; /* first: its setters take the whole */
     const char *from;
-    const char *figure;
     enum bal_rcpb_variant variant;
     double until, points, simulate, levels; /* NaN: not given */
     double *start;                          /* the state that `from` names */
@@ -70,13 +68,6 @@ static enum bal_code set_variant(void *into, const char *value, struct bal_error
     return bal_fail(err, BAL_E_UNKNOWN, "not one of constrained, high-memory, high-message");
 }
 
-static enum bal_code set_figure(void *into, const char *value, struct bal_error *err) {
-    if (bal_figure_format_of(value) == BAL_FIGURE_FORMATS)
-        return bal_fail(err, BAL_E_UNKNOWN, "the name must end in .svg, .png or .pdf");
-    ((struct request *)into)->figure = value;
-    return BAL_OK;
-}
-
 static const struct cli_option options[] = {
     {"load", "X", "arriving work over capacity (default 0.9); from 1 on the queues grow", cli_set_load},
     {"service", "LAW", "tabs: law of sizes, in phases: exp, erlang(K), hyper(C2), ... (default exp)",
@@ -95,7 +86,7 @@ static const struct cli_option options[] = {
     {"levels", "I", "show s_1 to s_I (default: those that matter)", set_levels},
     {"simulate", "N", "lay the path of a simulated system of N servers beside it", set_simulate},
     {"seed", "S", "of the simulation (default 1)", cli_set_seed},
-    {"figure", "FILE", "draw it, too: FILE.svg, FILE.png or FILE.pdf (needs gnuplot)", set_figure},
+    {"figure", "FILE", "draw it, too: FILE.svg, FILE.png or FILE.pdf (needs gnuplot)", cli_set_figure},
     CLI_OUTPUT_OPTIONS,
 };
 
@@ -317,9 +308,9 @@ static int print_paths(const struct request *request, const struct paths *paths,
             (struct bal_fluid_extra){states[i], power_row(paths, i), power_row(paths, 3 + i)};
     struct bal_error err = {0};
     report.levels = choose_levels(request, paths, paths->power ? DRAWN - 3 : DRAWN, level);
-    if (request->figure && bal_fluid_figure(&report, request->figure, &err)) {
+    if (request->setup.figure && bal_fluid_figure(&report, request->setup.figure, &err)) {
         cli_output_discard(output);
-        return cli_fail("--figure %s: %s", request->figure, err.text);
+        return cli_fail("--figure %s: %s", request->setup.figure, err.text);
     }
     const size_t most = request->setup.format != CLI_TEXT ? BAL_TAIL_LEVELS
                         : paths->power                    ? BESIDE / 2

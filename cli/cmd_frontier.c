@@ -2,7 +2,6 @@
 #include "commands.h"
 #include "setup.h"
 
-#include "ballast/figure.h"
 #include "report/frontier_report.h"
 
 #include <math.h>
@@ -17,7 +16,6 @@ struct request {
     double width, error;
     bool constant, map;
     double points;
-    const char *figure;
 };
 
 static enum bal_code set_low(void *into, const char *value, struct bal_error *err) {
@@ -61,13 +59,6 @@ static enum bal_code set_points(void *into, const char *value, struct bal_error 
     return cli_number(value, &range, &((struct request *)into)->points, err);
 }
 
-static enum bal_code set_figure(void *into, const char *value, struct bal_error *err) {
-    if (bal_figure_format_of(value) == BAL_FIGURE_FORMATS)
-        return bal_fail(err, BAL_E_UNKNOWN, "the name must end in .svg, .png or .pdf");
-    ((struct request *)into)->figure = value;
-    return BAL_OK;
-}
-
 static const struct cli_option options[] = {
     {"n", "N", "policy stealing: so many processors, as --servers", cli_set_servers},
     {"hosts", "K", "policy stealing: all generators on K processors, as --placement 'hosts(K)'", set_hosts},
@@ -79,7 +70,7 @@ static const struct cli_option options[] = {
     {"time", "T", "length of the longest runs, in time (slots) (default: by the model)", cli_set_time},
     {"map", NULL, "the critical constant at loads --from 0.1 --to 0.9", set_map},
     {"points", "K", "so many loads of the map (default 9)", set_points},
-    {"figure", "FILE", "draw the map, too: FILE.svg, FILE.png or FILE.pdf (needs gnuplot)", set_figure},
+    {"figure", "FILE", "draw the map, too: FILE.svg, FILE.png or FILE.pdf (needs gnuplot)", cli_set_figure},
     {"seed", "S", "another seed, other random numbers (default 1)", cli_set_seed},
     {"threads", "K", "threads to use (default: all processors); results do not depend on it",
      cli_set_threads},
@@ -150,8 +141,8 @@ static int draw_map(const struct request *request, const struct bal_frontier_que
     cli_progress_end(progress);
     const bool cut_short = code == BAL_E_STOPPED;
     const struct bal_frontier_chart chart = {question, load, frontier, count};
-    if (!code && request->figure)
-        code = bal_frontier_map_figure(&chart, request->figure, &err);
+    if (!code && request->setup.figure)
+        code = bal_frontier_map_figure(&chart, request->setup.figure, &err);
     if (code && !cut_short) {
         cli_output_discard(output);
         free(frontier);
@@ -187,13 +178,8 @@ static int answer(const struct request *request) {
     const int opened = cli_output_open(&output, setup->output);
     if (opened)
         return opened;
-    cli_catch_signals();
     struct cli_progress progress;
-    cli_progress_start(&progress, setup->quiet);
-    const struct bal_lab_options lab = {.threads = (unsigned)setup->threads,
-                                        .stop = &cli_stop,
-                                        .progress = cli_progress_show,
-                                        .progress_context = &progress};
+    const struct bal_lab_options lab = cli_setup_lab(setup, &progress);
     return (request->map ? draw_map : find)(request, &question, &lab, &progress, &output);
 }
 
@@ -213,7 +199,7 @@ static int check(struct request *request) {
                         "constant");
     if (request->map && (request->low <= 0 || request->high >= 1 || request->low >= request->high))
         return cli_fail("--from and --to: the loads of a map go up, above 0 and below 1");
-    if (request->figure && !request->map)
+    if (request->setup.figure && !request->map)
         return cli_fail("--figure: it draws the map; add --map");
     if (setup->load_given && (request->map || !request->constant))
         return cli_fail("--load: it is what is %s; leave it out", request->map ? "varied" : "sought");

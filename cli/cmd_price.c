@@ -62,13 +62,8 @@ static enum bal_code measure(const struct cli_setup *setup, const struct bal_cas
         if (code)
             return code;
     }
-    cli_catch_signals();
     struct cli_progress progress;
-    cli_progress_start(&progress, setup->quiet);
-    const struct bal_lab_options lab = {.threads = (unsigned)setup->threads,
-                                        .stop = &cli_stop,
-                                        .progress = cli_progress_show,
-                                        .progress_context = &progress};
+    const struct bal_lab_options lab = cli_setup_lab(setup, &progress);
     const enum bal_code code = bal_lab_run(cases, setup->policies, &lab, results, err);
     cli_progress_end(&progress);
     return code;
@@ -149,13 +144,8 @@ static int search(struct request *request) {
     if (opened)
         return opened;
     const struct bal_case c = cli_setup_case(setup, 0);
-    cli_catch_signals();
     struct cli_progress progress;
-    cli_progress_start(&progress, setup->quiet);
-    const struct bal_lab_options lab = {.threads = (unsigned)setup->threads,
-                                        .stop = &cli_stop,
-                                        .progress = cli_progress_show,
-                                        .progress_context = &progress};
+    const struct bal_lab_options lab = cli_setup_lab(setup, &progress);
     struct bal_offers *offers;
     struct bal_error err = {0};
     const enum bal_code code = bal_price_search(&c, &wish, &lab, &offers, &err);

@@ -318,13 +318,8 @@ static void print_json(const struct answer *answer, FILE *out) {
 static int simulate(struct answer *answer) {
     const struct request *request = answer->request;
     const struct cli_setup *setup = &request->setup;
-    cli_catch_signals();
     struct cli_progress progress;
-    cli_progress_start(&progress, setup->quiet);
-    const struct bal_lab_options lab = {.threads = (unsigned)setup->threads,
-                                        .stop = &cli_stop,
-                                        .progress = cli_progress_show,
-                                        .progress_context = &progress};
+    const struct bal_lab_options lab = cli_setup_lab(setup, &progress);
     const struct bal_run run = {.seed = (uint64_t)setup->seed, .time = cli_setup_time(setup), .warmup = NAN};
     struct bal_error err = {0};
     const enum bal_code code =

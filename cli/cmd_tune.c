@@ -2,7 +2,6 @@
 #include "commands.h"
 #include "setup.h"
 
-#include "ballast/figure.h"
 #include "report/tune_report.h"
 
 #include <math.h>
@@ -12,7 +11,6 @@ struct request {
     struct cli_setup setup;   /* first: its setters take the whole */
     double shortest, longest; /* NaN: not given */
     double points;
-    const char *figure;
 };
 
 static const struct cli_range time_range = {1e-6, 1e9, false, "a time above 0 (to 1G), such as 10"};
@@ -30,13 +28,6 @@ static enum bal_code set_points(void *into, const char *value, struct bal_error 
     return cli_number(value, &range, &((struct request *)into)->points, err);
 }
 
-static enum bal_code set_figure(void *into, const char *value, struct bal_error *err) {
-    if (bal_figure_format_of(value) == BAL_FIGURE_FORMATS)
-        return bal_fail(err, BAL_E_UNKNOWN, "the name must end in .svg, .png or .pdf");
-    ((struct request *)into)->figure = value;
-    return BAL_OK;
-}
-
 static const struct cli_option options[] = {
     {"servers", "FLEET", "a number, or COUNTxSPEED,... (default 100)", cli_set_servers},
     {"load", "X", "arriving work over capacity (default 0.3)", cli_set_load},
@@ -50,7 +41,8 @@ static const struct cli_option options[] = {
     {"to", "T", "longest (default: a hundred set-up times)", set_longest},
     {"points", "K", "standby times between them, evenly on a logarithmic scale (default 13)", set_points},
     CLI_RUN_OPTIONS,
-    {"figure", "FILE", "draw the frontier, too: FILE.svg, FILE.png or FILE.pdf (needs gnuplot)", set_figure},
+    {"figure", "FILE", "draw the frontier, too: FILE.svg, FILE.png or FILE.pdf (needs gnuplot)",
+     cli_set_figure},
     CLI_OUTPUT_OPTIONS,
 };
 
@@ -66,9 +58,9 @@ static double time_of(const struct request *request) {
 static int print(const struct request *request, const struct bal_tuning *tuning,
                  const struct bal_tuned *tuned, bool cut_short, struct cli_output *output) {
     struct bal_error err = {0};
-    if (request->figure && !cut_short && bal_tune_figure(tuning, tuned, request->figure, &err)) {
+    if (request->setup.figure && !cut_short && bal_tune_figure(tuning, tuned, request->setup.figure, &err)) {
         cli_output_discard(output);
-        return cli_fail("--figure %s: %s", request->figure, err.text);
+        return cli_fail("--figure %s: %s", request->setup.figure, err.text);
     }
     if (request->setup.format == CLI_JSON)
         bal_tune_json(tuning, tuned, output->stream);
@@ -102,13 +94,8 @@ static int tune(const struct request *request) {
     const int opened = cli_output_open(&output, setup->output);
     if (opened)
         return opened;
-    cli_catch_signals();
     struct cli_progress progress;
-    cli_progress_start(&progress, setup->quiet);
-    const struct bal_lab_options lab = {.threads = (unsigned)setup->threads,
-                                        .stop = &cli_stop,
-                                        .progress = cli_progress_show,
-                                        .progress_context = &progress};
+    const struct bal_lab_options lab = cli_setup_lab(setup, &progress);
     struct bal_tuned tuned;
     struct bal_error err = {0};
     const enum bal_code code = bal_tune(&tuning, &lab, &tuned, &err);

@@ -1,5 +1,7 @@
 #include "setup.h"
 
+#include "ballast/figure.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -230,6 +232,13 @@ enum bal_code cli_set_output(void *into, const char *value, struct bal_error *er
     return BAL_OK;
 }
 
+enum bal_code cli_set_figure(void *into, const char *value, struct bal_error *err) {
+    if (bal_figure_format_of(value) == BAL_FIGURE_FORMATS)
+        return bal_fail(err, BAL_E_UNKNOWN, "the name must end in .svg, .png or .pdf");
+    ((struct cli_setup *)into)->figure = value;
+    return BAL_OK;
+}
+
 enum bal_code cli_set_quiet(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
     ((struct cli_setup *)into)->quiet = true;
@@ -309,4 +318,13 @@ struct bal_case cli_setup_case(const struct cli_setup *setup, size_t policy) {
         .replications = (unsigned)setup->replications,
         .precision = setup->precision,
     };
+}
+
+struct bal_lab_options cli_setup_lab(const struct cli_setup *setup, struct cli_progress *progress) {
+    cli_catch_signals();
+    cli_progress_start(progress, setup->quiet);
+    return (struct bal_lab_options){.threads = (unsigned)setup->threads,
+                                    .stop = &cli_stop,
+                                    .progress = cli_progress_show,
+                                    .progress_context = progress};
 }

@@ -21,6 +21,7 @@ struct cli_setup {
     enum bal_engine engine;
     enum cli_format format;
     const char *output;
+    const char *figure; /* a file to draw into; NULL: none */
     bool quiet;
 };
 
@@ -36,6 +37,9 @@ double cli_setup_time(const struct cli_setup *setup);
 
 /* The case of one of its policies. */
 struct bal_case cli_setup_case(const struct cli_setup *setup, size_t policy);
+
+/* Catches signals, starts the progress bar, and says how the lab is to run; the caller ends the progress. */
+struct bal_lab_options cli_setup_lab(const struct cli_setup *setup, struct cli_progress *progress);
 
 #define CLI_MODEL_OPTIONS                                                                                    \
     {"servers", "FLEET", "a number, or COUNTxSPEED,...: 100 or 50x1,50x10 (default 100)", cli_set_servers},  \
@@ -128,6 +132,7 @@ enum bal_code cli_set_threads(void *into, const char *value, struct bal_error *e
 enum bal_code cli_set_engine(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_format(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_output(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_figure(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_quiet(void *into, const char *value, struct bal_error *err);
 
 #endif
