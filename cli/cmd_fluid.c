@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "setup.h"
 
+#include "ballast/figure.h"
 #include "ballast/number.h"
 #include "report/fluid_report.h"
 
