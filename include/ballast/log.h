@@ -89,8 +89,8 @@ struct bal_log_summary {
     bool spread;                /* times were whole seconds */
     double resolution;          /* of the times, in seconds: 1, 0.001, ... */
     bool truncated;             /* a compressed file ends too early */
-    /* Lines whose time is more than a second before that of an earlier one of their file. Counted where a time
-     * is the end of a request, as servers write their lines then: beginnings need not be in order. */
+    /* Lines whose time is more than a second before that of an earlier one of their file. Counted where times
+     * are ends of requests, as servers write their lines then: beginnings need not be in order. */
     uint64_t backwards;
     size_t examples;
     struct bal_log_example example[BAL_LOG_EXAMPLES];

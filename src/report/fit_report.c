@@ -140,7 +140,10 @@ static void print_chains(const struct bal_law *law, FILE *out) {
 static void print_law(const struct bal_fit_report *report, FILE *out) {
     char text[BAL_LAW_TEXT];
     bal_law_print(&report->model.size, text, sizeof text);
-    fprintf(out, "\n\u25c0 %s: %s\n", report->forced ? "as asked" : "the least bic",
+    fprintf(out, "\n\u25c0 %s: %s\n",
+            report->forced                                 ? "as asked"
+            : isnan(report->fits->fit[report->chosen].bic) ? "the only one"
+                                                           : "the least bic",
             bal_fit_method_table[report->chosen].meaning);
     if (report->model.size.kind == BAL_LAW_PHASE)
         print_chains(&report->model.size, out);

@@ -94,13 +94,15 @@ static void put_workload(const struct bal_fit_report *report, FILE *out) {
     const struct bal_fit_arrivals *arrivals = report->arrivals;
     char service[BAL_LAW_TEXT], curve[BAL_CURVE_TEXT], first[BAL_TIME_TEXT];
     bal_law_print(&report->model.size, service, sizeof service);
-    fprintf(
-        out,
-        "workload:\n"
-        "  # in seconds; squared coefficient of variation %.4g, of the log %.4g; the distribution functions\n"
-        "  # differ by %.4g at most\n"
-        "  service:",
-        fit->c2, report->fits->c2, isnan(fit->distance) ? 0 : fit->distance);
+    fputs("workload:\n", out);
+    if (isnan(fit->distance))
+        fputs("  # in seconds; the sizes of the log differ no more than they were measured\n", out);
+    else
+        fprintf(out,
+                "  # in seconds; squared coefficient of variation %.4g, of the log %.4g; the distribution\n"
+                "  # functions differ by %.4g at most\n",
+                fit->c2, report->fits->c2, fit->distance);
+    fputs("  service:", out);
     put_folded(service, out);
     if (report->model.classes)
         fprintf(out, "  high: %.6g\n", report->model.high);

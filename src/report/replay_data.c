@@ -189,6 +189,7 @@ static void json_target(struct json *json, const struct bal_replay_report *repor
     bal_json_open(json, "target", '{');
     bal_json_text(json, "metric", bal_target_name(report->target));
     bal_json_number(json, "seconds", report->target->seconds);
+    bal_json_number(json, "without_waiting", report->sizing[0].best); /* the same for all policies */
     bal_json_open(json, "policies", '[');
     for (size_t k = 0; k < report->count; k++) {
         const struct bal_sizing *sizing = &report->sizing[order[k]];

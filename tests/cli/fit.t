@@ -50,8 +50,8 @@ $ cut -c 1-100 day.yaml
 | fleet:
 |   servers: 4
 | workload:
-|   # in seconds; squared coefficient of variation 9.974, of the log 9.917; the distribution functions
-|   # differ by 0.0008531 at most
+|   # in seconds; squared coefficient of variation 9.974, of the log 9.917; the distribution
+|   # functions differ by 0.0008531 at most
 |   service: "hyper(0.899558719,2.505443,0.100441281,0.09974938)"
 |   # arrivals in 96 bins of 899.9 s over their mean; times are seconds since
 |   # 2023-11-14 22:13:19 UTC
@@ -111,8 +111,8 @@ $ sed -n '/^fleet:/,/^  # arrivals/p' forced.yaml
 |   servers: 2
 |   slots: 2
 | workload:
-|   # in seconds; squared coefficient of variation 15.6, of the log 9.917; the distribution functions
-|   # differ by 0.09314 at most
+|   # in seconds; squared coefficient of variation 15.6, of the log 9.917; the distribution
+|   # functions differ by 0.09314 at most
 |   service: "lognormal(15.59962,1.365978)"
 |   # arrivals in 96 bins of 899.9 s over their mean; times are seconds since
 

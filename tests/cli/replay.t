@@ -100,8 +100,9 @@ $ jq -c '.log.jobs, .spec, .demand.busiest' json
 $ jq -c '.results[] | [.policy, .response.mean, .waiting_probability, .power.kwh, .jobs, .replications]' json
 | ["jsq",0.9000000000000027,0,0.01615500000000004,1500,5]
 | ["tabs",0.9000000000000027,0,0.016155000000000124,1500,5]
-$ jq -c '.target.metric, .target.policies[]' json
+$ jq -c '.target.metric, .target.without_waiting, .target.policies[]' json
 | "p99"
+| 0.8999648437500027
 | {"policy":"jsq","outcome":"found","servers":3,"load":0.9090909090909118,"value":0.9068359375000027,"one_fewer":35.550000000000104,"kwh":0.01615500000000004,"watts":194.05405405405455,"fleets_tried":3}
 | {"policy":"tabs","outcome":"found","servers":3,"load":0.9090909090909118,"value":0.9068359375000027,"one_fewer":40.35750000000012,"kwh":0.016155000000000124,"watts":194.0540540540555,"fleets_tried":3}
 $ jq -c '.history | .first, (.rate | length), (.policies[] | [.policy, (.p99 | length), .watts[0]])' json
@@ -170,14 +171,14 @@ $ ballast replay twice.csv --servers 6 --policy jsq --time-field time:end --form
 | 297
 
 # Lines that were skipped, in one line each.
-$ (cat threes.csv; echo 1,2,3,4; printf '1772409700.5,-,/%0150d\n' 7; printf '\1\2\n'; printf 1772409) >odd.csv
+$ (cat threes.csv; printf '1772409700.5,-,/%0150d\n' 7; printf '\1\2\n'; printf 1772409) >odd.csv
 $ ballast replay odd.csv --servers 3 --policy jsq --time-field time:start | sed -n '/^skipped/,/^span/p'
 | skipped  3 lines: 1 (no service time, or not one), 1 (binary), 1 (cut off at the end of the
 |          file)
-|          odd.csv:303: 1772409700.5,-,/000000000000000000 ... 0000000000000000000000000000000007
-|          odd.csv:304: ..
-|          odd.csv:305: 1772409
-| span     1970-01-01 00:00:01 to 2026-03-02 00:01:39 UTC
+|          odd.csv:302: 1772409700.5,-,/000000000000000000 ... 0000000000000000000000000000000007
+|          odd.csv:303: ..
+|          odd.csv:304: 1772409
+| span     2026-03-02 00:00:00 to 2026-03-02 00:01:39 UTC
 
 # Patterns that tell nothing apart.
 $ ballast replay threes.csv --servers 3 --policy jsq --high '^/cart' >text
@@ -262,8 +263,8 @@ $ ballast replay threes.csv --report r.html --output r.html
 $ mkdir place; ballast replay threes.csv --report place
 ! ballast: --report place: cannot write there: Is a directory; choose another place
 ? 2
-$ ballast replay odd.csv --service-field path
-! ballast: 'odd.csv' is not in a format that is known; its first line is 'time,duration,path'; say what it is: haproxy, json, csv, or the log_format itself
+$ ballast replay odd.csv --log-format csv --service-field path
+! ballast: no line of these logs gives a job; 301 skipped (no service time, or not one), the first being odd.csv:2: 1772409600.001,0.9,/checkout; see --log-format, --time-field and --service-field
 ? 2
 
 # Ctrl-C leaves nothing behind.
