@@ -2,7 +2,9 @@
 #include "commands.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct cli_command *const cli_commands[] = {
@@ -37,7 +39,16 @@ static int run(int argc, char **argv) {
     return command->run(command, argc - 1, argv + 1);
 }
 
+/* Where a standard stream is closed its number must not go to a file that is opened later: what is printed
+ * would end there. Opened the wrong way round, it still refuses to be used. */
+static void keep_streams_apart(void) {
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+            abort();
+}
+
 int main(int argc, char **argv) {
+    keep_streams_apart();
     setlocale(LC_CTYPE, "");
     const int status = run(argc, argv);
     /* What was printed must have arrived. A command that failed has said so itself. */

@@ -55,7 +55,7 @@ struct bal_log_options {
     X(MALFORMED, "not in the format")                                                                        \
     X(NO_TIME, "no time, or not one")                                                                        \
     X(NO_SERVICE, "no service time, or not one")                                                             \
-    X(ZERO, "service time 0")                                                                                \
+    X(ZERO, "service time 0, in steps above 10 ms")                                                          \
     X(TOO_LONG, "longer than 1 MiB")                                                                         \
     X(BINARY, "binary")                                                                                      \
     X(TRUNCATED, "cut off at the end of the file")
@@ -82,7 +82,9 @@ struct bal_log_example {
 struct bal_log_summary {
     uint64_t lines, jobs, bytes; /* bytes: after decompression */
     uint64_t skipped[BAL_LOG_REASON_COUNT];
-    uint64_t empty;             /* blank lines, comments, the header of csv: not counted as skipped */
+    uint64_t zeros;   /* jobs whose service time is told as 0: they get a quarter of the last digit's step */
+    double zero_most; /* the largest such quarter, in seconds */
+    uint64_t empty;   /* blank lines, comments, the header of csv: not counted as skipped */
     char format[BAL_LOG_NAME];  /* of the last file: "haproxy", "nginx: combined $request_time" */
     char service[BAL_LOG_NAME]; /* the field that was used, with its unit: "$upstream_response_time (s)" */
     char time[BAL_LOG_NAME];    /* "$msec (end of the request; $request_time is subtracted)" */

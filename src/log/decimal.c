@@ -112,8 +112,17 @@ static const char *skip_blanks(const char *text, const char *end) {
     return text;
 }
 
+/* What the last digit of a number stands for. */
+static int64_t step_of(const char *text, const char *end, int power, int64_t factor) {
+    const char *point = memchr(text, '.', (size_t)(end - text));
+    for (const char *at = point ? point + 1 : end; at < end && is_digit(*at); at++)
+        power--;
+    return power > 0 ? (int64_t)power_of_ten[power] * factor : 1;
+}
+
 /* One number with its unit, added to *sum. Returns where it ends, NULL when it is none. */
-static const char *add_number(const char *text, const char *end, int power, int64_t *sum, bool *has_unit) {
+static const char *add_number(const char *text, const char *end, int power, int64_t *sum, int64_t *step,
+                              bool *has_unit) {
     struct bal_log_decimal decimal;
     const char *at = bal_log_decimal_read(text, end, &decimal);
     if (!at)
@@ -125,19 +134,23 @@ static const char *add_number(const char *text, const char *end, int power, int6
     if (!bal_log_decimal_scale(&decimal, power, &value) || __builtin_mul_overflow(value, factor, &value) ||
         __builtin_add_overflow(*sum, value, sum) || *sum >= VALUE_MOST)
         return NULL;
+    if (*sum == 0) { /* nobody asks otherwise */
+        const int64_t own = step_of(text, at, power, factor);
+        *step = *step && *step < own ? *step : own;
+    }
     return *has_unit ? after : at;
 }
 
-bool bal_log_duration_read(struct bal_log_span span, int unit, int64_t *nanoseconds) {
+bool bal_log_duration_read(struct bal_log_span span, int unit, int64_t *nanoseconds, int64_t *step) {
     const char *end = span.text + span.length;
-    int64_t sum = 0;
+    int64_t sum = 0, last = 0;
     bool any = false;
     for (const char *at = skip_blanks(span.text, end);;) {
         bool has_unit = false;
         if (at < end && *at == '-' && (at + 1 == end || !(is_digit(at[1]) || at[1] == '.'))) {
             at++;
         } else {
-            if (!(at = add_number(at, end, unit, &sum, &has_unit)))
+            if (!(at = add_number(at, end, unit, &sum, &last, &has_unit)))
                 return false;
             any = true;
         }
@@ -150,5 +163,6 @@ bool bal_log_duration_read(struct bal_log_span span, int unit, int64_t *nanoseco
             return false;
     }
     *nanoseconds = sum;
+    *step = last;
     return any;
 }

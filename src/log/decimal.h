@@ -25,7 +25,8 @@ bool bal_log_decimal_scale(const struct bal_log_decimal *decimal, int power, int
 
 /* A length of time: a number in the given unit or with one of its own ("12ms", "0.5s", "1m2.5s"). Of a list
  * of tries as nginx writes it ("0.010, 0.020 : 0.500", "-" for one without an answer) it is the sum. False
- * when there is no such time, as for "-", "" and "-1". */
-bool bal_log_duration_read(struct bal_log_span span, int unit, int64_t *nanoseconds);
+ * when there is no such time, as for "-", "" and "-1". *step is what the last digit of a time 0 stands
+ * for, of the finest if there are several. */
+bool bal_log_duration_read(struct bal_log_span span, int unit, int64_t *nanoseconds, int64_t *step);
 
 #endif

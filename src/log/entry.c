@@ -4,6 +4,9 @@
 
 #include <strings.h>
 
+/* A time 0 that is told in steps of more than 10 ms says nothing. */
+static const int64_t ZERO_STEP_MOST = 10000000;
+
 enum { OF_NAME = -1 }; /* the unit is told by the name's ending, and is seconds when it is not */
 
 struct usual {
@@ -340,15 +343,20 @@ enum bal_log_reason bal_log_entry_read(const struct bal_log_format *format,
     entry->service_text = service;
     if (!time.text || !bal_log_clock_read(clock, time, &entry->time, &entry->decimals))
         return BAL_LOG_NO_TIME;
-    if (!service.text || !bal_log_duration_read(service, binding->service_unit, &entry->service))
+    int64_t step;
+    if (!service.text || !bal_log_duration_read(service, binding->service_unit, &entry->service, &step))
         return BAL_LOG_NO_SERVICE;
-    if (entry->service == 0)
+    entry->zero = entry->service == 0;
+    if (entry->zero && step > ZERO_STEP_MOST)
         return BAL_LOG_ZERO;
+    if (entry->zero) /* what is rounded to 0 lies between 0 and half a step */
+        entry->service = step >= 4 ? step / 4 : 1;
     entry->before = 0;
     entry->guessed = false;
     if (binding->at_end) {
         const struct bal_log_span took = fields[binding->took];
-        entry->guessed = !took.text || !bal_log_duration_read(took, binding->took_unit, &entry->before);
+        entry->guessed =
+            !took.text || !bal_log_duration_read(took, binding->took_unit, &entry->before, &step);
         if (entry->guessed)
             entry->before = entry->service;
     }

@@ -28,6 +28,7 @@ struct bal_log_entry {
     int64_t time;              /* as it stands in the log */
     int decimals;              /* of its seconds */
     int64_t service;           /* > 0 */
+    bool zero;                 /* the log says 0: less than it can tell */
     int64_t before;            /* from the arrival to that time; 0 when it is that of the arrival */
     bool guessed;              /* how long the request took is not said: the service time stands for it */
     struct bal_log_span class; /* the text that tells the class; NULL when there is none */

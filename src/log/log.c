@@ -88,6 +88,11 @@ static enum bal_code add(struct reader *reader, const struct bal_log_entry *entr
             return code;
     }
     reader->summary->jobs++;
+    if (entry->zero) {
+        const double size = (double)job.size / (double)BAL_LOG_SECOND;
+        reader->summary->zeros++;
+        reader->summary->zero_most = size > reader->summary->zero_most ? size : reader->summary->zero_most;
+    }
     return bal_trace_add(reader->trace, &job, err);
 }
 

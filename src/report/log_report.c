@@ -70,6 +70,12 @@ void bal_log_summary_text(const struct bal_log_summary *summary, const struct ba
     bal_head_line(out, "time", "%s%s", summary->time,
                   summary->spread ? "; whole seconds: arrivals are spread at random within theirs" : "");
     bal_head_line(out, "service", "%s", summary->service);
+    if (summary->zeros > 0) {
+        char size[BAL_TIME_TEXT];
+        bal_time_length(summary->zero_most, size);
+        bal_head_line(out, "", "%" PRIu64 " job%s of service time 0 %s taken as %s", summary->zeros,
+                      summary->zeros == 1 ? "" : "s", summary->zeros == 1 ? "is" : "are", size);
+    }
     print_skipped(summary, out);
     if (summary->truncated)
         bal_head_line(out, "", "a compressed file ends too early: its end is missing");
@@ -109,6 +115,7 @@ void bal_log_summary_json(struct json *json, const char *key, const struct bal_l
     bal_json_text(json, "format", summary->format);
     bal_json_text(json, "time", summary->time);
     bal_json_text(json, "service", summary->service);
+    bal_json_count(json, "zeros", summary->zeros);
     bal_json_bool(json, "spread", summary->spread);
     bal_json_number(json, "resolution", summary->resolution);
     bal_json_bool(json, "truncated", summary->truncated);

@@ -38,21 +38,22 @@ void bal_fit_sample_add(struct bal_fit_sample *sample, int64_t nanoseconds) {
     sample->sum += x;
     sample->square += x * x;
     int64_t rest = nanoseconds;
-    for (unsigned i = 0; i < BAL_FIT_DIVISORS; i++) {
-        sample->divisible[i]++;
-        if (rest % 10 != 0)
-            break;
+    unsigned tens = 0;
+    for (; tens + 1 < BAL_FIT_DIVISORS && rest % 10 == 0; tens++)
         rest /= 10;
-    }
+    /* A quarter of a power of ten is what a log calls 0 (ballast/log.h) and tells nothing of the others. */
+    if (rest != 25)
+        for (unsigned i = 0; i <= tens; i++)
+            sample->divisible[i]++;
     const unsigned cell = cell_of((uint64_t)nanoseconds);
     sample->count[cell]++;
     sample->total[cell] += x;
 }
 
 double bal_fit_resolution(const struct bal_fit_sample *sample) {
-    const uint64_t needed = sample->jobs - sample->jobs / 1000;
+    const uint64_t needed = sample->divisible[0] - sample->divisible[0] / 1000;
     double resolution = 1;
-    for (unsigned i = 1; i < BAL_FIT_DIVISORS && sample->divisible[i] >= needed; i++)
+    for (unsigned i = 1; i < BAL_FIT_DIVISORS && needed > 0 && sample->divisible[i] >= needed; i++)
         resolution *= 10;
     return resolution / second;
 }
@@ -75,6 +76,10 @@ size_t bal_fit_cells(const struct bal_fit_sample *sample, struct bal_fit_cell *c
                                     .high = rounded_edge(i + 1, resolution),
                                     .mean = sample->total[i] / weight,
                                     .weight = weight};
+        if (next.mean < resolution / 2) { /* rounded to 0 */
+            next.low = 0;
+            next.high = resolution / 2;
+        }
         /* the odd size that is no multiple may lie in a cell without one */
         if (!(next.low < next.high) || !(next.mean > next.low && next.mean < next.high)) {
             next.low = edge_of(i) / second;

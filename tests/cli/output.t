@@ -55,3 +55,8 @@ $ ballast --version >/dev/full
 ! ballast: cannot write to standard output: No space left on device
 ? 2
 $ test -c /dev/full
+
+# A closed output is an error, and nothing else is written in its place.
+$ ballast compare --servers 2 --jobs 1k --replications 2 --policy random --quiet >&-
+! ballast: cannot write the results to standard output: Bad file descriptor
+? 2

@@ -381,9 +381,14 @@ static void accounts_for_skipped_lines(void **state) {
     /* of each reason two are shown, and of a line that does not fit both ends */
     r = read_text(COMBINED " 0.250\n" COMBINED " 0.000\n" COMBINED " 0.000\n" COMBINED " 0.000\nx\n",
                   &(struct bal_log_options){0});
-    assert_int_equal(r->summary.skipped[BAL_LOG_ZERO], 3);
-    assert_int_equal(r->summary.examples, 3);
-    assert_int_equal(r->summary.example[2].line, 5);
+    assert_int_equal(r->summary.examples, 1);
+    assert_int_equal(r->summary.example[0].line, 5);
+    /* 0.000 is less than half a millisecond: a job all the same, of a quarter */
+    assert_int_equal(r->summary.skipped[BAL_LOG_ZERO], 0);
+    assert_int_equal(r->summary.zeros, 3);
+    assert_true(r->summary.zero_most == 0.25e-3);
+    assert_int_equal(r->summary.jobs, 4);
+    assert_int_equal(r->job[0].size + r->job[1].size + r->job[2].size + r->job[3].size, S / 4 + 3 * S / 4000);
     r = read_text(
         "arrival,duration,text\n1.5,1,x\n1.5,0,begins here and goes on beyond what can be shown of it,"
         " since nobody wants to see all of a line that has nothing of interest before it ends\n",
@@ -527,7 +532,7 @@ static void refuses_files(void **state) {
                  "known as apache");
     /* Half of the lines are not enough. */
     assert_fails(read_text(COMBINED " 0.250\nno\n", &options), BAL_E_FORMAT, "not in a format");
-    assert_int_equal(read_text(COMBINED " 0.250\nno\n" COMBINED " 0.000\n", &options)->jobs, 1);
+    assert_int_equal(read_text(COMBINED " 0.250\nno\n" COMBINED " 0.000\n", &options)->jobs, 2);
 
     const char *const empty[] = {"", "\n", "# nothing\n\n", "\xef\xbb\xbf", "time,duration\n"};
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {

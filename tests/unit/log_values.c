@@ -79,11 +79,41 @@ static void reads_durations(void **state) {
         {"100000000000000h", BAL_LOG_S, -1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        int64_t value = -1;
-        if (!bal_log_duration_read(span(cases[i].text), cases[i].unit, &value))
+        int64_t value = -1, step;
+        if (!bal_log_duration_read(span(cases[i].text), cases[i].unit, &value, &step))
             value = -1;
         if (value != cases[i].wanted)
             fail_msg("'%s' is %lld, not %lld", cases[i].text, (long long)value, (long long)cases[i].wanted);
+    }
+}
+
+/* What the last digit of a 0 stands for. */
+static void tells_the_step_of_zeros(void **state) {
+    (void)state;
+    const struct {
+        const char *text;
+        int unit;
+        int64_t wanted;
+    } cases[] = {
+        {"0.000", BAL_LOG_S, MS},
+        {"0", BAL_LOG_S, 1000 * MS},
+        {"0", BAL_LOG_MS, MS},
+        {"0", BAL_LOG_US, 1000},
+        {"0", BAL_LOG_NS, 1},
+        {"0.0000000000", BAL_LOG_S, 1},
+        {"0.00ms", BAL_LOG_S, MS / 100},
+        {"0.0, 0.000", BAL_LOG_S, MS},
+        {"0.000, 0.0", BAL_LOG_S, MS},
+        {"-, 0.000", BAL_LOG_S, MS},
+        {"0m", BAL_LOG_S, 60 * 1000 * MS},
+        {".0", BAL_LOG_MS, MS / 10},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t value = -1, step = -1;
+        assert_true(bal_log_duration_read(span(cases[i].text), cases[i].unit, &value, &step));
+        assert_int_equal(value, 0);
+        if (step != cases[i].wanted)
+            fail_msg("'%s': %lld, not %lld", cases[i].text, (long long)step, (long long)cases[i].wanted);
     }
 }
 
@@ -186,6 +216,7 @@ static void knows_the_calendar(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_durations),
+        cmocka_unit_test(tells_the_step_of_zeros),
         cmocka_unit_test(reads_times),
         cmocka_unit_test(knows_the_calendar),
     };
