@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 60
 # On a system that scripts/setup does not know, install the packages by hand and use SETUP=true.
 SETUP ?= scripts/setup
 
-.PHONY: all demo test bench install lint format golden fuzz clean help
+.PHONY: all demo demo-replay test bench install lint format golden fuzz clean help
 
 all:
 	@$(SETUP) build
@@ -13,6 +13,12 @@ all:
 
 demo: all
 	@build/ballast compare
+
+# Half an hour of an invented shop: which policy it wants, and how many servers.
+demo-replay: all
+	@$(CC) -O2 -Iinclude -o build/make_log examples/make_log.c build/src/libballast.a -lm
+	@build/make_log --lines=300000 --servers=20 --load=0.5 >build/access.log
+	@build/ballast replay build/access.log --target p99=2s
 
 test:
 	@$(SETUP) build test
@@ -51,6 +57,7 @@ clean:
 help:
 	@echo 'make                  build the program, build/ballast, and the library'
 	@echo 'make demo             build and compare every policy on one fleet (seconds)'
+	@echo 'make demo-replay      make an access log of an invented shop and replay it (seconds)'
 	@echo 'make test             build and run all tests, also under the sanitizers and valgrind (minutes)'
 	@echo 'make bench            measure the speed of the engines'
 	@echo 'make install          install under PREFIX (now $(PREFIX)); DESTDIR is honoured'

@@ -171,6 +171,11 @@ static int run(const struct cli_command *command, int argc, char **argv) {
         return status;
     if (request.setup.model.clock == BAL_CLOCK_SLOTTED)
         return cli_fail("--slotted: prices are those of continuous time");
+    /* What is proved of messages and memory, and what theory says when it looks for the cheapest. */
+    const struct bal_model *model = &request.setup.model;
+    if (model->slots > 1 || model->steal.kind != BAL_STEAL_NONE)
+        return cli_fail("--%s: prices are those of servers that work on one job at a time and do not steal",
+                        model->slots > 1 ? "slots" : "steal");
     if (!isnan(request.wish.waiting))
         return search(&request);
     if (!isnan(request.wish.messages) || !isnan(request.wish.memory_bits))

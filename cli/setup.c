@@ -271,6 +271,11 @@ int cli_setup_check(struct cli_setup *setup) {
         return cli_fail("--service: in slotted time every job is one unit of capacity; leave it out");
     if (setup->model.clock == BAL_CLOCK_CONTINUOUS && setup->placement_given)
         return cli_fail("--placement: generators of jobs need slotted time; add --slotted");
+    const bool steals = setup->model.steal.kind != BAL_STEAL_NONE;
+    if (setup->model.others && !steals)
+        return cli_fail("--victims: nobody steals; add --steal, such as --steal half");
+    if (setup->model.clock == BAL_CLOCK_SLOTTED && steals && setup->batch_given)
+        return cli_fail("--batch: where servers steal in slotted time, jobs come from generators; leave it out");
     if (!setup->load_given) /* a batch with a mean of its own says what the load is */
         bal_model_set_load(&setup->model);
     if (bal_model_check(&setup->model, &err))

@@ -139,7 +139,7 @@ struct bal_run {
     bool plain;               /* no index and no specialised loop: the slow twin that tests compare with */
     const volatile int *stop; /* when set and not 0, the trial ends early with BAL_E_STOPPED; may be NULL */
     const uint32_t *initial;  /* jobs at each server at time 0, which is when they arrived; NULL: none. There
-                               * must  be a queue at each server */
+                               * must be a queue at each server */
     /* continuous time only: */
     struct bal_path *path; /* filled in on the way; may be NULL */
     /* event engine only: */

@@ -140,16 +140,20 @@ static void recount_work(struct event *event, uint32_t server, double now, uint3
         add_work(event, server, now, bal_queues_at(&system->queues, server, words, k)[LEFT].real);
 }
 
+/* When the service in a slot ends, or that of a server of one slot. */
+FOLDED void set_completion(struct event *event, uint32_t id, double time) {
+    if (event->completions.place[id] == BAL_HEAP_ABSENT)
+        bal_heap_insert(&event->completions, id, time);
+    else
+        bal_heap_change(&event->completions, id, time);
+}
+
 /* The job at the front of the queue in service is worked on from now on. */
 FOLDED void work_on(struct event *event, double now, uint32_t server, const union bal_word *item,
                     unsigned features) {
-    const double end = now + duration(event, server, item[LEFT].real);
     if (features & LANED)
         event->since[server] = now;
-    if (event->completions.place[server] == BAL_HEAP_ABSENT)
-        bal_heap_insert(&event->completions, server, end);
-    else
-        bal_heap_change(&event->completions, server, end);
+    set_completion(event, server, now + duration(event, server, item[LEFT].real));
 }
 
 /* A low job is interrupted: it keeps what is left of its work. */
@@ -175,11 +179,7 @@ FOLDED void begin_in_slot(struct event *event, double now, uint32_t server, uint
     else
         system->tally.all.immediate++;
     tally_work_up(&system->tally, now);
-    const double end = now + duration(event, server, item[LEFT].real);
-    if (event->completions.place[slot] == BAL_HEAP_ABSENT)
-        bal_heap_insert(&event->completions, slot, end);
-    else
-        bal_heap_change(&event->completions, slot, end);
+    set_completion(event, slot, now + duration(event, server, item[LEFT].real));
 }
 
 /* A job comes to a server: into a slot, if one is free, else into the queue. */
@@ -462,8 +462,8 @@ FOLDED enum bal_code next_arrival(struct event *event, double now, double *next,
         return BAL_OK;
     }
     const enum bal_code code = bal_trace_next(event->cursor, &event->recorded, event->err);
-    *next =
-        event->recorded.size > 0 ? (double)(event->recorded.time - event->first) * event->seconds : INFINITY;
+    const uint64_t since = (uint64_t)event->recorded.time - (uint64_t)event->first; /* may be above 2^63 */
+    *next = event->recorded.size > 0 ? (double)since * event->seconds : INFINITY;
     return code;
 }
 

@@ -310,8 +310,7 @@ enum bal_code bal_system_drained(struct system *system, double now) {
 
 /* A server reports at most twice for each job that starts it: when it has run out of work or has been set up,
  * and when it switches off. With slots it reports at most once for each job that leaves it, besides. One that
- * begins standing by switches off once for free, and one that begins in
- * set-up has two reports for free. */
+ * begins standing by switches off once for free, and one that begins in set-up has two reports for free. */
 static void check_reports(struct system *system) {
     const struct totals *totals = &system->tally.totals;
     const uint64_t jobs = totals->arrivals + totals->lost + totals->refused;

@@ -85,7 +85,7 @@ struct tally {
     bool slotted;    /* times are whole numbers of slots */
     unsigned slices; /* how many there are, that of the drain not counted */
     bool drains;     /* after the last slice the run goes on until bal_tally_end */
-    double end;      /* when it ended; 0: not known yet */
+    double end;      /* of the last slice that is closed */
     unsigned slice;  /* how many are closed */
     double slice_start, slice_end;
     double per_unit; /* 1 / mean size: histograms hold times in units of it */

@@ -280,6 +280,19 @@ static void print_losses(const struct comparison *comparison, FILE *out) {
     }
 }
 
+/* What one common queue would do, where that is known. */
+static void print_floor(const struct bal_model *model, FILE *out) {
+    const double floor_mean = bal_known_floor(model);
+    if (!isfinite(floor_mean))
+        return;
+    fprintf(out, "No policy can beat %.4f: one common queue for all ", floor_mean);
+    const unsigned long long slots = (unsigned long long)bal_servers_count(&model->servers) * model->slots;
+    if (model->slots > 1)
+        fprintf(out, "%llu slots (M/M/%llu).\n", slots, slots);
+    else
+        fputs("servers (M/M/N).\n", out);
+}
+
 static void print_notes(const struct comparison *comparison, FILE *out) {
     bool exact = false, limit = false, undecided = false, unstable = false, too_short = false;
     for (size_t i = 0; i < comparison->count; i++) {
@@ -293,10 +306,8 @@ static void print_notes(const struct comparison *comparison, FILE *out) {
         too_short = too_short || bal_comparison_warmup_is_short(result);
         unstable = unstable || (result->replications > 0 && result->verdict == BAL_UNSTABLE);
     }
-    const double floor_mean = bal_known_floor(&comparison->cases[0].model);
     fputc('\n', out);
-    if (isfinite(floor_mean))
-        fprintf(out, "No policy can beat %.4f: one common queue for all servers (M/M/N).\n", floor_mean);
+    print_floor(&comparison->cases[0].model, out);
     const bool classes = comparison->cases[0].model.classes;
     fprintf(out, "\u00b1: 95 %% confidence over replications. %smsgs: per job, a probe is two.\n",
             classes ? "p99: of the class. " : "waits: jobs that wait at all. ");

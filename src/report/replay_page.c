@@ -50,8 +50,10 @@ static void set_clock(const struct bal_trace_info *info, struct clock *clock, ch
     unsigned i = 0;
     while (info->span < choices[i].span)
         i++;
+    /* A log that begins a little before midnight is that of the day after. */
+    const double begin = first + info->span / 50;
     *clock =
-        (struct clock){floor(first / choices[i].round) * choices[i].round, choices[i].unit, choices[i].name};
+        (struct clock){floor(begin / choices[i].round) * choices[i].round, choices[i].unit, choices[i].name};
     bal_time_moment(clock->origin, choices[i].format, label);
 }
 

@@ -164,6 +164,12 @@ $ ballast price --delay 1 --service det
 $ ballast price --slotted
 ! ballast: --slotted: prices are those of continuous time
 ? 2
+$ ballast price --slots 4
+! ballast: --slots: prices are those of servers that work on one job at a time and do not steal
+? 2
+$ ballast price --steal half
+! ballast: --steal: prices are those of servers that work on one job at a time and do not steal
+? 2
 $ ballast price --policy rcpb:c=100
 ! ballast: --policy: policy 'rcpb': c=100 names cannot be had of 100 servers; c must be below their number
 ? 2

@@ -9,7 +9,7 @@ $ ballast compare --servers 20 --slots 4 --jobs 50k --replications 4 --policy ra
 | jiq         1.129 ± 0.029  ███       0.83  4.87   7.13  28.1%  0.72    20
 | random        2.98 ± 0.33  ████████  2.26  11.8   16.5  78.5%     0     0  = 2.97 (+0.4%)
 |
-| No policy can beat 1.0329: one common queue for all servers (M/M/N).
+| No policy can beat 1.0329: one common queue for all 80 slots (M/M/80).
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, with the difference of the simulation.
 $ ballast compare --servers 20 --slots 4 --jobs 5k --replications 2 --policy random --format json | jq -c '[.spec.servers, .spec.slots, .results[0].engine]'

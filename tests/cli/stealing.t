@@ -58,8 +58,14 @@ $ ballast compare --slotted --steal half --load 1.5
 $ ballast compare --slotted --steal half --policy jsq
 ! ballast: --policy: in slotted time servers steal under policy 'stealing' alone, not under 'jsq'; use that or continuous time
 ? 2
-$ ballast compare --slotted --steal half --batch geometric
+$ ballast compare --slotted --steal half --batch poisson
+! ballast: --batch: where servers steal in slotted time, jobs come from generators; leave it out
+? 2
+$ ballast compare --slotted --steal half --split
 ! ballast: --policy: policy 'stealing' needs generators of jobs; leave out what is said of batches
+? 2
+$ ballast compare --victims others
+! ballast: --victims: nobody steals; add --steal, such as --steal half
 ? 2
 $ ballast compare --slotted --steal half --policy stealing --servers 50x1,50x2
 ! ballast: --policy: policy 'stealing' needs servers that serve one job in each slot, such as 100
