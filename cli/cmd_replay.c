@@ -2,7 +2,6 @@
 #include "commands.h"
 #include "log_options.h"
 
-#include "ballast/figure.h"
 #include "report/file.h"
 #include "report/replay_report.h"
 
@@ -27,7 +26,7 @@ struct request {
     bool servers_given;
     double speedup;
     struct bal_target target; /* seconds 0: none */
-    const char *figure, *page;
+    const char *page;
 };
 
 /* ---- options ---- */
@@ -84,13 +83,6 @@ static enum bal_code set_target(void *into, const char *value, struct bal_error 
     return bal_target_parse(value, &((struct request *)into)->target, err);
 }
 
-static enum bal_code set_figure(void *into, const char *value, struct bal_error *err) {
-    if (bal_figure_format_of(value) == BAL_FIGURE_FORMATS)
-        return bal_fail(err, BAL_E_UNKNOWN, "the name must end in .svg, .png or .pdf");
-    ((struct request *)into)->figure = value;
-    return BAL_OK;
-}
-
 static enum bal_code set_page(void *into, const char *value, struct bal_error *err) {
     (void)err;
     ((struct request *)into)->page = value;
@@ -102,6 +94,8 @@ static const struct cli_option options[] = {
      set_servers},
     {"slots", "K", "jobs that a server works on at once (default 1)", cli_set_slots},
     {"policy", "POLICY", "name or name:key=value,...; repeat it (default: all that fit)", set_policy},
+    {"steal", "F", "servers that run out of work steal from others: half, one, constant(K), ...",
+     cli_set_steal},
     {"speedup", "X", "jobs come X times as fast: 2 doubles the traffic (default 1)", set_speedup},
     {"target", "WHAT", "find how many servers each policy needs: p99=200ms (mean, p50, p90, p99, p99.9)",
      set_target},
@@ -113,7 +107,7 @@ static const struct cli_option options[] = {
     {"setup", "TIME", "tabs: time to switch a server on: 30s (default), or a law in seconds", set_setup},
     {"watts", "B,I,S,O", "of a server busy, idle, in set-up, off (default 200,140,200,0)", cli_set_watts},
     {"figure", "FILE", "draw arrivals, p99 and power over time: FILE.svg, .png or .pdf (needs gnuplot)",
-     set_figure},
+     cli_set_figure},
     {"report", "FILE", "write a page with all of it: FILE.html", set_page},
     {"replications", "R", "replays of each policy (default 5; 1 from 2M jobs on)", cli_set_replications},
     {"seed", "S", "another seed, other random numbers (default 1)", cli_set_seed},
@@ -316,8 +310,8 @@ static int write_all(const struct work *work, const char *title, struct cli_outp
         .sizing = target ? work->sizing : NULL,
     };
     struct bal_error err = {0};
-    if (request->figure && bal_replay_figure(&report, request->figure, &err))
-        return cli_fail("--figure %s: %s", request->figure, err.text);
+    if (request->log.setup.figure && bal_replay_figure(&report, request->log.setup.figure, &err))
+        return cli_fail("--figure %s: %s", request->log.setup.figure, err.text);
     if (request->page) {
         const int status = write_page(&report, request->page);
         if (status >= 0)
@@ -367,8 +361,9 @@ static bool is_writable(const char *path) {
 static int check_places(const struct request *request, char *const *logs, int count) {
     const struct {
         const char *option, *path;
-    } places[] = {
-        {"--output", request->log.setup.output}, {"--figure", request->figure}, {"--report", request->page}};
+    } places[] = {{"--output", request->log.setup.output},
+                  {"--figure", request->log.setup.figure},
+                  {"--report", request->page}};
     enum { PLACES = sizeof places / sizeof *places };
     for (unsigned i = 0; i < PLACES; i++) {
         if (!places[i].path)

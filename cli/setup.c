@@ -275,7 +275,8 @@ int cli_setup_check(struct cli_setup *setup) {
     if (setup->model.others && !steals)
         return cli_fail("--victims: nobody steals; add --steal, such as --steal half");
     if (setup->model.clock == BAL_CLOCK_SLOTTED && steals && setup->batch_given)
-        return cli_fail("--batch: where servers steal in slotted time, jobs come from generators; leave it out");
+        return cli_fail(
+            "--batch: where servers steal in slotted time, jobs come from generators; leave it out");
     if (!setup->load_given) /* a batch with a mean of its own says what the load is */
         bal_model_set_load(&setup->model);
     if (bal_model_check(&setup->model, &err))

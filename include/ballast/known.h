@@ -52,7 +52,8 @@ double bal_known_longer(const struct bal_model *model, const struct bal_policy_s
                         enum bal_known_time what, double t);
 
 /* The mean response time that no policy can beat which does not know job sizes better than their law: one
- * common queue before all servers (M/M/N; with k slots a server M/M/(N k)). NaN unless sizes are exponential and speeds equal. */
+ * common queue before all servers (M/M/N; with k slots a server M/M/(N k)). NaN unless sizes are exponential
+ * and speeds equal. */
 double bal_known_floor(const struct bal_model *model);
 
 /* The load below which the policy keeps these servers stable and above which it does not; at most 1, and

@@ -105,6 +105,11 @@ static void json_spec(struct json *json, const struct bal_replay_report *report)
     bal_json_text(json, "servers", text);
     bal_json_bool(json, "servers_given", !(report->sized_for > 0));
     bal_json_count(json, "slots", replay->model.slots > 0 ? replay->model.slots : 1);
+    if (replay->model.steal.kind != BAL_STEAL_NONE) {
+        char steal[BAL_STEAL_TEXT];
+        bal_steal_print(&replay->model.steal, steal, sizeof steal);
+        bal_json_text(json, "steal", steal);
+    }
     bal_json_number(json, "speedup", replay->speedup);
     bal_json_number(json, "load", bal_replay_load(replay, report->demand->work));
     bal_json_number(json, "busiest_load", bal_replay_load(replay, report->demand->peak_work));

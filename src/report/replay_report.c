@@ -139,6 +139,11 @@ static void print_fleet(const struct bal_replay_report *report, FILE *out) {
     if (report->sized_for > 0)
         bal_head_line(out, "", "no --servers given: so many that the load in the busiest %s is at most %g",
                       window, report->sized_for);
+    if (replay->model.steal.kind != BAL_STEAL_NONE) {
+        char steal[BAL_STEAL_TEXT];
+        bal_steal_print(&replay->model.steal, steal, sizeof steal);
+        bal_head_line(out, "stealing", "a server that runs out of work steals from another: %s", steal);
+    }
 }
 
 void bal_replay_head(const struct bal_replay_report *report, FILE *out) {

@@ -173,8 +173,9 @@ static enum bal_code check_slotted(const struct bal_model *model, struct bal_err
         return bal_fail(err, BAL_E_MODEL, "discipline '%s' needs continuous time and two classes of jobs",
                         bal_discipline_text(model->discipline));
     if (model->standby.mean > 0 || model->setup.mean > 0)
-        return bal_fail(err, BAL_E_MODEL, "standby and set-up times need continuous time: in slotted time "
-                                          "servers are always on");
+        return bal_fail(err, BAL_E_MODEL,
+                        "standby and set-up times need continuous time: in slotted time "
+                        "servers are always on");
     if (model->slots > 1)
         return bal_fail(err, BAL_E_MODEL,
                         "servers that work on %u jobs at once need continuous time; in slotted time give "

@@ -267,6 +267,19 @@ $ ballast replay odd.csv --log-format csv --service-field path
 ! ballast: no line of these logs gives a job; 301 skipped (no service time, or not one), the first being odd.csv:2: 1772409600.001,0.9,/checkout; see --log-format, --time-field and --service-field
 ? 2
 
+# Stealing.
+$ ballast replay threes.csv --servers 3 --steal half --policy random --format json | jq -c '.spec.steal'
+| "half"
+$ ballast replay threes.csv --servers 3 --steal half --policy random | grep stealing
+| stealing a server that runs out of work steals from another: half
+$ ballast replay threes.csv --servers 3 --steal half --policy jsq --high .
+! ballast: --high .: every job matches
+! ballast: --policy: servers that steal know one class of jobs; leave out the classes or the stealing
+? 2
+$ ballast replay threes.csv --servers 3 --steal most
+! ballast: --steal most: steal 'most': there is no such function; write none, half, one, constant(K), log2, sqrt, fraction(A) with 0 < A <= 0.5 or table(F F ...)
+? 2
+
 # Ctrl-C leaves nothing behind.
 $ timeout --preserve-status -s INT 1 ballast replay threes.csv --policy random --replications 100000 --output o.txt --report o.html
 ! ballast: interrupted

@@ -244,6 +244,29 @@ static void an_overload_is_drained(void **state) {
     bal_trace_free(trace);
 }
 
+/* The first and the last moment that a trace can tell are 585 years apart, more than a signed number of
+ * nanoseconds holds. */
+static void a_trace_may_last_for_centuries(void **state) {
+    (void)state;
+    struct bal_trace *trace;
+    struct bal_error err;
+    if (bal_trace_new(NULL, &trace, &err))
+        fail_msg("%s", err.text);
+    const struct bal_trace_job first = {.time = INT64_MIN, .size = 3000000000},
+                               last = {.time = INT64_MAX, .size = 1000000000};
+    if (bal_trace_add(trace, &first, &err) || bal_trace_add(trace, &last, &err) ||
+        bal_trace_finish(trace, NULL, &err))
+        fail_msg("%s", err.text);
+    const struct bal_model model = model_of(trace, 1, "2");
+    const struct bal_policy_spec spec = spec_of("round-robin");
+    const struct bal_run run = run_of(trace, 1);
+    struct bal_trial trial = {0};
+    simulate(&model, &spec, &run, &trial);
+    assert_int_equal(trial.events, 4);
+    assert_true(fabs(trial.metric[BAL_RESPONSE_MEAN] - 2) < 1e-5); /* a double of that time is that exact */
+    bal_trace_free(trace);
+}
+
 /* A run may be longer than its trace, by any amount: it then ends at its time. */
 static void a_run_may_outlast_its_jobs(void **state) {
     (void)state;
@@ -431,6 +454,7 @@ int main(void) {
         cmocka_unit_test(a_trace_that_cannot_be_read),
         cmocka_unit_test(power_and_reports_end_with_the_run),
         cmocka_unit_test(an_overload_is_drained),
+        cmocka_unit_test(a_trace_may_last_for_centuries),
         cmocka_unit_test(a_run_may_outlast_its_jobs),
         cmocka_unit_test(a_history_counted_by_hand),
         cmocka_unit_test(a_history_of_drawn_jobs),

@@ -404,6 +404,38 @@ static void overload(void **state) {
     run_beside("20", 1, &functions[2], "hosts(2)", true, 6000);
 }
 
+/* A long run goes beyond slot 2^32, where the slots that are kept with jobs begin anew. Nothing depends on
+ * where slots begin to count, so a chain that starts shortly before does what one from slot 0 does. */
+static void beyond_the_count_of_slots(void **state) {
+    (void)state;
+    static struct stealing chain[2];
+    struct bal_model model = {.load = 0.9, .clock = BAL_CLOCK_SLOTTED};
+    assert_int_equal(bal_servers_parse("20", &model.servers, NULL), BAL_OK);
+    assert_int_equal(bal_steal_parse("half", &model.steal, NULL), BAL_OK);
+    assert_int_equal(bal_placement_parse("hosts(1)", &model.placement, NULL), BAL_OK);
+    const struct bal_run run = {.seed = 9, .time = 2000};
+    const uint64_t shift = (UINT64_C(1) << 32) - 1000;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(bal_stealing_init(&chain[i], &model, &run), BAL_OK);
+    chain[1].slot = shift;
+    for (uint32_t server = 0; server < 20; server++)
+        chain[1].end[server] = chain[1].settled[server] = shift;
+    for (int slot = 1; slot <= 2000; slot++) {
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(bal_stealing_step(&chain[i]), BAL_OK);
+            if (slot % 2 == 0) /* a slice */
+                assert_int_equal(bal_stealing_close_slice(&chain[i]), BAL_OK);
+        }
+        for (uint32_t server = 0; server < 20; server++)
+            assert_int_equal(stealing_length(&chain[0], server), stealing_length(&chain[1], server));
+    }
+    assert_true(chain[1].slot > UINT64_C(1) << 32 && chain[0].tally.all.response > 1e5);
+    for (int i = 0; i < 2; i++)
+        bal_stealing_fini(&chain[i]);
+    assert_memory_equal(&chain[0].tally.all, &chain[1].tally.all, sizeof chain[0].tally.all);
+    assert_memory_equal(&chain[0].tally.totals, &chain[1].tally.totals, sizeof chain[0].tally.totals);
+}
+
 /* Victims are uniform, and so is the choice among those who ask at once. */
 static void uniform(void **state) {
     (void)state;
@@ -424,9 +456,11 @@ static void uniform(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(even),     cmocka_unit_test(hosts),   cmocka_unit_test(moving),
-        cmocka_unit_test(walk),     cmocka_unit_test(map),     cmocka_unit_test(alone),
-        cmocka_unit_test(overload), cmocka_unit_test(uniform), cmocka_unit_test(beginnings),
+        cmocka_unit_test(even),       cmocka_unit_test(hosts),
+        cmocka_unit_test(moving),     cmocka_unit_test(walk),
+        cmocka_unit_test(map),        cmocka_unit_test(alone),
+        cmocka_unit_test(overload),   cmocka_unit_test(uniform),
+        cmocka_unit_test(beginnings), cmocka_unit_test(beyond_the_count_of_slots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

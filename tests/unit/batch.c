@@ -329,6 +329,10 @@ static void wrong_models(void **state) {
     none.batch.kind = BAL_BATCH_NONE;
     struct bal_model classes = slotted("5x1", "poisson", 0.5);
     classes.classes = true;
+    struct bal_model ordered = slotted("5x1", "poisson", 0.5), standing = ordered, starting = ordered;
+    ordered.discipline = BAL_DISCIPLINE_NONPREEMPTIVE;
+    assert_int_equal(bal_law_parse("det(2)", &standing.standby, NULL), BAL_OK);
+    assert_int_equal(bal_law_parse("det(2)", &starting.setup, NULL), BAL_OK);
     struct bal_model continuous = slotted("5xuniform(1,2)", "poisson", 0.5);
     continuous.clock = BAL_CLOCK_CONTINUOUS;
     assert_int_equal(bal_law_parse("exp", &continuous.size, NULL), BAL_OK);
@@ -341,6 +345,9 @@ static void wrong_models(void **state) {
         {&bernoulli, "batch 'bernoulli' cannot bring 2.5 jobs a slot; its mean is at most 1"},
         {&none, "slotted time needs a batch law, such as poisson"},
         {&classes, "need continuous time"},
+        {&ordered, "discipline 'nonpreemptive' needs continuous time"},
+        {&standing, "standby and set-up times need continuous time"},
+        {&starting, "standby and set-up times need continuous time"},
         {&continuous, "random capacities need slotted time"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
