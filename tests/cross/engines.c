@@ -11,6 +11,7 @@
 
 #include "../agree.h"
 #include "ballast/theory.h"
+#include "texts.h"
 
 /* A comparison fails by chance with probability 1e-7; there are some 13 policies x 4 models x 60 quantities
  * of them, most of them correlated or empty: 3e-4 altogether. */
@@ -29,14 +30,6 @@ static struct bal_model model_of(const struct setting *setting, bool classes) {
         bal_law_parse(setting->size, &model.size, &err))
         fail_msg("%s", err.text);
     return model;
-}
-
-static struct bal_policy_spec spec_of(const char *text) {
-    struct bal_policy_spec spec;
-    struct bal_error err;
-    if (bal_policy_parse(text, &spec, &err))
-        fail_msg("%s", err.text);
-    return spec;
 }
 
 static struct bal_run run_of(const struct setting *setting, const struct bal_model *model,
@@ -70,7 +63,7 @@ static void agree_on(const struct setting *setting, unsigned least) {
     unsigned compared = 0;
     bool good = true;
     for (size_t i = 0; i < bal_policy_count; i++) {
-        const struct bal_policy_spec spec = spec_of(bal_policy_table[i]->name);
+        const struct bal_policy_spec spec = policy_of(bal_policy_table[i]->name);
         const struct bal_model model = model_of(setting, wants_classes(spec.policy));
         enum bal_engine engine;
         struct bal_error err;
@@ -113,7 +106,7 @@ static void overloaded_servers(void **state) {
     bool good = true;
     static const char *const names[] = {"random", "jsq", "pod", "jiq", "pi", "round-robin", "pod-memory"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const struct bal_policy_spec spec = spec_of(names[i]);
+        const struct bal_policy_spec spec = policy_of(names[i]);
         const struct bal_model model = model_of(&setting, false);
         good &= both_engines_agree(&setting, &model, &spec);
     }
@@ -127,7 +120,7 @@ static void exponential_in_disguise(void **state) {
     for (int i = 0; i < 2; i++) {
         const struct setting setting = {"4", sizes[i], 0.8, 0, 5000};
         const struct bal_model model = model_of(&setting, false);
-        const struct bal_policy_spec spec = spec_of("pod:d=2");
+        const struct bal_policy_spec spec = policy_of("pod:d=2");
         assert_true(both_engines_agree(&setting, &model, &spec));
     }
 }
@@ -151,7 +144,7 @@ static void the_engine_is_chosen_from_the_model(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct setting setting = {"8", cases[i].size, 0.8, 0, 1};
         const struct bal_model model = model_of(&setting, false);
-        const struct bal_policy_spec spec = spec_of(cases[i].policy);
+        const struct bal_policy_spec spec = policy_of(cases[i].policy);
         enum bal_engine chosen = BAL_ENGINE_AUTO;
         struct bal_error err = {0};
         assert_int_equal(bal_simulate_check(&model, &spec, cases[i].wanted, &chosen, &err), cases[i].code);
@@ -173,7 +166,7 @@ static void least_work_is_a_common_queue(void **state) {
     (void)state;
     const struct setting setting = {"10", "exp", 0.8, 0, 50000};
     const struct bal_model model = model_of(&setting, false);
-    const struct bal_policy_spec spec = spec_of("least-work");
+    const struct bal_policy_spec spec = policy_of("least-work");
     const struct bal_run run = run_of(&setting, &model, BAL_ENGINE_AUTO, 203);
     struct replications r = replicate(&model, &spec, &run, RUNS);
     const struct bal_wait wait = bal_wait_mmn(0.8, 10);

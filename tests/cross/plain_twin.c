@@ -17,6 +17,7 @@
 #include "base/by_length.h"
 #include "base/tournament.h"
 #include "engine/system.h"
+#include "texts.h"
 
 static struct bal_model model_of(const char *servers, const char *size, double load, bool classes) {
     struct bal_model model = {.load = load, .classes = classes, .high = classes ? 0.4 : 0};
@@ -24,14 +25,6 @@ static struct bal_model model_of(const char *servers, const char *size, double l
     if (bal_servers_parse(servers, &model.servers, &err) || bal_law_parse(size, &model.size, &err))
         fail_msg("%s", err.text);
     return model;
-}
-
-static struct bal_policy_spec spec_of(const char *text) {
-    struct bal_policy_spec spec;
-    struct bal_error err;
-    if (bal_policy_parse(text, &spec, &err))
-        fail_msg("%s", err.text);
-    return spec;
 }
 
 static struct bal_trial simulate(const struct bal_model *model, const struct bal_policy_spec *spec,
@@ -68,7 +61,7 @@ static void same_trajectory_without_an_index(void **state) {
     for (size_t i = 0; i < bal_policy_count; i++)
         for (int f = 0; f < 3; f++)
             for (int e = 0; e < 2; e++) {
-                const struct bal_policy_spec spec = spec_of(bal_policy_table[i]->name);
+                const struct bal_policy_spec spec = policy_of(bal_policy_table[i]->name);
                 const struct bal_model model =
                     model_of(fleets[f], "exp", 0.6, bal_policy_table[i]->flags & BAL_TAKES_RANKS);
                 enum bal_engine chosen;
@@ -97,7 +90,7 @@ static void same_jobs_under_least_work(void **state) {
     static const char *const sizes[] = {"exp", "hyper(4)", "erlang(2)"};
     for (int f = 0; f < 5; f++)
         for (int s = 0; s < 3; s++) {
-            const struct bal_policy_spec spec = spec_of("least-work");
+            const struct bal_policy_spec spec = policy_of("least-work");
             const struct bal_model model = model_of(fleets[f], sizes[s], 0.9, false);
             struct bal_run run = {.seed = 402,
                                   .time = 20000 / bal_model_arrival_rate(&model),
@@ -261,7 +254,7 @@ static void least_work_decides_alike(void **state) {
 static void the_engines_index_is_right(void **state) {
     (void)state;
     const struct bal_model model = model_of("8", "exp", 0.9, false);
-    const struct bal_policy_spec spec = spec_of("jsq");
+    const struct bal_policy_spec spec = policy_of("jsq");
     const struct bal_run run = {.seed = 413, .time = 1e6, .warmup = 0};
     struct system *system = malloc(sizeof *system);
     assert_non_null(system);
@@ -311,7 +304,7 @@ static void same_results_with_an_index(void **state) {
     bool good = true;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const struct bal_model model = model_of(cases[c].servers, "exp", 0.8, false);
-        const struct bal_policy_spec spec = spec_of(cases[c].policy);
+        const struct bal_policy_spec spec = policy_of(cases[c].policy);
         struct bal_run run = {.seed = 415,
                               .time = 5000 / bal_model_arrival_rate(&model),
                               .warmup = 0.2,

@@ -19,6 +19,7 @@
 #include "ballast/simulate.h"
 #include "ballast/theory.h"
 #include "close.h"
+#include "texts.h"
 
 #include <stdio.h>
 
@@ -29,14 +30,6 @@ static struct bal_model model_of(const char *servers, double load, double high) 
     assert_int_equal(bal_servers_parse(servers, &model.servers, NULL), BAL_OK);
     assert_int_equal(bal_law_parse("exp", &model.size, NULL), BAL_OK);
     return model;
-}
-
-static struct bal_policy_spec policy_of(const char *text) {
-    struct bal_policy_spec policy;
-    struct bal_error err;
-    if (bal_policy_parse(text, &policy, &err))
-        fail_msg("%s: %s", text, err.text);
-    return policy;
 }
 
 static struct bal_trial simulate(const struct bal_model *model, const char *text, double jobs,

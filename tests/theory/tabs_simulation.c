@@ -13,6 +13,7 @@
 #include "ballast/fluid.h"
 #include "ballast/lab.h"
 #include "ballast/random.h"
+#include "texts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,14 +29,6 @@ static struct bal_model model_of(const char *servers, double load) {
     assert_int_equal(bal_servers_parse(servers, &model.servers, NULL), BAL_OK);
     assert_int_equal(bal_law_parse("exp", &model.size, NULL), BAL_OK);
     return model;
-}
-
-static struct bal_policy_spec policy_of(const char *text) {
-    struct bal_policy_spec spec;
-    struct bal_error err = {0};
-    if (bal_policy_parse(text, &spec, &err))
-        fail_msg("%s", err.text);
-    return spec;
 }
 
 /* Eight replications of so many jobs, after a tenth of warm-up. */

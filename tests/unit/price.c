@@ -11,6 +11,7 @@
 
 #include "ballast/known.h"
 #include "ballast/price.h"
+#include "texts.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
@@ -19,14 +20,6 @@ static struct bal_model model_of(const char *servers, double load, const char *s
     assert_int_equal(bal_servers_parse(servers, &model.servers, NULL), BAL_OK);
     assert_int_equal(bal_law_parse(service, &model.size, NULL), BAL_OK);
     return model;
-}
-
-static struct bal_policy_spec policy_of(const char *text) {
-    struct bal_policy_spec spec;
-    struct bal_error err;
-    if (bal_policy_parse(text, &spec, &err))
-        fail_msg("%s", err.text);
-    return spec;
 }
 
 static struct bal_price price_of(const struct bal_model *model, const char *policy) {

@@ -8,6 +8,7 @@
 
 #include "ballast/random.h"
 #include "ballast/replay.h"
+#include "texts.h"
 
 #include <math.h>
 #include <string.h>
@@ -107,12 +108,6 @@ static struct bal_replay replay_on(const struct bal_trace *trace, const char *se
     struct bal_replay replay = {.trace = trace, .speedup = 1, .seed = 1, .replications = 1};
     assert_int_equal(bal_servers_parse(servers, &replay.model.servers, NULL), BAL_OK);
     return replay;
-}
-
-static struct bal_policy_spec policy_of(const char *text) {
-    struct bal_policy_spec policy;
-    assert_int_equal(bal_policy_parse(text, &policy, NULL), BAL_OK);
-    return policy;
 }
 
 static void demand_is_counted(void **unused) {

@@ -10,6 +10,7 @@
 #include "ballast/simulate.h"
 
 #include "../theory/close.h"
+#include "texts.h"
 
 #include <string.h>
 
@@ -20,14 +21,6 @@ static struct bal_model model_of(const char *servers, const char *batch, double 
         fail_msg("%s", err.text);
     bal_model_set_load(&model);
     return model;
-}
-
-static struct bal_policy_spec policy_of(const char *text) {
-    struct bal_policy_spec spec;
-    struct bal_error err = {0};
-    if (bal_policy_parse(text, &spec, &err))
-        fail_msg("%s", err.text);
-    return spec;
 }
 
 static struct bal_trial simulate(const struct bal_model *model, const struct bal_policy_spec *policy,

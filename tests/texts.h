@@ -1,0 +1,15 @@
+/* What tests read from texts; a text that cannot be read fails the test. Include after <cmocka.h>. */
+#ifndef BALLAST_TESTS_TEXTS_H
+#define BALLAST_TESTS_TEXTS_H
+
+#include "ballast/policy.h"
+
+static inline struct bal_policy_spec policy_of(const char *text) {
+    struct bal_policy_spec spec;
+    struct bal_error err;
+    if (bal_policy_parse(text, &spec, &err))
+        fail_msg("%s", err.text);
+    return spec;
+}
+
+#endif
