@@ -9,9 +9,12 @@ $ ballast --help
 |
 | commands:
 |   compare    compare policies on one fleet: response times, messages, memory
+|   replay     access logs on a fleet of your choice: which policy, how many servers, what energy
+|   fit        fit a workload to access logs: an experiment file to ask what if
 |   price      what policies cost in messages and memory, and the cheapest for a wanted delay
 |   share      how many jobs may have high priority, for a wanted gain and loss
 |   tune       find how long idle servers should stay on: delay against energy
+|   frontier   find where stability ends: the largest load, the least that must be stolen
 |   fluid      follow the fluid model of a policy in time, and a simulated system beside it
 |   report     make a page of results: claims, figures, tables
 |   figure     draw the figures of an experiment as SVG, PNG and PDF
@@ -31,9 +34,12 @@ $ ballast
 !
 ! commands:
 !   compare    compare policies on one fleet: response times, messages, memory
+!   replay     access logs on a fleet of your choice: which policy, how many servers, what energy
+!   fit        fit a workload to access logs: an experiment file to ask what if
 !   price      what policies cost in messages and memory, and the cheapest for a wanted delay
 !   share      how many jobs may have high priority, for a wanted gain and loss
 !   tune       find how long idle servers should stay on: delay against energy
+!   frontier   find where stability ends: the largest load, the least that must be stolen
 !   fluid      follow the fluid model of a policy in time, and a simulated system beside it
 !   report     make a page of results: claims, figures, tables
 !   figure     draw the figures of an experiment as SVG, PNG and PDF
@@ -55,6 +61,7 @@ $ ballast help compare
 |
 | options:
 |   --servers FLEET          a number, or COUNTxSPEED,...: 100 or 50x1,50x10 (default 100)
+|   --slots K                jobs that a server works on at once (default 1)
 |   --load X                 arriving work over capacity (default 0.9)
 |   --service LAW            job sizes: exp, det, erlang(K), hyper(C2), pareto(A), ... (default exp)
 |   --high P                 two classes of jobs: the share of the high one, 0 to 1
@@ -69,6 +76,9 @@ $ ballast help compare
 |   --slotted                slotted time: a batch of jobs in each slot, capacities of 1 or more
 |   --batch LAW              slotted: poisson, geometric, bernoulli, constant(K), ... (default poisson)
 |   --split                  slotted: batches may be divided among servers
+|   --steal F                idle servers steal: half, one, constant(K), log2, sqrt, ... (default none)
+|   --victims WHOM           they ask one of all servers or of the others (default all)
+|   --placement P            policy stealing: even, hosts(K), moving, walk, map(H:C ...) (default even)
 |   --policy POLICY          name or name:key=value,...; repeat it (default: all that fit)
 |   --time T                 length of each replication in time (slots)
 |   --jobs J                 or in expected jobs (default 2M, and at least 100 a server)
@@ -78,7 +88,7 @@ $ ballast help compare
 |   --precision P            add replications until the mean is known to within P, such as 0.01
 |   --seed S                 another seed, other random numbers (default 1)
 |   --threads K              threads to use (default: all processors); results do not depend on it
-|   --engine NAME            auto, markov, event, slotted or pooled (default auto)
+|   --engine NAME            auto, markov, event, slotted, pooled or stealing (default auto)
 |   --format FORM            text, csv or json (default text)
 |   --output FILE            write the results there (default: standard output)
 |   --quiet                  no progress bar
@@ -138,9 +148,12 @@ $ ballast policies
 |     one common queue for all servers: nothing is routed
 | delayed-off:mu=0.1,nu=0.1   none counted                  0  Gandhi et al. 2013
 |     one common queue; idle servers switch off, a job that waits starts one
+| stealing                    a probe when idle             0  Berenbrink et al. 2001
+|     slotted: jobs are made at the servers, and a server without work steals from another
 |
 | A policy is written name or name:key=value,... ; ballast policies NAME tells its parameters.
-| central and delayed-off are one common queue, to compare with; a dispatcher cannot host them.
+| central and delayed-off are one common queue, to compare with; in stealing jobs are made at the
+| servers. A dispatcher cannot host these three.
 $ ballast policies pod
 | pod:d=2: the shortest queue of d uniform servers (power of d choices)
 |
