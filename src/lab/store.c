@@ -377,17 +377,25 @@ static bool is_missing(double value) {
     return memcmp(&value, &mark, sizeof value) == 0;
 }
 
-/* Reads the list of metrics in a column; false when one of ours is not in it. */
+/* Is a trial complete without it? Versions that did not know the metrics of stealing could not steal. */
+static bool may_be_missing(int metric) {
+    return metric >= BAL_STEALING_REQUESTS;
+}
+
+/* Reads the list of metrics in a column; false when one of ours is not in it that should be. */
 static bool column_metrics(const struct bal_store *store, sqlite3_stmt *statement, int column,
                            double *metric) {
     const uint8_t *bytes = sqlite3_column_blob(statement, column);
     const int count = sqlite3_column_bytes(statement, column) / 8;
     for (int m = 0; m < BAL_METRIC_COUNT; m++) {
-        if (store->place[m] < 0 || store->place[m] >= count)
+        metric[m] = missing();
+        if (store->place[m] >= 0 && store->place[m] < count)
+            bal_unpack_doubles(bytes + 8 * store->place[m], 1, &metric[m]);
+        if (!is_missing(metric[m]))
+            continue;
+        if (!may_be_missing(m))
             return false;
-        bal_unpack_doubles(bytes + 8 * store->place[m], 1, &metric[m]);
-        if (is_missing(metric[m]))
-            return false;
+        metric[m] = NAN;
     }
     return true;
 }

@@ -217,6 +217,19 @@ static void metrics_are_known_by_name(void **state) {
     assert_int_equal(bal_store_get(store, cell, 1, back, NULL, &count, &err), BAL_OK);
     assert_int_equal(count, 0);
     bal_store_close(store);
+    /* What only newer models measure is no number in a trial of before. */
+    char newer[200];
+    snprintf(
+        newer, sizeof newer,
+        "UPDATE metric SET name = '%s' WHERE place = 0; UPDATE metric SET name = 'newer' WHERE name = '%s'",
+        bal_metric_table[1].name, bal_metric_table[BAL_LOAD_TAIL].name);
+    execute("metrics.db", newer);
+    store = open_store("metrics.db", BAL_STORE_READ);
+    assert_int_equal(bal_store_get(store, cell, 1, back, NULL, &count, &err), BAL_OK);
+    assert_int_equal(count, 1);
+    assert_true(back[0].metric[1] == 11 && isnan(back[0].metric[BAL_LOAD_TAIL]));
+    bal_store_close(store);
+    execute("metrics.db", "UPDATE metric SET name = 'older' WHERE place = 0");
     /* Opened for writing the file learns the metric, and the trial is replaced by a complete one. */
     store = open_store("metrics.db", BAL_STORE_WRITE);
     assert_int_equal(bal_store_get(store, cell, 1, back, NULL, &count, &err), BAL_OK);
