@@ -15,7 +15,7 @@ struct request {
     double low, high;       /* NaN: not given */
     double width, error;
     bool constant, map;
-    double points;
+    double points; /* NaN: not given */
 };
 
 static enum bal_code set_low(void *into, const char *value, struct bal_error *err) {
@@ -125,7 +125,7 @@ static int find(const struct request *request, const struct bal_frontier_questio
 static int draw_map(const struct request *request, const struct bal_frontier_question *question,
                     const struct bal_lab_options *lab, struct cli_progress *progress,
                     struct cli_output *output) {
-    const unsigned count = (unsigned)request->points;
+    const unsigned count = isnan(request->points) ? 9 : (unsigned)request->points;
     const double low = isnan(request->low) ? 0.1 : request->low,
                  high = isnan(request->high) ? 0.9 : request->high;
     double load[LOADS_MOST];
@@ -199,6 +199,8 @@ static int check(struct request *request) {
                         "constant");
     if (request->map && (request->low <= 0 || request->high >= 1 || request->low >= request->high))
         return cli_fail("--from and --to: the loads of a map go up, above 0 and below 1");
+    if (!isnan(request->points) && !request->map)
+        return cli_fail("--points: it says how many loads the map has; add --map");
     if (request->setup.figure && !request->map)
         return cli_fail("--figure: it draws the map; add --map");
     if (setup->load_given && (request->map || !request->constant))
@@ -210,7 +212,7 @@ static int check(struct request *request) {
 }
 
 static int run(const struct cli_command *command, int argc, char **argv) {
-    struct request request = {.low = NAN, .high = NAN, .error = 0.01, .points = 9};
+    struct request request = {.low = NAN, .high = NAN, .error = 0.01, .points = NAN};
     cli_setup_init(&request.setup);
     request.constant = ask_for_constant(argc, argv);
     int operands;

@@ -24,10 +24,11 @@ struct literal_job {
 struct literal {
     const struct bal_model *model;
     const struct bal_policy_spec *spec;
-    /* the input: jobs in order of arrival */
+    /* the input: jobs in order of arrival, the first of them those that servers begin with, in their order */
     const struct literal_job *input;
     size_t inputs;
-    double until; /* events before this time happen; INFINITY: until all jobs have left */
+    const uint32_t *initial; /* how many these are; NULL: none */
+    double until;            /* events before this time happen; INFINITY: until all jobs have left */
     uint64_t seed, replication;
 
     unsigned servers, slots;
@@ -43,7 +44,7 @@ struct literal {
     double *response; /* in the order of completions */
     size_t completed, begun, waited;
     double waiting, queue_area;
-    uint64_t reports, requests, steals, stolen;
+    uint64_t reports, requests, steals, stolen, moves;
     double last; /* time of the last event */
 };
 
@@ -143,6 +144,18 @@ static inline void literal_complete(struct literal *w, unsigned server, uint32_t
     }
 }
 
+/* The last low job that waits at a server goes to another, where it may begin at once. */
+static inline void literal_move(struct literal *w, unsigned from, unsigned to) {
+    uint32_t place = w->length[from];
+    while (place > 0 && (w->queue[from][place - 1].begun || w->queue[from][place - 1].rank == 0))
+        place--;
+    if (place == 0)
+        return;
+    literal_append(w, to, literal_take(w, from, place - 1));
+    literal_begin(w, to);
+    w->moves++;
+}
+
 static inline void literal_arrive(struct literal *w, const struct literal_job *job) {
     const struct bal_job arriving = {.count = 1, .rank = job->rank};
     const struct bal_decision decision =
@@ -150,6 +163,8 @@ static inline void literal_arrive(struct literal *w, const struct literal_job *j
     assert_true(decision.server < w->servers);
     literal_append(w, decision.server, *job);
     literal_begin(w, decision.server);
+    if (decision.move_to != BAL_NONE)
+        literal_move(w, decision.server, decision.move_to);
 }
 
 static inline void literal_prepare(struct literal *w) {
@@ -167,7 +182,8 @@ static inline void literal_prepare(struct literal *w) {
     assert_true(w->queue && w->response && w->state);
     bal_policy_init(w->spec, &setting, w->state);
     for (uint32_t server = 0; server < w->servers; server++)
-        bal_policy_report(w->spec, w->state, BAL_REPORT_IDLE, server);
+        if (!w->initial || w->initial[server] < w->slots)
+            bal_policy_report(w->spec, w->state, BAL_REPORT_IDLE, server);
     w->fleet = (struct bal_fleet){.servers = w->servers,
                                   .length = w->length,
                                   .urgent = w->model->classes ? w->urgent : NULL,
@@ -185,10 +201,21 @@ static inline void literal_advance(struct literal *w, double now) {
     w->now = now;
 }
 
+/* Returns how many jobs servers begin with. */
+static inline size_t literal_start(struct literal *w) {
+    size_t next = 0;
+    for (unsigned server = 0; w->initial && server < w->servers; server++)
+        for (uint32_t i = 0; i < w->initial[server]; i++) {
+            literal_append(w, server, w->input[next++]);
+            literal_begin(w, server);
+        }
+    return next;
+}
+
 /* Fill in the first members and call; literal_free afterwards. */
 static inline void literal_run(struct literal *w) {
     literal_prepare(w);
-    for (size_t next = 0;;) {
+    for (size_t next = literal_start(w);;) {
         double first = INFINITY;
         unsigned server = 0;
         uint32_t place = 0;
@@ -220,9 +247,11 @@ static inline void literal_free(struct literal *w) {
     free(w->state);
 }
 
-/* The jobs that the event engine would draw for this model, up to a time. */
+/* The jobs that the event engine would draw for this model: so many that are there at time 0, then those that
+ * arrive up to a time. */
 static inline struct literal_job *literal_draw(const struct bal_model *model, uint64_t seed,
-                                               uint64_t replication, double until, size_t *count) {
+                                               uint64_t replication, size_t there, double until,
+                                               size_t *count) {
     struct bal_rng arrivals, sizes, classes;
     bal_rng_init(&arrivals, seed, replication, BAL_STREAM_ARRIVALS);
     bal_rng_init(&sizes, seed, replication, BAL_STREAM_SIZES);
@@ -232,7 +261,8 @@ static inline struct literal_job *literal_draw(const struct bal_model *model, ui
     struct literal_job *job = NULL;
     *count = 0;
     for (double now = 0;;) {
-        now = now + bal_rng_exp(&arrivals) * gap;
+        if (*count >= there)
+            now = now + bal_rng_exp(&arrivals) * gap;
         if (now >= until)
             return job;
         if (*count == room) {
@@ -273,9 +303,13 @@ static inline void literal_expect(const struct literal *w, const struct bal_tria
             fail_msg("%s: quantity %zu is %.17g, literally %.17g", what, i, expected[i][0], expected[i][1]);
     if (w->model->steal.kind == BAL_STEAL_NONE)
         return;
+    uint64_t jobs = w->completed;
+    for (unsigned s = 0; s < w->servers; s++)
+        jobs += w->length[s];
     const double per_server = time * w->servers;
     if (fabs(metric[BAL_STEALING_REQUESTS] * per_server - (double)w->requests) > 1e-6 ||
-        fabs(metric[BAL_STEALING_STEALS] * per_server - (double)w->steals) > 1e-6)
+        fabs(metric[BAL_STEALING_STEALS] * per_server - (double)w->steals) > 1e-6 ||
+        fabs(metric[BAL_STEALING_MOVED] * (double)jobs - (double)w->stolen) > 1e-6)
         fail_msg("%s: %g requests and %g steals, literally %llu and %llu", what,
                  metric[BAL_STEALING_REQUESTS] * per_server, metric[BAL_STEALING_STEALS] * per_server,
                  (unsigned long long)w->requests, (unsigned long long)w->steals);

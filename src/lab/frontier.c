@@ -75,17 +75,18 @@ static void run_one(void *context, size_t i) {
     pthread_mutex_unlock(&s->lock);
 }
 
-/* More than a host can lose in so many steps: f at a time, or all that n processors serve and hold. */
+/* More than a host can lose in so many steps: f at a time, or all that n processors serve and hold. A
+ * function that grows takes more from a longer queue: what cannot be served at the longest cannot be at any
+ * that one will see, and what can be there need not be at a shorter one. */
 static double queue_at_host(const struct bal_model *model, double time) {
     const double n = bal_servers_count(&model->servers), most = bal_steal_most(&model->steal);
     if (isinf(most))
-        return 2 * n * time / model->placement.hosts;
+        return fmax(QUEUE_MOST, 2 * n * time / model->placement.hosts);
     return fmin(time * (most + 1), n * (time + most)) + 4 * most;
 }
 
-static double first_time(const struct search *s) {
-    if (s->question->longest > 0)
-        return fmax(ceil(s->question->longest / (1 << (LOOKS - 1))), 8);
+/* Shorter runs may not have forgotten how they began, and would make wrong claims with any error. */
+static double shortest_time(const struct search *s) {
     const struct bal_model *model = &s->model;
     const double n = bal_servers_count(&model->servers);
     if (s->frontier->test == BAL_FRONTIER_SATURATED) {
@@ -98,11 +99,31 @@ static double first_time(const struct search *s) {
     return 4000 * unit * fmin(1, fmax(100 / n, 0.05));
 }
 
+/* Runs are doubled from here on. If the longest are given, so that the last look has these. */
+static double first_time(const struct search *s) {
+    const double shortest = shortest_time(s);
+    if (!(s->question->longest > 0))
+        return shortest;
+    double time = s->question->longest;
+    for (unsigned look = 1; look < LOOKS && time / 2 >= shortest; look++)
+        time = s->model.clock == BAL_CLOCK_SLOTTED ? floor(time / 2) : time / 2;
+    return fmax(time, shortest);
+}
+
+/* Longer runs than were asked for, or than the engine can count the tasks of? */
+static bool is_too_long(const struct search *s, double time) {
+    return (s->question->longest > 0 && time > s->question->longest) ||
+           (s->frontier->test == BAL_FRONTIER_SATURATED && queue_at_host(&s->model, time) > QUEUE_MOST);
+}
+
 /* Four standard deviations of what comes to a server on the border and leaves it in a run. Batches that are
- * not divided come whole, and so does what is stolen. */
+ * not divided come whole, and so does what is stolen. In the chain a function that grows is measured at the
+ * longest queues, as above. */
 static double long_queue(const struct bal_model *model, bool chain, double time) {
     const double n = bal_servers_count(&model->servers), rate = bal_model_arrival_rate(model);
     const double most = bal_steal_most(&model->steal);
+    if (chain && isinf(most))
+        return QUEUE_MOST;
     const bool whole = chain || (model->clock == BAL_CLOCK_SLOTTED && !model->split);
     const double variance =
         (2 * rate + (whole ? rate * rate : 0)) / n + (isinf(most) ? 0 : fmin(most * most, time) / 4);
@@ -143,13 +164,14 @@ static void fill_group(struct search *s, unsigned group, double jobs) {
         s->initial[first + i] = length;
 }
 
-/* Runs of one look, from s->initial if told. Look `number` has replications of its own. */
-static enum bal_code run_all(struct search *s, unsigned number, double time, bool from_initial,
+/* Runs of one look at a point, from s->initial if told. Every look at every point has replications of its
+ * own: which point is tried next depends on what was seen, and what is seen there must not. */
+static enum bal_code run_all(struct search *s, const struct bal_frontier_point *point, bool from_initial,
                              double (*quarters)[4]) {
     s->quarters = quarters;
     s->run = (struct bal_run){.seed = s->question->seed,
-                              .replication = (uint64_t)number * RUNS,
-                              .time = time,
+                              .replication = ((uint64_t)s->frontier->points * LOOKS + point->looks) * RUNS,
+                              .time = point->time,
                               .warmup = 0,
                               .engine = s->question->engine,
                               .stop = s->options->stop,
@@ -162,7 +184,7 @@ static enum bal_code run_all(struct search *s, unsigned number, double time, boo
 
 static enum bal_code look_saturated(struct search *s, struct bal_frontier_point *point) {
     fill_group(s, 0, queue_at_host(&s->model, point->time));
-    const enum bal_code code = run_all(s, point->looks, point->time, true, s->from_long);
+    const enum bal_code code = run_all(s, point, true, s->from_long);
     if (code)
         return code;
     const struct look look =
@@ -179,7 +201,7 @@ static enum bal_code look_at_group(struct search *s, struct bal_frontier_point *
     const bool chain = s->question->policy.policy->flags & BAL_GENERATED;
     const double jobs = long_queue(&s->model, chain, point->time);
     fill_group(s, group, jobs);
-    const enum bal_code code = run_all(s, point->looks, point->time, true, s->from_long);
+    const enum bal_code code = run_all(s, point, true, s->from_long);
     if (code)
         return code;
     const double(*from_long)[4] = (const double(*)[4])s->from_long;
@@ -206,7 +228,7 @@ static unsigned group_count(const struct search *s) {
 static enum bal_code look_from_all_starts(struct search *s, struct bal_frontier_point *point) {
     const unsigned groups = group_count(s);
     const double error = s->look_error / (groups + 1);
-    enum bal_code code = run_all(s, point->looks, point->time, false, s->from_empty);
+    enum bal_code code = run_all(s, point, false, s->from_empty);
     if (code)
         return code;
     const struct look growth = bal_look_at_growth((const double(*)[4])s->from_empty, RUNS, error);
@@ -250,22 +272,35 @@ static void insert(struct bal_frontier *f, const struct bal_frontier_point *poin
     f->point[i] = *point;
 }
 
+/* Not even one look can be taken. */
+static enum bal_code fail_at_once(struct search *s) {
+    const double time = first_time(s);
+    if (s->question->longest > 0 && time > s->question->longest)
+        return bal_fail(&s->first_error, BAL_E_RANGE,
+                        "runs of at most %g; here they must be %g long to forget how they began",
+                        s->question->longest, time);
+    return bal_fail(&s->first_error, BAL_E_RANGE,
+                    "runs of %g slots must begin with %.3g tasks at a host; at most %g can be counted", time,
+                    queue_at_host(&s->model, time), QUEUE_MOST);
+}
+
 /* Looks until there is a verdict. A point that was interrupted is not kept. */
 static enum bal_code try_point(struct search *s, double at, enum bal_verdict *verdict) {
     set_point(s, at);
     const bool saturated = s->frontier->test == BAL_FRONTIER_SATURATED;
-    struct bal_frontier_point point = {
-        .at = at, .time = first_time(s) / 2, .drift = {NAN, NAN}, .growth = {NAN, NAN}};
-    while (point.looks < LOOKS && point.verdict == BAL_UNDECIDED) {
-        if (saturated && queue_at_host(&s->model, 2 * point.time) > QUEUE_MOST)
-            break;
-        point.time *= 2;
+    struct bal_frontier_point point = {.at = at, .drift = {NAN, NAN}, .growth = {NAN, NAN}};
+    for (double time = first_time(s); point.looks < LOOKS && !is_too_long(s, time); time *= 2) {
+        point.time = time;
         tell(s, point.looks);
         const enum bal_code code = (saturated ? look_saturated : look_from_all_starts)(s, &point);
         if (code)
             return code;
         point.looks++;
+        if (point.verdict)
+            break;
     }
+    if (point.looks == 0 && s->frontier->points == 0)
+        return fail_at_once(s);
     *verdict = point.verdict;
     insert(s->frontier, &point);
     return BAL_OK;
@@ -333,7 +368,7 @@ static double next_point(const struct search *s) {
 }
 
 static enum bal_code test_and_take(struct search *s, double at) {
-    enum bal_verdict verdict;
+    enum bal_verdict verdict = BAL_UNDECIDED;
     const enum bal_code code = try_point(s, at, &verdict);
     if (!code)
         take(s, at, verdict);
@@ -411,9 +446,11 @@ static enum bal_code check(const struct bal_frontier_question *q, struct bal_err
     if (constant && !(q->policy.policy->flags & BAL_GENERATED))
         return bal_fail(err, BAL_E_MODEL, "a critical constant is sought for policy stealing, not for '%s'",
                         q->policy.policy->name);
-    if (constant && (q->low != floor(q->low) || q->high != floor(q->high) || q->high > CONSTANT_MOST))
-        return bal_fail(err, BAL_E_RANGE, "a search from constant %g to %g; they are whole numbers up to %g",
-                        q->low, q->high, CONSTANT_MOST);
+    const double odd = q->low != floor(q->low) ? q->low : q->high;
+    if (constant && (odd != floor(odd) || odd > CONSTANT_MOST))
+        return bal_fail(err, BAL_E_RANGE,
+                        "a search for constants from or to %g; they are whole numbers up to %g", odd,
+                        CONSTANT_MOST);
     struct bal_model model = q->model;
     if (constant)
         model.steal = (struct bal_steal){.kind = BAL_STEAL_CONSTANT, .amount = 1};

@@ -145,12 +145,14 @@ void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size
     for (size_t r = 0; r < count; r++) {
         memcpy(quarters[r], trial[r].quarter, sizeof quarters[r]);
         for (int i = 0; i < BAL_TAIL_LEVELS; i++)
-            result->tail[i] += trial[r].tail[i] / (double)count;
+            result->tail[i] += trial[r].tail[i];
         result->warmup += trial[r].warmup / c->run.time / (double)count;
         result->jobs += trial[r].jobs;
         result->events += trial[r].events;
         result->seconds += trial[r].seconds;
     }
+    for (int i = 0; i < BAL_TAIL_LEVELS; i++) /* the sum is divided, so that tail[0] is 1 */
+        result->tail[i] /= (double)count;
     result->verdict = bal_verdict_of_drift((const double(*)[4])quarters, count);
     result->engine = trial[0].engine;
     if (c->precision > 0) {

@@ -114,22 +114,39 @@ static void print_answer(const struct bal_frontier_question *q, const struct bal
     fputs(".\n", out);
 }
 
-/* What theory says of constants. Theorem 1 asks for those that can be passed on z times: half of what it
- * needs of a queue for f = half. */
-static void print_theory(const struct bal_frontier_question *q, FILE *out) {
-    const uint32_t n = bal_servers_count(&q->model.servers);
-    const struct bal_steal half = {.kind = BAL_STEAL_HALF};
-    const struct bal_stealing_bound bound = bal_stealing_bound(&half, n, q->model.load, 0);
+static void print_proved_unstable(const struct bal_frontier_question *q, FILE *out) {
     double line[2];
     proved_lines(q, q->model.load, line);
-    fprintf(out, "Proved unstable: constants below %.2f (Theorem 9), below %.2f (who is asked counted).\n",
-            line[0], line[1]);
-    if (bound.holds)
+    if (line[0] > 0)
+        fprintf(out,
+                "Proved unstable: constants below %.2f (Theorem 9), below %.2f (who is asked counted).\n",
+                line[0], line[1]);
+    else
+        fputs("Proved unstable: none.\n", out);
+}
+
+/* Theorem 1 asks for constants that can be passed on z times: half of what it needs of a queue for f = half.
+ */
+static void print_proved_stable(const struct bal_frontier_question *q, FILE *out) {
+    const struct bal_steal one = {.kind = BAL_STEAL_ONE}, half = {.kind = BAL_STEAL_HALF};
+    const uint32_t n = bal_servers_count(&q->model.servers);
+    const double load = q->model.load;
+    const struct bal_stealing_proof every =
+        bal_stealing_prove(&one, &q->model.placement, n, load, q->model.others);
+    const struct bal_stealing_bound bound = bal_stealing_bound(&half, n, load, 0);
+    const uint64_t from = bal_stealing_bound_from(load);
+    if (every.proof == BAL_PROOF_STABLE)
+        fprintf(out, "Proved stable: all constants (%s).\n", every.why);
+    else if (q->model.others)
+        fputs("Proved stable: none, Theorem 1 draws victims from all.\n", out);
+    else if (bound.holds)
         fprintf(out, "Proved stable: constants from 10^%.0f on (Theorem 1).\n",
                 ceil(bal_tower_log10(&bound.phi) - log10(2.0 * n)));
-    else
+    else if (from > 0)
         fprintf(out, "Proved stable: none, Theorem 1 begins at n = %llu for this load.\n",
-                (unsigned long long)bal_stealing_bound_from(q->model.load));
+                (unsigned long long)from);
+    else
+        fputs("Proved stable: none, Theorem 1 begins beyond n = 10^15 for this load.\n", out);
 }
 
 void bal_frontier_text(const struct bal_frontier_question *question, const struct bal_frontier *frontier,
@@ -144,8 +161,10 @@ void bal_frontier_text(const struct bal_frontier_question *question, const struc
     print_answer(question, frontier, out);
     fprintf(out, "The probability that chance makes any of these claims wrong is at most %g.\n",
             question->error);
-    if (question->axis == BAL_FRONTIER_CONSTANT && hosts_of(question))
-        print_theory(question, out);
+    if (question->axis == BAL_FRONTIER_CONSTANT && hosts_of(question)) {
+        print_proved_unstable(question, out);
+        print_proved_stable(question, out);
+    }
     if (frontier->test == BAL_FRONTIER_SATURATED)
         fputs("drift: of all tasks together, in a step, while the hosts have more than they can lose.\n",
               out);

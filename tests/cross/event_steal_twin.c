@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "../literal.h"
+#include "texts.h"
 
 static struct bal_model model_of(const char *servers, const char *size, double load, uint32_t slots,
                                  const char *steal) {
@@ -22,31 +23,29 @@ static struct bal_model model_of(const char *servers, const char *size, double l
     return model;
 }
 
-static struct bal_policy_spec spec_of(const char *text) {
-    struct bal_policy_spec spec;
-    struct bal_error err;
-    if (bal_policy_parse(text, &spec, &err))
-        fail_msg("%s", err.text);
-    return spec;
-}
-
-/* Returns how many steals there were. The literal world has no index and draws ties by a scan, so policies
- * that use one must not either. */
-static uint64_t expect_same(const struct bal_model *model, const char *policy, uint64_t seed) {
-    const struct bal_policy_spec spec = spec_of(policy);
+/* Returns the literal world, its arrays freed. The literal world has no index and draws ties by a scan, so
+ * policies that use one must not either. initial: NULL, or jobs at each server at the start. */
+static struct literal expect_same_from(const struct bal_model *model, const char *policy, uint64_t seed,
+                                       const uint32_t *initial) {
+    const struct bal_policy_spec spec = policy_of(policy);
     const bool indexed = spec.policy->flags & (BAL_NEEDS_INDEX | BAL_NEEDS_WORK);
     const struct bal_run run = {.seed = seed,
                                 .time = 4000 / bal_model_arrival_rate(model),
                                 .warmup = 0,
                                 .engine = BAL_ENGINE_EVENT,
-                                .plain = indexed};
+                                .plain = indexed,
+                                .initial = initial};
     struct bal_trial trial = {.response = calloc(1, sizeof *trial.response)};
     assert_non_null(trial.response);
     struct bal_error err;
     if (bal_simulate(model, &spec, &run, &trial, &err))
         fail_msg("%s: %s", policy, err.text);
-    struct literal world = {.model = model, .spec = &spec, .until = run.time, .seed = seed};
-    struct literal_job *jobs = literal_draw(model, seed, 0, run.time, &world.inputs);
+    struct literal world = {
+        .model = model, .spec = &spec, .initial = initial, .until = run.time, .seed = seed};
+    size_t there = 0;
+    for (uint32_t server = 0; initial && server < bal_servers_count(&model->servers); server++)
+        there += initial[server];
+    struct literal_job *jobs = literal_draw(model, seed, 0, there, run.time, &world.inputs);
     world.input = jobs;
     literal_run(&world);
     char what[200];
@@ -56,7 +55,12 @@ static uint64_t expect_same(const struct bal_model *model, const char *policy, u
     literal_free(&world);
     free(jobs);
     free(trial.response);
-    return world.steals;
+    return world;
+}
+
+/* Returns how many steals there were. */
+static uint64_t expect_same(const struct bal_model *model, const char *policy, uint64_t seed) {
+    return expect_same_from(model, policy, seed, NULL).steals;
 }
 
 static const char *const policies[] = {"random", "round-robin", "pod:d=2", "pod-memory:d=1,b=1",
@@ -117,6 +121,28 @@ static void slots_and_classes(void **state) {
             model.discipline = disciplines[d];
             expect_same(&model, with_classes[p], 70);
         }
+    /* pod-ssp moves low jobs out of the way of high ones: the last that waits. */
+    struct bal_model model = model_of("5", "exp", 0.95, 3, "none");
+    model.classes = true;
+    model.high = 0.5;
+    model.discipline = BAL_DISCIPLINE_NONPREEMPTIVE;
+    assert_true(expect_same_from(&model, "pod-ssp", 71, NULL).moves > 100);
+}
+
+/* Long queues at the start, which even under least-work there is something to steal of; and servers that have
+ * jobs and a slot that is free, of which dispatchers know. */
+static void beginnings(void **state) {
+    (void)state;
+    static const uint32_t initial[8] = {40, 1, 0, 2, 0, 17, 3, 1};
+    for (uint32_t slots = 1; slots <= 3; slots++)
+        for (unsigned p = 0; p < POLICIES; p++) {
+            const struct bal_model alone = model_of("8", "exp", 0.8, slots, "none");
+            expect_same_from(&alone, policies[p], 90 + slots, initial);
+            const struct bal_model equal = model_of("8", "exp", 0.8, slots, "half");
+            assert_true(expect_same_from(&equal, policies[p], 90 + slots, initial).steals > 0);
+            const struct bal_model unequal = model_of("3x1,4x2,1x0.5", "hyper(4)", 0.5, slots, "one");
+            assert_true(expect_same_from(&unequal, policies[p], 95 + slots, initial).steals > 0);
+        }
 }
 
 static void slots_and_stealing(void **state) {
@@ -137,6 +163,7 @@ int main(void) {
         cmocka_unit_test(servers_of_several_slots),
         cmocka_unit_test(slots_and_classes),
         cmocka_unit_test(slots_and_stealing),
+        cmocka_unit_test(beginnings),
     };
     return cmocka_run_group_tests_name("event engine against a literal twin", tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "../literal.h"
+#include "texts.h"
 
 enum { JOBS = 3000 };
 #define FIRST INT64_C(1760000000000000000)
@@ -56,14 +57,6 @@ static struct bal_model model_of(const struct bal_trace *trace, double speedup, 
     return model;
 }
 
-static struct bal_policy_spec spec_of(const char *text) {
-    struct bal_policy_spec spec;
-    struct bal_error err;
-    if (bal_policy_parse(text, &spec, &err))
-        fail_msg("%s", err.text);
-    return spec;
-}
-
 static struct bal_run run_of(const struct bal_trace *trace, double speedup) {
     return (struct bal_run){.seed = 5,
                             .time = bal_trace_info(trace)->span / speedup,
@@ -81,7 +74,7 @@ static void simulate(const struct bal_model *model, const struct bal_policy_spec
 
 static void expect_same(const struct bal_trace *trace, const struct literal_job *jobs, double speedup,
                         const struct bal_model *model, const char *policy) {
-    const struct bal_policy_spec spec = spec_of(policy);
+    const struct bal_policy_spec spec = policy_of(policy);
     struct bal_run run = run_of(trace, speedup);
     run.plain = spec.policy->flags & (BAL_NEEDS_INDEX | BAL_NEEDS_WORK);
     struct bal_trial trial = {.response = calloc(1, sizeof *trial.response)};
@@ -142,7 +135,7 @@ static void nothing_is_drawn(void **state) {
     static struct literal_job jobs[JOBS];
     struct bal_trace *trace = trace_new(jobs, 1);
     const struct bal_model model = model_of(trace, 1, "5");
-    const struct bal_policy_spec spec = spec_of("round-robin");
+    const struct bal_policy_spec spec = policy_of("round-robin");
     struct bal_run run = run_of(trace, 1);
     struct bal_trial a = {0}, b = {0};
     simulate(&model, &spec, &run, &a);
@@ -163,7 +156,7 @@ static void fast_and_plain_loops_agree(void **state) {
     const struct bal_model model = model_of(trace, 1, "4x1,1x2");
     unsigned compared = 0;
     for (size_t i = 0; i < bal_policy_count; i++) {
-        const struct bal_policy_spec spec = spec_of(bal_policy_table[i]->name);
+        const struct bal_policy_spec spec = policy_of(bal_policy_table[i]->name);
         if (spec.policy->flags & (BAL_NEEDS_INDEX | BAL_NEEDS_WORK | BAL_TAKES_RANKS))
             continue; /* an index draws ties in another way */
         struct bal_run run = run_of(trace, 1);
@@ -188,7 +181,7 @@ static void a_trace_that_cannot_be_read(void **state) {
     struct bal_trace *trace = trace_new(jobs, 1);
     const struct bal_model model = model_of(trace, 1, "5");
     assert_int_equal(ftruncate(file, 16 * 100), 0);
-    const struct bal_policy_spec spec = spec_of("random");
+    const struct bal_policy_spec spec = policy_of("random");
     const struct bal_run run = run_of(trace, 1);
     struct bal_trial trial;
     struct bal_error err = {0};
@@ -205,8 +198,8 @@ static void power_and_reports_end_with_the_run(void **state) {
     const struct bal_model model = model_of(trace, 1, "40");
     const struct bal_run run = run_of(trace, 1);
     struct bal_trial trial = {0};
-    const struct bal_policy_spec hasty = spec_of("tabs:mu=1,nu=1"), tabs = spec_of("tabs:mu=0.02,nu=10"),
-                                 rcpb = spec_of("rcpb:c=4,mu=2");
+    const struct bal_policy_spec hasty = policy_of("tabs:mu=1,nu=1"), tabs = policy_of("tabs:mu=0.02,nu=10"),
+                                 rcpb = policy_of("rcpb:c=4,mu=2");
     const double *m = trial.metric;
     simulate(&model, &hasty, &run, &trial); /* with all servers off a job is refused */
     assert_true(trial.jobs < JOBS && lrint(m[BAL_REFUSED] * JOBS) == JOBS - (long)trial.jobs);
@@ -231,7 +224,7 @@ static void an_overload_is_drained(void **state) {
     struct bal_trace *trace = trace_new(jobs, 1);
     const struct bal_trace_info *info = bal_trace_info(trace);
     struct bal_model model = model_of(trace, 1, "1");
-    const struct bal_policy_spec spec = spec_of("random");
+    const struct bal_policy_spec spec = policy_of("random");
     const struct bal_run run = run_of(trace, 1);
     struct bal_trial trial = {0};
     simulate(&model, &spec, &run, &trial);
@@ -252,18 +245,20 @@ static void a_trace_may_last_for_centuries(void **state) {
     struct bal_error err;
     if (bal_trace_new(NULL, &trace, &err))
         fail_msg("%s", err.text);
-    const struct bal_trace_job first = {.time = INT64_MIN, .size = 3000000000},
+    const struct bal_trace_job first = {.time = INT64_MIN, .size = INT64_MAX},
                                last = {.time = INT64_MAX, .size = 1000000000};
     if (bal_trace_add(trace, &first, &err) || bal_trace_add(trace, &last, &err) ||
         bal_trace_finish(trace, NULL, &err))
         fail_msg("%s", err.text);
-    const struct bal_model model = model_of(trace, 1, "2");
-    const struct bal_policy_spec spec = spec_of("round-robin");
+    const struct bal_model model = model_of(trace, 1, "1");
+    const struct bal_policy_spec spec = policy_of("random");
     const struct bal_run run = run_of(trace, 1);
     struct bal_trial trial = {0};
     simulate(&model, &spec, &run, &trial);
     assert_int_equal(trial.events, 4);
-    assert_true(fabs(trial.metric[BAL_RESPONSE_MEAN] - 2) < 1e-5); /* a double of that time is that exact */
+    /* The first job takes half of that time, and the last does not wait for it. */
+    assert_true(fabs(trial.metric[BAL_RESPONSE_MEAN] - (0x1p63 * 1e-9 + 1) / 2) < 1e-4);
+    assert_true(trial.metric[BAL_WAITING_PROBABILITY] == 0);
     bal_trace_free(trace);
 }
 
@@ -273,7 +268,7 @@ static void a_run_may_outlast_its_jobs(void **state) {
     static struct literal_job jobs[JOBS];
     struct bal_trace *trace = trace_new(jobs, 1);
     const struct bal_model model = model_of(trace, 1, "20");
-    const struct bal_policy_spec spec = spec_of("tabs:mu=0.02,nu=10");
+    const struct bal_policy_spec spec = policy_of("tabs:mu=0.02,nu=10");
     struct bal_run run = run_of(trace, 1);
     for (int i = 0; i < 200; i++) {
         run.time = bal_trace_info(trace)->span + 20 + 0.137 * i;
@@ -283,6 +278,15 @@ static void a_run_may_outlast_its_jobs(void **state) {
         const double time = bal_trace_info(trace)->work / (trial.metric[BAL_POWER_BUSY] * 20);
         assert_true(fabs(time / run.time - 1) < 1e-9);
     }
+    /* Servers go on meanwhile: they report at their rate and switch off. */
+    struct bal_trial trial = {0};
+    const struct bal_policy_spec rcpb = policy_of("rcpb:c=4,mu=2");
+    run.time = 100 * bal_trace_info(trace)->span;
+    simulate(&model, &spec, &run, &trial);
+    assert_true(trial.metric[BAL_POWER_OFF] > 0.9);
+    simulate(&model, &rcpb, &run, &trial);
+    const double reports = 20 * 2 / bal_trace_info(trace)->size_mean; /* in a second, of 20 idle servers */
+    assert_true(fabs(trial.metric[BAL_MESSAGES_PER_TIME] / reports - 1) < 0.02);
     bal_trace_free(trace);
 }
 
@@ -306,7 +310,7 @@ static void a_history_counted_by_hand(void **state) {
     struct bal_trace *trace = trace_new(jobs, 1);
     struct bal_model model = model_of(trace, 1, "4");
     model.watts = (struct bal_watts){100, 10, 0, 0};
-    const struct bal_policy_spec spec = spec_of("round-robin");
+    const struct bal_policy_spec spec = policy_of("round-robin");
     struct bal_run run = run_of(trace, 1);
     struct spans got, expected = {0};
     struct bal_history history = history_of(&got);
@@ -346,6 +350,39 @@ static void a_history_counted_by_hand(void **state) {
     bal_trace_free(trace);
 }
 
+/* A server that works for a second, stands by for 20, is off, and nothing else happens for 77 seconds: what
+ * its timers do belongs to the spans in which they do it. */
+static void a_history_of_power(void **state) {
+    (void)state;
+    struct bal_trace *trace;
+    struct bal_error err;
+    if (bal_trace_new(NULL, &trace, &err))
+        fail_msg("%s", err.text);
+    for (int i = 0; i < 2; i++) {
+        const struct bal_trace_job job = {.time = FIRST + i * INT64_C(98000000000), .size = 1000000000};
+        if (bal_trace_add(trace, &job, &err))
+            fail_msg("%s", err.text);
+    }
+    if (bal_trace_finish(trace, NULL, &err))
+        fail_msg("%s", err.text);
+    struct bal_model model = model_of(trace, 1, "1");
+    model.watts = (struct bal_watts){200, 140, 50, 3};
+    if (bal_law_parse("det(20)", &model.standby, &err) || bal_law_parse("det(2)", &model.setup, &err))
+        fail_msg("%s", err.text);
+    const struct bal_policy_spec spec = policy_of("tabs");
+    struct bal_run run = run_of(trace, 1);
+    struct spans got;
+    struct bal_history history = history_of(&got);
+    run.history = &history;
+    struct bal_trial trial = {0};
+    simulate(&model, &spec, &run, &trial);
+    const double joules[SPANS] = {1 * 200 + 13 * 140, 7 * 140 + 7 * 3, 42, 42, 42, 42, 42}; /* in 14 s each */
+    for (int s = 0; s < SPANS; s++)
+        assert_true(fabs(got.watts[s] - joules[s] / 14) < 1e-9);
+    assert_true(trial.jobs == 1 && trial.metric[BAL_REFUSED] == 0.5); /* the last one finds nobody on */
+    bal_trace_free(trace);
+}
+
 /* Without a trace: drawn jobs, two kinds of servers, servers that switch off. Jobs of all spans are those
  * completed, and the watts of all spans are those of the whole run. */
 static void a_history_of_drawn_jobs(void **state) {
@@ -356,7 +393,7 @@ static void a_history_of_drawn_jobs(void **state) {
         struct bal_error err;
         if (bal_servers_parse("10x1,5x2", &model.servers, &err) || bal_law_parse("exp", &model.size, &err))
             fail_msg("%s", err.text);
-        const struct bal_policy_spec spec = spec_of(which[p]);
+        const struct bal_policy_spec spec = policy_of(which[p]);
         struct spans got;
         struct bal_history history = history_of(&got);
         struct bal_run run = {.seed = 3, .time = 1234.5, .warmup = 0, .history = &history};
@@ -392,7 +429,7 @@ static void a_history_of_drawn_jobs(void **state) {
 
 static void expect_refused(const struct bal_model *model, const char *policy, const struct bal_run *run,
                            const char *text) {
-    const struct bal_policy_spec spec = spec_of(policy);
+    const struct bal_policy_spec spec = policy_of(policy);
     struct bal_trial trial;
     struct bal_error err = {0};
     assert_true(bal_simulate(model, &spec, run, &trial, &err) == BAL_E_MODEL);
@@ -435,7 +472,7 @@ static void a_replay_can_be_stopped(void **state) {
     static struct literal_job jobs[JOBS];
     struct bal_trace *trace = trace_new(jobs, 1);
     const struct bal_model model = model_of(trace, 1, "5");
-    const struct bal_policy_spec spec = spec_of("random");
+    const struct bal_policy_spec spec = policy_of("random");
     struct bal_run run = run_of(trace, 1);
     const volatile int stop = 1;
     run.stop = &stop;
@@ -457,6 +494,7 @@ int main(void) {
         cmocka_unit_test(a_trace_may_last_for_centuries),
         cmocka_unit_test(a_run_may_outlast_its_jobs),
         cmocka_unit_test(a_history_counted_by_hand),
+        cmocka_unit_test(a_history_of_power),
         cmocka_unit_test(a_history_of_drawn_jobs),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(a_replay_can_be_stopped),

@@ -184,6 +184,34 @@ static void test_finds_load(void **state) {
     assert_in_order(&f, true);
     assert_true(f.stable < 0.5 && f.unstable > 0.5 && f.unstable - f.stable <= 0.2);
     assert_true(isnan(f.estimate) || (f.estimate > f.stable && f.estimate < f.unstable));
+    for (unsigned i = 0; i < f.points; i++) {
+        /* the longest, halved as often as leaves 4000 mean service times of a server of mean speed 2 */
+        assert_true(f.point[i].time == ldexp(2000, (int)f.point[i].looks - 1));
+        assert_true(f.point[i].verdict || f.point[i].time == q.longest);
+    }
+}
+
+/* Short runs see the host fill the others and take that for growth, whatever the constant: they are
+ * refused. */
+static void test_refuses_short_runs(void **state) {
+    (void)state;
+    const struct bal_lab_options options = {.threads = 1};
+    struct bal_frontier f;
+    struct bal_error err = {0};
+    struct bal_frontier_question q = chain(1);
+    q.longest = 1000;
+    assert_int_equal(bal_frontier_find(&q, &options, &f, &err), BAL_E_RANGE);
+    assert_non_null(strstr(err.text, "runs of at most 1000; here they must be 2000 long"));
+    assert_int_equal(f.points, 0);
+    q = chain(1);
+    q.axis = BAL_FRONTIER_LOAD;
+    q.model.steal = (struct bal_steal){.kind = BAL_STEAL_CONSTANT, .amount = 1e5};
+    q.longest = 1e6;
+    assert_int_equal(bal_frontier_find(&q, &options, &f, &err), BAL_E_RANGE); /* 40 of the constant */
+    q.model.steal = (struct bal_steal){.kind = BAL_STEAL_HALF};
+    q.longest = 1e12;
+    assert_int_equal(bal_frontier_find(&q, &options, &f, &err), BAL_E_RANGE);
+    assert_non_null(strstr(err.text, "tasks at a host"));
 }
 
 static void test_stable_everywhere(void **state) {
@@ -227,11 +255,17 @@ static void test_refuses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_drift_error), cmocka_unit_test(test_growth_error),
-        cmocka_unit_test(test_power),       cmocka_unit_test(test_growth_by_hand),
-        cmocka_unit_test(test_begins_long), cmocka_unit_test(test_finds_constant),
-        cmocka_unit_test(test_finds_load),  cmocka_unit_test(test_stable_everywhere),
-        cmocka_unit_test(test_stops),       cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_drift_error),
+        cmocka_unit_test(test_growth_error),
+        cmocka_unit_test(test_power),
+        cmocka_unit_test(test_growth_by_hand),
+        cmocka_unit_test(test_begins_long),
+        cmocka_unit_test(test_finds_constant),
+        cmocka_unit_test(test_finds_load),
+        cmocka_unit_test(test_stable_everywhere),
+        cmocka_unit_test(test_stops),
+        cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_refuses_short_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include "ballast/known.h"
 #include "ballast/lab.h"
 #include "ballast/paths.h"
+#include "texts.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
@@ -22,14 +23,6 @@ static struct bal_model model_of(double load, const char *service) {
     assert_int_equal(bal_servers_parse("60", &model.servers, NULL), BAL_OK);
     assert_int_equal(bal_law_parse(service, &model.size, NULL), BAL_OK);
     return model;
-}
-
-static struct bal_policy_spec policy_of(const char *text) {
-    struct bal_policy_spec spec;
-    struct bal_error err;
-    if (bal_policy_parse(text, &spec, &err))
-        fail_msg("%s", err.text);
-    return spec;
 }
 
 static struct bal_trial trial_of(const struct bal_model *model, const char *policy,

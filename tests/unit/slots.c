@@ -15,6 +15,7 @@
 #include "ballast/known.h"
 #include "ballast/simulate.h"
 #include "ballast/theory.h"
+#include "texts.h"
 
 #include <math.h>
 
@@ -26,17 +27,9 @@ static struct bal_model model_of(const char *servers, const char *size, double l
     return model;
 }
 
-static struct bal_policy_spec spec_of(const char *text) {
-    struct bal_policy_spec spec;
-    struct bal_error err;
-    if (bal_policy_parse(text, &spec, &err))
-        fail_msg("%s", err.text);
-    return spec;
-}
-
 static struct bal_trial simulate(const struct bal_model *model, const char *policy, uint64_t seed,
                                  uint64_t replication, double jobs) {
-    const struct bal_policy_spec spec = spec_of(policy);
+    const struct bal_policy_spec spec = policy_of(policy);
     const struct bal_run run = {.seed = seed,
                                 .replication = replication,
                                 .time = jobs / bal_model_arrival_rate(model),
@@ -102,8 +95,8 @@ static void one_server_is_mmk(void **state) {
 static void fleets_are_what_theory_says(void **state) {
     (void)state;
     const struct bal_model model = model_of("8", "exp", 0.9, 4);
-    const struct bal_policy_spec random = spec_of("random"), least_work = spec_of("least-work"),
-                                 pod = spec_of("pod:d=2"), jiq = spec_of("jiq");
+    const struct bal_policy_spec random = policy_of("random"), least_work = policy_of("least-work"),
+                                 pod = policy_of("pod:d=2"), jiq = policy_of("jiq");
     const struct bal_known each = bal_known_of(&model, &random), all = bal_known_of(&model, &least_work);
     const struct bal_wait mm4 = bal_wait_mmn(0.9, 4), mm32 = bal_wait_mmn(0.9, 32);
     assert_true(each.response_mean == bal_wait_response_mean(&mm4));
@@ -135,7 +128,7 @@ static void reports_may_be_repeated(void **state) {
         const struct bal_policy *policy = bal_policy_table[i];
         if (!(policy->wants & (BAL_WANTS_IDLE | BAL_WANTS_STILL_IDLE)))
             continue;
-        const struct bal_policy_spec spec = spec_of(policy->name);
+        const struct bal_policy_spec spec = policy_of(policy->name);
         const enum bal_report what = policy->wants & BAL_WANTS_IDLE ? BAL_REPORT_IDLE : BAL_REPORT_STILL_IDLE;
         void *once = malloc(bal_policy_size(&spec, &setting) + 1);
         void *often = malloc(bal_policy_size(&spec, &setting) + 1);
@@ -188,6 +181,35 @@ static void a_free_slot_is_reported(void **state) {
     const struct bal_model quiet = model_of("20", "exp(0.25)", 0.01, 5);
     const struct bal_trial rcpb = simulate(&quiet, "rcpb:c=2,mu=3", 11, 0, 20000);
     assert_true(fabs(rcpb.metric[BAL_REPORTS_PER_JOB] - 20 * 3 / (20 * 5 * 0.01)) < 2);
+    /* ... and at any load those that have one: a Poisson number, 1 % being six of its deviations. */
+    const struct bal_model busy = model_of("20", "exp", 0.9, 5);
+    const struct bal_trial told = simulate(&busy, "rcpb:c=2,mu=50", 11, 0, 100000);
+    const double rate = 20 * 50 * (1 - told.tail[5]);
+    assert_true(told.tail[5] > 0.3 && fabs(told.metric[BAL_MESSAGES_PER_TIME] / rate - 1) < 0.01);
+}
+
+/* least-work: of several servers with a free slot each is as likely to get a job, by the index as by a scan.
+ * No response time depends on it, but how many servers are busy does. */
+static void ties_are_uniform(void **state) {
+    (void)state;
+    const struct bal_model model = model_of("6", "exp", 0.25, 4);
+    const struct bal_policy_spec spec = policy_of("least-work");
+    double difference[REPLICATIONS];
+    for (unsigned r = 0; r < REPLICATIONS; r++) {
+        double busy[2];
+        for (int plain = 0; plain < 2; plain++) {
+            const struct bal_run run = {
+                .seed = 19, .replication = r, .time = 2000, .warmup = 0.1, .plain = plain};
+            struct bal_trial trial = {0};
+            assert_int_equal(bal_simulate(&model, &spec, &run, &trial, NULL), BAL_OK);
+            busy[plain] = trial.metric[BAL_POWER_BUSY];
+        }
+        difference[r] = busy[0] - busy[1];
+    }
+    const struct bal_estimate mean = bal_estimate_mean(difference, REPLICATIONS);
+    const double wider =
+        bal_student_quantile(1 - 0.5e-4, REPLICATIONS - 1) / bal_student_quantile(0.975, REPLICATIONS - 1);
+    assert_true(fabs(mean.mean) <= wider * mean.half && wider * mean.half < 0.01);
 }
 
 /* ---- power ---- */
@@ -215,7 +237,7 @@ static void power_follows_servers_not_slots(void **state) {
 
 static void expect_refused(const struct bal_model *model, const char *policy, enum bal_engine engine,
                            const char *text) {
-    const struct bal_policy_spec spec = spec_of(policy);
+    const struct bal_policy_spec spec = policy_of(policy);
     enum bal_engine chosen;
     struct bal_error err = {0};
     assert_true(bal_simulate_check(model, &spec, engine, &chosen, &err) != BAL_OK);
@@ -226,7 +248,7 @@ static void expect_refused(const struct bal_model *model, const char *policy, en
 static void what_does_not_fit_is_refused(void **state) {
     (void)state;
     const struct bal_model good = model_of("10", "exp", 0.5, 4);
-    const struct bal_policy_spec random = spec_of("random");
+    const struct bal_policy_spec random = policy_of("random");
     enum bal_engine chosen;
     assert_int_equal(bal_simulate_check(&good, &random, BAL_ENGINE_AUTO, &chosen, NULL), BAL_OK);
     assert_int_equal(chosen, BAL_ENGINE_EVENT);
@@ -254,9 +276,13 @@ static void what_does_not_fit_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(capacity_counts_the_slots),    cmocka_unit_test(one_server_is_mmk),
-        cmocka_unit_test(fleets_are_what_theory_says),  cmocka_unit_test(reports_may_be_repeated),
-        cmocka_unit_test(a_free_slot_is_reported),      cmocka_unit_test(power_follows_servers_not_slots),
+        cmocka_unit_test(capacity_counts_the_slots),
+        cmocka_unit_test(one_server_is_mmk),
+        cmocka_unit_test(fleets_are_what_theory_says),
+        cmocka_unit_test(reports_may_be_repeated),
+        cmocka_unit_test(a_free_slot_is_reported),
+        cmocka_unit_test(power_follows_servers_not_slots),
+        cmocka_unit_test(ties_are_uniform),
         cmocka_unit_test(what_does_not_fit_is_refused),
     };
     return cmocka_run_group_tests_name("slots", tests, NULL, NULL);
