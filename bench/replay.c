@@ -1,0 +1,73 @@
+/* A log of ten million lines from its file to the table of one policy: `ballast replay` as a user runs it,
+ * its time and its memory. usage: bench-replay BALLAST MAKE_LOG */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINES "10000000"
+#define WANTED_SECONDS 30
+#define WANTED_MB 200
+
+static void fail(const char *what) {
+    perror(what);
+    exit(1);
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Runs a program with its standard output in a file and waits for it. */
+static struct rusage run(const char *const *command, const char *output) {
+    const pid_t child = fork();
+    if (child < 0)
+        fail("fork");
+    if (child == 0) {
+        const int fd = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        if (fd < 0 || dup2(fd, 1) < 0)
+            _exit(126);
+        execv(command[0], (char *const *)command); /* which it does not change */
+        _exit(127);
+    }
+    int status;
+    struct rusage usage;
+    if (wait4(child, &status, 0, &usage) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        fail(command[0]);
+    return usage;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 3) {
+        fputs("usage: bench-replay BALLAST MAKE_LOG\n", stderr);
+        return 2;
+    }
+    char path[] = "/tmp/ballast-bench-XXXXXX";
+    const int fd = mkstemp(path);
+    if (fd < 0)
+        fail("no temporary file");
+    close(fd);
+    run((const char *[]){argv[2], "--lines=" LINES, "--servers=40", "--load=0.6", NULL}, path);
+    struct stat log;
+    if (stat(path, &log))
+        fail(path);
+    const double start = now();
+    const struct rusage usage = run((const char *[]){argv[1], "replay", path, "--servers", "40", "--policy",
+                                                     "pod:d=2", "--replications", "1", "--quiet", NULL},
+                                    "/dev/null");
+    const double seconds = now() - start, mb = (double)usage.ru_maxrss / 1024;
+    const double processor = (double)usage.ru_utime.tv_sec + 1e-6 * (double)usage.ru_utime.tv_usec +
+                             (double)usage.ru_stime.tv_sec + 1e-6 * (double)usage.ru_stime.tv_usec;
+    unlink(path);
+    printf("replay of " LINES " lines (nginx, %.2f GB), pod:d=2: %.1f s, %.1f s of processor time, %.0f MB"
+           "  (wanted %d s: %s; %d MB: %s)\n",
+           (double)log.st_size / 1e9, seconds, processor, mb, WANTED_SECONDS,
+           seconds <= WANTED_SECONDS ? "met" : "not met", WANTED_MB, mb <= WANTED_MB ? "met" : "not met");
+    return 0;
+}
