@@ -98,8 +98,10 @@ static int finish(const struct request *request, bool cut_short, struct cli_outp
     const int status = cli_output_close(output);
     if (status || !cut_short)
         return status;
-    cli_warn("interrupted: %s",
-             request->map ? "the map has what was complete" : "these are the points that were complete");
+    cli_warn("interrupted: %s", !request->map ? "these are the points that were complete"
+                                : request->setup.figure
+                                    ? "the map has what was complete, and no figure was drawn"
+                                    : "the map has what was complete");
     return CLI_INTERRUPTED;
 }
 

@@ -30,7 +30,7 @@ enum bal_frontier_axis {
 /* What a test watches. */
 enum bal_frontier_test {
     BAL_FRONTIER_SATURATED, /* policy `stealing`, hosts that share the generators equally: how the load
-                             * changes  while the hosts have more tasks than they can lose */
+                             * changes while the hosts have more tasks than they can lose */
     BAL_FRONTIER_STARTS,    /* everything else: how the total queue changes from long queues on, at each group
                              * of equal servers in turn, and how it grows from 0 */
 };
@@ -44,7 +44,7 @@ struct bal_frontier_question {
     double width;     /* the interval wanted; 0: 0.005, or 1 */
     double relative;  /* or this part of the value, whichever is larger */
     double error;     /* 0 < error < 0.5 */
-    double longest;   /* length of the longest runs; 0: long enough for most */
+    double longest;   /* length of the longest runs; 0: long enough for most; too short ones are refused */
     uint64_t seed;
 };
 

@@ -308,6 +308,11 @@ static enum bal_code try_point(struct search *s, double at, enum bal_verdict *ve
 
 /* ---- the search ---- */
 
+static double last_point(const struct bal_frontier_question *q) {
+    const double most = q->axis == BAL_FRONTIER_CONSTANT ? CONSTANT_MOST : LOAD_MOST;
+    return q->high == 0 ? most : q->high;
+}
+
 static enum bal_verdict verdict_below(const struct search *s) {
     return s->question->axis == BAL_FRONTIER_LOAD ? BAL_STABLE : BAL_UNSTABLE;
 }
@@ -401,7 +406,7 @@ static enum bal_code bracket_constant(struct search *s, double high) {
 
 static enum bal_code search(struct search *s) {
     const struct bal_frontier_question *q = s->question;
-    const double high = q->high > 0 ? q->high : s->whole ? CONSTANT_MOST : LOAD_MOST;
+    const double high = last_point(q);
     s->below = q->low;
     s->above = high;
     enum bal_code code = s->whole ? bracket_constant(s, high) : BAL_OK;
@@ -438,15 +443,16 @@ static void conclude(const struct search *s) {
 
 static enum bal_code check(const struct bal_frontier_question *q, struct bal_error *err) {
     const bool constant = q->axis == BAL_FRONTIER_CONSTANT;
+    const double high = last_point(q);
     if (!(q->error > 0 && q->error < 0.5))
         return bal_fail(err, BAL_E_RANGE, "error probability %g; it must lie between 0 and 0.5", q->error);
-    if (!(q->low >= 0) || (q->high != 0 && !(q->high > q->low)))
+    if (!(q->low >= 0 && high > q->low))
         return bal_fail(err, BAL_E_RANGE, "a search from %g to %g; it must go up from 0 or more", q->low,
-                        q->high);
+                        high);
     if (constant && !(q->policy.policy->flags & BAL_GENERATED))
         return bal_fail(err, BAL_E_MODEL, "a critical constant is sought for policy stealing, not for '%s'",
                         q->policy.policy->name);
-    const double odd = q->low != floor(q->low) ? q->low : q->high;
+    const double odd = q->low != floor(q->low) ? q->low : high;
     if (constant && (odd != floor(odd) || odd > CONSTANT_MOST))
         return bal_fail(err, BAL_E_RANGE,
                         "a search for constants from or to %g; they are whole numbers up to %g", odd,
@@ -455,7 +461,7 @@ static enum bal_code check(const struct bal_frontier_question *q, struct bal_err
     if (constant)
         model.steal = (struct bal_steal){.kind = BAL_STEAL_CONSTANT, .amount = 1};
     else
-        model.load = q->high > 0 ? q->high : LOAD_MOST;
+        model.load = high;
     enum bal_engine engine;
     return bal_simulate_check(&model, &q->policy, q->engine, &engine, err);
 }

@@ -39,6 +39,8 @@ static void print_head(const struct bal_frontier_question *q, const char *what, 
     bal_servers_print(&model->servers, servers, sizeof servers);
     bal_policy_print(&q->policy, policy, sizeof policy);
     fprintf(out, "%s on %s servers", policy, servers);
+    if (model->slots > 1)
+        fprintf(out, " of %u slots", model->slots);
     if (model->clock == BAL_CLOCK_SLOTTED && !is_chain(q)) {
         bal_batch_print(&model->batch, text, sizeof text);
         fprintf(out, ", slotted, batches %s, %s", text, model->split ? "split" : "whole");
@@ -46,6 +48,10 @@ static void print_head(const struct bal_frontier_question *q, const char *what, 
         bal_law_print(&model->size, text, sizeof text);
         fprintf(out, ", service %s", text);
     }
+    if (model->classes)
+        fprintf(out, ", %g %% high", 100 * model->high);
+    if (model->buffer > 0)
+        fprintf(out, ", buffers of %u", model->buffer);
     if (is_chain(q)) {
         bal_placement_print(&model->placement, text, sizeof text);
         fprintf(out, ", generators %s, victims %s", text, model->others ? "others" : "all");
@@ -273,6 +279,20 @@ static void json_spec(struct json *json, const struct bal_frontier_question *q, 
     bal_json_text(json, "time", bal_clock_text(model->clock));
     if (load)
         bal_json_number(json, "load", model->load);
+    if (model->clock == BAL_CLOCK_SLOTTED && !is_chain(q)) {
+        bal_batch_print(&model->batch, text, sizeof text);
+        bal_json_text(json, "batch", text);
+        bal_json_bool(json, "split", model->split);
+    } else if (!is_chain(q)) {
+        bal_law_print(&model->size, text, sizeof text);
+        bal_json_text(json, "service", text);
+    }
+    if (model->slots > 1)
+        bal_json_count(json, "slots", model->slots);
+    if (model->classes)
+        bal_json_number(json, "high", model->high);
+    if (model->buffer > 0)
+        bal_json_count(json, "buffer", model->buffer);
     if (is_chain(q)) {
         bal_placement_print(&model->placement, text, sizeof text);
         bal_json_text(json, "placement", text);

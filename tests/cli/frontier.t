@@ -33,9 +33,9 @@ $ ballast frontier stealing --n 16 --hosts 1 --steal half --to 0.9 --width 0.2
 |
 | load  verdict           drift  looks   run
 | ──────────────────────────────────────────
-|  0.5  stable   -8.004 ± 0.038      1  2000
+|  0.5  stable   -8.005 ± 0.038      1  2000
 |  0.7  stable   -4.814 ± 0.046      1  2000
-|  0.9  stable   -1.599 ± 0.036      1  2000
+|  0.9  stable   -1.601 ± 0.036      1  2000
 |
 | Stable at every load tried, up to 0.9.
 | The probability that chance makes any of these claims wrong is at most 0.01.
@@ -110,6 +110,30 @@ $ ballast frontier tabs --slotted
 $ ballast frontier jiq --from 0.5 --to 0.4
 ! ballast: a search from 0.5 to 0.4; it must go up from 0 or more
 ? 2
+$ ballast frontier jiq --from 0.9999
+! ballast: a search from 0.9999 to 0.999; it must go up from 0 or more
+? 2
+$ ballast frontier stealing --n 16 --hosts 1 --load 0.5 --steal constant --from 1.5
+! ballast: a search for constants from or to 1.5; they are whole numbers up to 100000
+? 2
+$ ballast frontier stealing --n 16 --hosts 1 --load 0.5 --steal constant --points 3
+! ballast: --points: it says how many loads the map has; add --map
+? 2
+$ ballast frontier pod-ssp --high 0.3 --servers 10 --to 0.8 --width 0.5 --time 4k --format json | jq -c .spec,.stable
+| {"policy":"pod-ssp:d1=2,d2=2","servers":"10","time":"continuous","service":"exp","high":0.3,"steal":"none","axis":"load","error":0.01,"seed":1}
+| 0.8
+# What is proved of constants: nothing below 0, Theorem 1 only if victims are drawn from all.
+$ ballast frontier stealing --n 8 --hosts 8 --load 0.5 --steal constant | grep Proved
+| Proved unstable: none.
+| Proved stable: all constants (no processor gets more than a task in a step).
+$ ballast frontier stealing --n 8 --hosts 1 --load 0.5 --steal constant --victims others --from 20 --to 30 | grep Proved
+| Proved unstable: constants below 3.00 (Theorem 9), below 5.28 (who is asked counted).
+| Proved stable: none, Theorem 1 draws victims from all.
+# A function that grows is judged at the longest queue that can be counted: log2 takes 30 tasks there, 15 at
+# the 64 000 tasks that 16 processors can serve in a run, where a load of 0.6 is too much.
+$ ballast frontier stealing --n 16 --hosts 1 --steal log2 --from 0.6 --to 0.7 --width 0.1 --format csv | cut -d , -f 1,2
+| at,verdict
+| 0.7,stable
 $ ballast frontier jiq --error 0.6
 ! ballast: --error 0.6: not a probability from 1e-9 to 0.4, such as 0.01
 ? 2
