@@ -189,8 +189,6 @@ static int answer(const struct request *request) {
 static int check(struct request *request) {
     struct cli_setup *setup = &request->setup;
     const bool chain = setup->policy[0].policy->flags & BAL_GENERATED;
-    if (chain)
-        setup->model.clock = BAL_CLOCK_SLOTTED;
     if (request->constant && !chain)
         return cli_fail(
             "--steal constant: a critical constant is sought for stealing, not for '%s'; give the "

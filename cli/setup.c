@@ -261,16 +261,24 @@ static void choose_all(struct cli_setup *setup) {
     }
 }
 
+/* Jobs that come from generators come in slots; nobody need say so. */
+static bool has_generators(const struct cli_setup *setup) {
+    bool found = setup->placement_given;
+    for (size_t i = 0; i < setup->policies; i++)
+        found |= setup->policy[i].policy->flags & BAL_GENERATED;
+    return found;
+}
+
 int cli_setup_check(struct cli_setup *setup) {
     struct bal_error err = {0};
+    if (has_generators(setup))
+        setup->model.clock = BAL_CLOCK_SLOTTED;
     if (setup->model.clock == BAL_CLOCK_CONTINUOUS && setup->model.split)
         return cli_fail("--split: batches arrive in slotted time; add --slotted, or use --tasks");
     if (setup->model.clock == BAL_CLOCK_CONTINUOUS && setup->batch_given)
         return cli_fail("--batch: batches arrive in slotted time; add --slotted, or use --tasks");
     if (setup->model.clock == BAL_CLOCK_SLOTTED && setup->service_given)
         return cli_fail("--service: in slotted time every job is one unit of capacity; leave it out");
-    if (setup->model.clock == BAL_CLOCK_CONTINUOUS && setup->placement_given)
-        return cli_fail("--placement: generators of jobs need slotted time; add --slotted");
     const bool steals = setup->model.steal.kind != BAL_STEAL_NONE;
     if (setup->model.others && !steals)
         return cli_fail("--victims: nobody steals; add --steal, such as --steal half");

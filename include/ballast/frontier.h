@@ -67,6 +67,7 @@ struct bal_frontier {
     double estimate;         /* where the line through the drifts of these two crosses 0; NaN: it does not */
     unsigned undecided;      /* points between them */
     double seconds;          /* processor time */
+    bool cut_short;          /* the search was told to stop */
 };
 
 /* BAL_E_STOPPED leaves what is known so far. */

@@ -487,6 +487,7 @@ enum bal_code bal_frontier_find(const struct bal_frontier_question *question,
     pthread_mutex_init(&s.lock, NULL);
     code = s.from_long && s.from_empty && s.initial ? search(&s) : BAL_E_MEMORY;
     conclude(&s);
+    frontier->cut_short = code == BAL_E_STOPPED;
     if (s.first_error.code && err)
         *err = s.first_error;
     else if (code)

@@ -260,8 +260,7 @@ static void print_steals(const struct comparison *comparison, FILE *out) {
         char policy[200];
         bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
         fprintf(out,
-                "%s: %.3g requests per server and %s, of which %.3g %% get work; a job is stolen %.3g times "
-                "on average.\n",
+                "%s: %.3g requests a server and %s, %.3g %% of them get work; a job is stolen %.3g times.\n",
                 policy, requests, slotted ? "slot" : "unit of time", 100 * steals / requests,
                 metric[BAL_STEALING_MOVED].mean);
     }

@@ -314,6 +314,7 @@ static void json_found(struct json *json, const struct bal_frontier *f) {
     bal_json_number(json, "unstable", f->unstable);
     bal_json_number(json, "estimate", f->estimate);
     bal_json_count(json, "undecided", f->undecided);
+    bal_json_bool(json, "cut_short", f->cut_short);
     bal_json_open(json, "points", '[');
     for (unsigned i = 0; i < f->points; i++) {
         const struct bal_frontier_point *point = &f->point[i];

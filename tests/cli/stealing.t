@@ -9,7 +9,7 @@ $ ballast compare --slotted --policy stealing --steal half --placement 'hosts(1)
 | stealing   23.15 ± 0.57  ████████  20.2  75.0   97.5  100.0%  0.45     0
 |
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
-| stealing: 0.203 requests per server and slot, of which 51 % get work; a job is stolen 1.99 times on average.
+| stealing: 0.203 requests a server and slot, 51 % of them get work; a job is stolen 1.99 times.
 $ ballast compare --slotted --steal half --placement 1 --servers 16 --time 20k --replications 4 >a
 $ ballast compare --slotted --policy stealing --steal half --placement 'hosts(1)' --servers 16 --time 20k --replications 4 | cmp - a
 
@@ -47,11 +47,23 @@ $ ballast compare --slotted --steal half --placement 'map(0:99)'
 ! ballast: placement 'map' places 99 generators on 100 servers; there must be as many generators as servers
 ? 2
 $ ballast compare --steal half --placement even
-! ballast: --placement: generators of jobs need slotted time; add --slotted
-? 2
+| 100 servers at load 0.9, slotted, generators even, idle servers steal half; 10 replications of 9M jobs each, seed 1
+|
+| policy      mean response             p50   p99  p99.9  waits  msgs  bits  theory
+| ─────────────────────────────────────────────────────────────────────────────────
+| stealing  1.0000 ± 0.0000  ████████  1.00  1.00   1.00   0.0%  0.22     0
+|
+| ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
+| stealing: 0.1 requests a server and slot, 0 % of them get work; a job is stolen 0 times.
 $ ballast compare --policy stealing --steal half
-! ballast: --policy: policy 'stealing' needs slotted time
-? 2
+| 100 servers at load 0.9, slotted, generators even, idle servers steal half; 10 replications of 9M jobs each, seed 1
+|
+| policy      mean response             p50   p99  p99.9  waits  msgs  bits  theory
+| ─────────────────────────────────────────────────────────────────────────────────
+| stealing  1.0000 ± 0.0000  ████████  1.00  1.00   1.00   0.0%  0.22     0
+|
+| ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
+| stealing: 0.1 requests a server and slot, 0 % of them get work; a job is stolen 0 times.
 $ ballast compare --slotted --steal half --load 1.5
 ! ballast: --policy: policy 'stealing' needs a load of at most 1: it is the probability that a generator makes a job
 ? 2
