@@ -46,24 +46,10 @@ $ ballast compare --slotted --steal half --placement 'hosts(200)'
 $ ballast compare --slotted --steal half --placement 'map(0:99)'
 ! ballast: placement 'map' places 99 generators on 100 servers; there must be as many generators as servers
 ? 2
-$ ballast compare --steal half --placement even
-| 100 servers at load 0.9, slotted, generators even, idle servers steal half; 10 replications of 9M jobs each, seed 1
-|
-| policy      mean response             p50   p99  p99.9  waits  msgs  bits  theory
-| ─────────────────────────────────────────────────────────────────────────────────
-| stealing  1.0000 ± 0.0000  ████████  1.00  1.00   1.00   0.0%  0.22     0
-|
-| ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
-| stealing: 0.1 requests a server and slot, 0 % of them get work; a job is stolen 0 times.
-$ ballast compare --policy stealing --steal half
-| 100 servers at load 0.9, slotted, generators even, idle servers steal half; 10 replications of 9M jobs each, seed 1
-|
-| policy      mean response             p50   p99  p99.9  waits  msgs  bits  theory
-| ─────────────────────────────────────────────────────────────────────────────────
-| stealing  1.0000 ± 0.0000  ████████  1.00  1.00   1.00   0.0%  0.22     0
-|
-| ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
-| stealing: 0.1 requests a server and slot, 0 % of them get work; a job is stolen 0 times.
+$ ballast compare --steal half --placement even --time 1k --replications 2 | head -1
+| 100 servers at load 0.9, slotted, generators even, idle servers steal half; 2 replications of 90k jobs each, seed 1
+$ ballast compare --policy stealing --steal half --time 1k --replications 2 | head -1
+| 100 servers at load 0.9, slotted, generators even, idle servers steal half; 2 replications of 90k jobs each, seed 1
 $ ballast compare --slotted --steal half --load 1.5
 ! ballast: --policy: policy 'stealing' needs a load of at most 1: it is the probability that a generator makes a job
 ? 2
