@@ -53,7 +53,8 @@ int main(int argc, char **argv) {
     if (fd < 0)
         fail("no temporary file");
     close(fd);
-    run((const char *[]){argv[2], "--lines=" LINES, "--servers=40", "--load=0.6", NULL}, path);
+    static const char lines[] = "--lines=" LINES;
+    run((const char *[]){argv[2], lines, "--servers=40", "--load=0.6", NULL}, path);
     struct stat log;
     if (stat(path, &log))
         fail(path);

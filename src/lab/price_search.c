@@ -289,7 +289,7 @@ static enum bal_fulfilment judge(const struct bal_result *result, double waiting
 /* Simulates what is pending and judges it. The last word on an offer that cannot be made dearer is what was
  * found. */
 static enum bal_code run_round(struct search *search, bool last, bool *more, struct bal_error *err) {
-    struct bal_policy_spec specs[BAL_OFFERS_MAX];
+    struct bal_policy_spec specs[BAL_OFFERS_MAX] = {0};
     size_t which[BAL_OFFERS_MAX], count = 0;
     for (size_t i = 0; i < search->offers->count; i++)
         if (search->pending[i]) {
