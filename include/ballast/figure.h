@@ -62,6 +62,7 @@ struct bal_axis {
     const char *label;
     const char *unit; /* in brackets behind the label; NULL or "": none */
     bool log;
+    bool hours;       /* of a day, where they have no decimals: ticks at multiples of 1, 2, 3, 6, 12, 24 */
     double low, high; /* where the axis ends; both 0: as the data demand; NaN: that end as the data demand */
     const char *const *names; /* named places x = 0, 1, ..., as bars need them; NULL: numbers */
     size_t name_count;

@@ -130,10 +130,12 @@ static void place_scales(struct panel_layout *out, const struct bal_panel *panel
     if (panel->x.names) {
         scale_names(out, panel);
     } else {
-        const struct scale_wish wish = {panel->x.log, panel->x.low, panel->x.high, false, width, true};
+        const struct scale_wish wish = {panel->x.log, panel->x.low, panel->x.high, false,
+                                        width,        true,         panel->x.hours};
         bal_scale_init(&out->x, &wish, &x);
     }
-    const struct scale_wish wish = {panel->y.log, panel->y.low, panel->y.high, true, height, false};
+    const struct scale_wish wish = {panel->y.log, panel->y.low, panel->y.high, true,
+                                    height,       false,        panel->y.hours};
     bal_scale_init(&out->y, &wish, &y);
     const unsigned rows = bal_layout_strip_rows(panel);
     out->strip = 1;

@@ -192,7 +192,8 @@ static void draw(const struct bal_replay_report *report, const size_t *order, st
     snprintf(drawing->title, sizeof drawing->title, "%.120s on %.60s servers", report->title, servers);
     for (int p = 0; p < PANELS; p++) {
         drawing->panel[p].series = drawing->series[p];
-        drawing->panel[p].x = (struct bal_axis){.label = drawing->axis, .unit = clock.unit_name};
+        drawing->panel[p].x =
+            (struct bal_axis){.label = drawing->axis, .unit = clock.unit_name, .hours = clock.unit == 3600};
     }
     drawing->figure =
         (struct bal_figure){.title = drawing->title, .panel = drawing->panel, .panels = PANELS, .columns = 1};

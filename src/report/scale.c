@@ -127,8 +127,19 @@ static bool fill_linear(struct scale *scale, double mantissa, int exponent) {
 }
 
 /* From many ticks to few: the first that have room, but at least two, be it crowded. */
+/* Ticks where a clock has them; false when no step suits. */
+static bool hour_ticks(struct scale *scale, const struct scale_wish *wish) {
+    static const double step[] = {1, 2, 3, 6, 12, 24};
+    for (size_t i = 0; i < sizeof step / sizeof *step; i++)
+        if (fill_linear(scale, step[i], 0) && scale->count > 2 && have_room(scale, wish))
+            return true;
+    return false;
+}
+
 static void linear_ticks(struct scale *scale, const struct scale_wish *wish) {
     static const double mantissa[] = {1, 2, 5};
+    if (wish->hours && hour_ticks(scale, wish))
+        return;
     const int first = (int)floor(log10(scale->high - scale->low)) - 2;
     int sparsest = 0;
     for (int i = 0; i < 12; i++) {

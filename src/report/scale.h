@@ -42,6 +42,7 @@ struct scale_wish {
     bool from_zero;   /* a linear axis of values >= 0 begins at 0 unless they are all far from it */
     double length;    /* of the axis, in points */
     bool across;      /* it lies: the texts of its ticks stand side by side */
+    bool hours;       /* as in struct bal_axis */
 };
 
 /* Width of the text, in units of the letter size. */

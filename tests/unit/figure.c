@@ -70,6 +70,29 @@ static void ticks_are_the_decimals_that_they_show(void **state) {
     assert_true(scale.tick[3].at == 0.6); /* and not 3 * 0.2, which is another number */
 }
 
+static void hours_are_those_of_a_clock(void **state) {
+    (void)state;
+    const struct {
+        double from, to, length;
+        const char *texts;
+    } cases[] = {
+        {0, 24, 230, "0 3 6 9 12 15 18 21 24"},
+        {0, 24, 100, "0 6 12 18 24"},
+        {7.5, 13, 230, "8 9 10 11 12 13"},
+        {0, 47, 150, "0 12 24 36 48"},
+        {3.2, 3.9, 230, "3.2 3.3 3.4 3.5 3.6 3.7 3.8 3.9"}, /* no hour in it: as any axis */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct span span = bal_span_empty;
+        bal_span_add(&span, cases[i].from);
+        bal_span_add(&span, cases[i].to);
+        const struct scale_wish wish = {.length = cases[i].length, .across = true, .hours = true};
+        struct scale scale;
+        bal_scale_init(&scale, &wish, &span);
+        expect_texts(&scale, cases[i].texts);
+    }
+}
+
 static void axes_end_where_they_are_told(void **state) {
     (void)state;
     struct span span = bal_span_empty;
@@ -640,6 +663,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ticks_are_round),
         cmocka_unit_test(ticks_are_the_decimals_that_they_show),
+        cmocka_unit_test(hours_are_those_of_a_clock),
         cmocka_unit_test(axes_end_where_they_are_told),
         cmocka_unit_test(axes_fit_any_data),
         cmocka_unit_test(axes_survive_what_is_no_number),
