@@ -3,6 +3,7 @@
 
 #include "ballast/known.h"
 #include "ballast/number.h"
+#include "ballast/theory.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -91,11 +92,25 @@ static void json_power(struct json *json, const struct bal_result *result) {
     bal_json_close(json, '}');
 }
 
-static void json_stealing(struct json *json, const struct bal_result *result) {
+/* What the theorems say of the chain. */
+static void json_proof(struct json *json, const struct bal_model *model) {
+    const uint32_t n = bal_servers_count(&model->servers);
+    const struct bal_stealing_proof proof =
+        bal_stealing_prove(&model->steal, &model->placement, n, model->load, model->others);
+    const struct bal_stealing_bound bound = bal_stealing_bound(&model->steal, n, model->load, 0);
+    bal_json_text(json, "proof", bal_proof_text(proof.proof));
+    bal_json_text(json, "proof_by", proof.why);
+    bal_json_number(json, "bound_log10", bal_tower_log10(&bound.mean));
+    bal_json_bool(json, "bound_holds", bound.holds);
+}
+
+static void json_stealing(struct json *json, const struct bal_case *c, const struct bal_result *result) {
     bal_json_open_line(json, "stealing", '{');
     bal_json_number(json, "requests", result->metric[BAL_STEALING_REQUESTS].mean);
     bal_json_number(json, "steals", result->metric[BAL_STEALING_STEALS].mean);
     bal_json_number(json, "moved", result->metric[BAL_STEALING_MOVED].mean);
+    if (c->policy.policy->flags & BAL_GENERATED)
+        json_proof(json, &c->model);
     bal_json_close(json, '}');
 }
 
@@ -166,7 +181,7 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c,
     bal_json_number(json, "lost", result->metric[BAL_LOST].mean);
     bal_json_number(json, "refused", result->metric[BAL_REFUSED].mean);
     if (c->model.steal.kind != BAL_STEAL_NONE)
-        json_stealing(json, result);
+        json_stealing(json, c, result);
     if (c->model.classes)
         json_classes(json, result);
     bal_json_number(json, "memory_bits", result->memory_bits);

@@ -3,6 +3,7 @@
 
 #include "ballast/known.h"
 #include "ballast/number.h"
+#include "ballast/theory.h"
 #include "report/table.h"
 
 #include <math.h>
@@ -266,6 +267,27 @@ static void print_steals(const struct comparison *comparison, FILE *out) {
     }
 }
 
+/* What the theorems say of the stealing chain: is it stable, and how large is its load at most? */
+static void print_proof(const struct comparison *comparison, FILE *out) {
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct bal_model *model = &comparison->cases[i].model;
+        if (!(comparison->cases[i].policy.policy->flags & BAL_GENERATED))
+            continue;
+        const uint32_t n = bal_servers_count(&model->servers);
+        const struct bal_stealing_proof proof =
+            bal_stealing_prove(&model->steal, &model->placement, n, model->load, model->others);
+        const struct bal_stealing_bound bound = bal_stealing_bound(&model->steal, n, model->load, 0);
+        fprintf(out, "stability: %s (%s).\n", bal_proof_text(proof.proof), proof.why);
+        char most[100];
+        bal_tower_print(&bound.mean, most, sizeof most);
+        if (bound.holds)
+            fprintf(out, "mean load: at most %s, by Theorem 2.\n", most);
+        else if (isfinite(bound.mean.value))
+            fprintf(out, "mean load: Theorem 2 does not apply here; its formula gives %s.\n", most);
+        return; /* there is one such policy, and all cases have one model */
+    }
+}
+
 static void print_losses(const struct comparison *comparison, FILE *out) {
     for (size_t i = 0; i < comparison->count; i++) {
         const double lost = comparison->results[i].metric[BAL_LOST].mean;
@@ -319,6 +341,7 @@ static void print_notes(const struct comparison *comparison, FILE *out) {
     else if (shows_power(comparison))
         fputs("watts: mean power of a server, busy, idle, in set-up or off.\n", out);
     print_steals(comparison, out);
+    print_proof(comparison, out);
     print_losses(comparison, out);
     if (unstable)
         fprintf(out, "unstable: the queue grows without bound, so there is no mean.%s\n",

@@ -91,7 +91,8 @@ size_t bal_tower_print(const struct bal_tower *tower, char *text, size_t size) {
     else if (tower->powers == 0)
         length = snprintf(text, size, "%.0f", value);
     else if (tower->powers <= 3)
-        length = snprintf(text, size, "%s%.6g", head[tower->powers], value);
+        length = snprintf(text, size, value >= 1e6 && value < 1e15 ? "%s%.0f" : "%s%.6g", head[tower->powers],
+                          value);
     else
         length = snprintf(text, size, "10^...^10^%.6g (%" PRIu64 " times 10^)", value, tower->powers);
     return (size_t)length;
