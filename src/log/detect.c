@@ -143,7 +143,8 @@ static bool is_untimed(const struct bal_log_sample *sample) {
            fits_untimed(BAL_LOG_APACHE_COMBINED " %I %O", "%O", sample);
 }
 
-static enum bal_code fail_format(const char *path, const struct bal_log_sample *sample, const char *family,
+static enum bal_code fail_format(const char *path, const struct bal_log_options *options,
+                                 const struct bal_log_sample *sample, const char *family,
                                  struct bal_error *err) {
     if (is_untimed(sample))
         return bal_fail(
@@ -153,6 +154,11 @@ static enum bal_code fail_format(const char *path, const struct bal_log_sample *
             path);
     char first[80];
     bal_log_show(sample->line[0], first, sizeof first);
+    if (options->service || options->time)
+        return bal_fail(err, BAL_E_FORMAT,
+                        "'%s' is in no known format in which '%.60s' is a %s; its first line is '%s'", path,
+                        options->service ? options->service : options->time,
+                        options->service ? "service time" : "time", first);
     return bal_fail(
         err, BAL_E_FORMAT,
         "'%s' is not in a format that is known%s%s; its first line is '%s'; say what it is: haproxy,"
@@ -188,7 +194,7 @@ static enum bal_code choose(const char *path, const struct bal_log_options *opti
         return BAL_OK;
     if (first.code)
         return bal_fail(err, first.code, "'%s': %s", path, first.text);
-    return fail_format(path, sample, family == FAMILIES ? NULL : family_name[family], err);
+    return fail_format(path, options, sample, family == FAMILIES ? NULL : family_name[family], err);
 }
 
 enum bal_code bal_log_detect(const char *path, const struct bal_log_options *options,

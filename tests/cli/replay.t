@@ -267,6 +267,11 @@ $ ballast replay odd.csv --log-format csv --service-field path
 ! ballast: no line of these logs gives a job; 301 skipped (no service time, or not one), the first being odd.csv:2: 1772409600.001,0.9,/checkout; see --log-format, --time-field and --service-field
 ? 2
 
+# A field that is there, but is no number.
+$ printf 'time,path,duration\n1.5,/a,0.1\n2.5,/b,0.2\n' >three.csv; ballast replay three.csv --service-field path
+! ballast: 'three.csv' is in no known format in which 'path' is a service time; its first line is 'time,path,duration'
+? 2
+
 # Stealing.
 $ ballast replay threes.csv --servers 3 --steal half --policy random --format json | jq -c '.spec.steal'
 | "half"
