@@ -1,6 +1,7 @@
 /* How many lines of a log are read in a second of processor time, from the file to the sorted trace, for each
  * format; the middle of several rounds. The log is in memory when it is read. */
 #include "bare.h"
+#include "temporary.h"
 
 #include "ballast/log.h"
 #include "ballast/random.h"
@@ -159,13 +160,12 @@ static void measure(const struct row *row, const char *path) {
 }
 
 int main(void) {
-    char path[] = "/tmp/ballast-bench-XXXXXX";
-    const int fd = mkstemp(path);
-    if (fd < 0)
+    char *path = temporary_file();
+    if (!path)
         fail("no temporary file");
-    close(fd);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         measure(&rows[i], path);
     unlink(path);
+    free(path);
     return 0;
 }

@@ -1,5 +1,7 @@
 /* A log of ten million lines from its file to the table of one policy: `ballast replay` as a user runs it,
  * its time and its memory. usage: bench-replay BALLAST MAKE_LOG */
+#include "temporary.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,11 +50,9 @@ int main(int argc, char **argv) {
         fputs("usage: bench-replay BALLAST MAKE_LOG\n", stderr);
         return 2;
     }
-    char path[] = "/tmp/ballast-bench-XXXXXX";
-    const int fd = mkstemp(path);
-    if (fd < 0)
+    char *path = temporary_file();
+    if (!path)
         fail("no temporary file");
-    close(fd);
     static const char lines[] = "--lines=" LINES;
     run((const char *[]){argv[2], lines, "--servers=40", "--load=0.6", NULL}, path);
     struct stat log;
@@ -66,6 +66,7 @@ int main(int argc, char **argv) {
     const double processor = (double)usage.ru_utime.tv_sec + 1e-6 * (double)usage.ru_utime.tv_usec +
                              (double)usage.ru_stime.tv_sec + 1e-6 * (double)usage.ru_stime.tv_usec;
     unlink(path);
+    free(path);
     printf("replay of " LINES " lines (nginx, %.2f GB), pod:d=2: %.1f s, %.1f s of processor time, %.0f MB"
            "  (wanted %d s: %s; %d MB: %s)\n",
            (double)log.st_size / 1e9, seconds, processor, mb, WANTED_SECONDS,

@@ -2,8 +2,8 @@
 #include "report/comparison.h"
 
 #include "ballast/known.h"
-#include "ballast/number.h"
 #include "ballast/theory.h"
+#include "report/csv.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -306,13 +306,6 @@ void bal_comparison_csv_head(FILE *out) {
     fputs(",memory_bits,engine,replications,jobs,events", out);
 }
 
-static void csv_number(double value, FILE *out) {
-    char text[BAL_NUMBER_TEXT] = "";
-    if (isfinite(value))
-        bal_number_print(value, text);
-    fprintf(out, ",%s", text);
-}
-
 /* Message counts exist even when means of times do not. */
 static bool is_message(int metric) {
     return (metric >= BAL_PROBES_PER_JOB && metric <= BAL_MESSAGES_PER_TIME) ||
@@ -325,14 +318,14 @@ void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *r
     fprintf(out, "\"%s\",%s", policy, bal_verdict_text(result->verdict));
     for (int m = 0; m < BAL_METRIC_COUNT; m++) {
         const bool has = result->replications > 0 && (bal_comparison_has_means(result) || is_message(m));
-        csv_number(has ? result->metric[m].mean : NAN, out);
-        csv_number(has ? result->metric[m].half : NAN, out);
+        bal_csv_number(has ? result->metric[m].mean : NAN, out);
+        bal_csv_number(has ? result->metric[m].half : NAN, out);
     }
     const struct bal_known known = bal_known_of(&c->model, &c->policy);
-    csv_number(known.response_mean, out);
-    csv_number(known.high.response_mean, out);
-    csv_number(known.low.response_mean, out);
-    csv_number(result->memory_bits, out);
+    bal_csv_number(known.response_mean, out);
+    bal_csv_number(known.high.response_mean, out);
+    bal_csv_number(known.low.response_mean, out);
+    bal_csv_number(result->memory_bits, out);
     fprintf(out, ",%s,%u,%" PRIu64 ",%" PRIu64, bal_engine_text(result->engine), result->replications,
             result->jobs, result->events);
 }

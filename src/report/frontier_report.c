@@ -3,6 +3,7 @@
 #include "ballast/figure.h"
 #include "ballast/number.h"
 #include "ballast/theory.h"
+#include "report/csv.h"
 #include "report/json.h"
 #include "report/table.h"
 
@@ -228,25 +229,20 @@ void bal_frontier_map_text(const struct bal_frontier_chart *chart, FILE *out) {
 
 /* ---- for programs ---- */
 
-static void csv_number(double value, const char *before, FILE *out) {
-    char text[BAL_NUMBER_TEXT] = "";
-    if (isfinite(value))
-        bal_number_print(value, text);
-    fprintf(out, "%s%s", before, text);
-}
-
 void bal_frontier_csv(const struct bal_frontier *frontier, FILE *out) {
     fputs("at,verdict,drift,drift.half,growth,growth.half,looks,time\n", out);
     for (unsigned i = 0; i < frontier->points; i++) {
         const struct bal_frontier_point *point = &frontier->point[i];
-        csv_number(point->at, "", out);
+        char first[BAL_NUMBER_TEXT];
+        bal_number_print(point->at, first);
+        fputs(first, out);
         fprintf(out, ",%s", bal_verdict_text(point->verdict));
-        csv_number(point->drift.mean, ",", out);
-        csv_number(point->drift.half, ",", out);
-        csv_number(point->growth.mean, ",", out);
-        csv_number(point->growth.half, ",", out);
+        bal_csv_number(point->drift.mean, out);
+        bal_csv_number(point->drift.half, out);
+        bal_csv_number(point->growth.mean, out);
+        bal_csv_number(point->growth.half, out);
         fprintf(out, ",%u", point->looks);
-        csv_number(point->time, ",", out);
+        bal_csv_number(point->time, out);
         fputc('\n', out);
     }
 }
@@ -257,13 +253,15 @@ void bal_frontier_map_csv(const struct bal_frontier_chart *chart, FILE *out) {
         const struct bal_frontier *f = &chart->frontier[i];
         double line[2];
         proved_lines(chart->question, chart->load[i], line);
-        csv_number(chart->load[i], "", out);
-        csv_number(f->unstable, ",", out);
-        csv_number(f->stable, ",", out);
-        csv_number(f->estimate, ",", out);
+        char first[BAL_NUMBER_TEXT];
+        bal_number_print(chart->load[i], first);
+        fputs(first, out);
+        bal_csv_number(f->unstable, out);
+        bal_csv_number(f->stable, out);
+        bal_csv_number(f->estimate, out);
         fprintf(out, ",%u", f->undecided);
-        csv_number(line[0], ",", out);
-        csv_number(line[1], ",", out);
+        bal_csv_number(line[0], out);
+        bal_csv_number(line[1], out);
         fputc('\n', out);
     }
 }

@@ -1,7 +1,7 @@
 #include "report/outcome.h"
 
-#include "ballast/number.h"
 #include "report/comparison.h"
+#include "report/csv.h"
 #include "report/json.h"
 #include "report/table.h"
 
@@ -72,31 +72,9 @@ enum bal_code bal_outcome_judge(struct bal_store *store, const struct bal_experi
 
 /* ---- csv ---- */
 
-/* Quoted where it must be. */
-static void csv_text(const char *text, FILE *out) {
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
-static void csv_number(double value, FILE *out) {
-    char text[BAL_NUMBER_TEXT] = "";
-    if (isfinite(value))
-        bal_number_print(value, text);
-    fprintf(out, ",%s", text);
-}
-
 static void csv_head(const struct bal_experiment *e, bool seconds, FILE *out) {
     for (size_t a = 0; a < e->axes; a++) {
-        csv_text(e->axis[a].name, out);
+        bal_csv_text(e->axis[a].name, out);
         fputc(',', out);
     }
     fputs("label,seed,", out);
@@ -115,10 +93,10 @@ static enum bal_code csv_row(struct walk *w, const struct row *row) {
     size_t index[BAL_AXES_MAX];
     bal_experiment_coordinates(e, row->point, index);
     for (size_t a = 0; a < e->axes; a++) {
-        csv_text(e->axis[a].value[index[a]].text[0], out);
+        bal_csv_text(e->axis[a].value[index[a]].text[0], out);
         fputc(',', out);
     }
-    csv_text(e->policy[row->policy].label, out);
+    bal_csv_text(e->policy[row->policy].label, out);
     fprintf(out, ",%" PRIu64 ",", row->c.run.seed);
     bal_comparison_csv_row(&row->c, &row->result, out);
     for (size_t i = 0; i < e->metrics; i++) {
@@ -126,11 +104,11 @@ static enum bal_code csv_row(struct walk *w, const struct row *row) {
         const enum bal_code code = ratio_of(w, row, e->metric[i], &ratio);
         if (code)
             return code;
-        csv_number(ratio.mean, out);
-        csv_number(ratio.half, out);
+        bal_csv_number(ratio.mean, out);
+        bal_csv_number(ratio.half, out);
     }
     if (w->seconds)
-        csv_number(row->result.seconds, out);
+        bal_csv_number(row->result.seconds, out);
     fputc('\n', out);
     return BAL_OK;
 }

@@ -1,8 +1,8 @@
 #include "report/price_report.h"
 
 #include "ballast/known.h"
-#include "ballast/number.h"
 #include "report/comparison.h"
+#include "report/csv.h"
 #include "report/json.h"
 #include "report/metric.h"
 #include "report/table.h"
@@ -169,25 +169,18 @@ void bal_price_list_text(const struct bal_price_list *list, FILE *out) {
     print_list_notes(list, out);
 }
 
-static void csv_number(double value, FILE *out) {
-    char text[BAL_NUMBER_TEXT] = "";
-    if (isfinite(value))
-        bal_number_print(value, text);
-    fprintf(out, ",%s", text);
-}
-
 static void csv_measured(const struct bal_case *c, const struct bal_result *result,
                          const struct bal_price *price, FILE *out) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
     const bool known = bal_comparison_has_means(result);
     fprintf(out, "\"%s\",%s", policy, bal_verdict_text(result->verdict));
-    csv_number(known ? result->metric[BAL_WAITING_MEAN].mean : NAN, out);
-    csv_number(known ? result->metric[BAL_WAITING_MEAN].half : NAN, out);
-    csv_number(waiting_theory(c), out);
-    csv_number(result->metric[BAL_MESSAGES_PER_JOB].mean, out);
-    csv_number(messages_once(result), out);
-    csv_number(price->memory_bits, out);
+    bal_csv_number(known ? result->metric[BAL_WAITING_MEAN].mean : NAN, out);
+    bal_csv_number(known ? result->metric[BAL_WAITING_MEAN].half : NAN, out);
+    bal_csv_number(waiting_theory(c), out);
+    bal_csv_number(result->metric[BAL_MESSAGES_PER_JOB].mean, out);
+    bal_csv_number(messages_once(result), out);
+    bal_csv_number(price->memory_bits, out);
 }
 
 static const char csv_head[] = "policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_"

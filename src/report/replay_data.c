@@ -1,7 +1,7 @@
 /* A replay for programs: csv and JSON. Times are in seconds, energy is in kWh. */
 #include "report/replay_report.h"
 
-#include "ballast/number.h"
+#include "report/csv.h"
 #include "report/json.h"
 #include "report/log_report.h"
 
@@ -19,34 +19,27 @@ static const char *outcome_text(enum bal_sizing_outcome outcome) {
 
 /* ---- csv ---- */
 
-static void csv_number(double value, FILE *out) {
-    char text[BAL_NUMBER_TEXT] = "";
-    if (isfinite(value))
-        bal_number_print(value, text);
-    fprintf(out, ",%s", text);
-}
-
 static void csv_row(const struct bal_replay_report *report, size_t i, FILE *out) {
     const struct bal_result *result = &report->results[i];
     char label[BAL_REPLAY_LABEL];
     bal_replay_label(&report->cases[i].policy, label);
     fprintf(out, "\"%s\"", label);
-    csv_number(report->cases[i].model.load, out);
+    bal_csv_number(report->cases[i].model.load, out);
     for (int m = 0; m < BAL_METRIC_COUNT; m++) {
-        csv_number(result->metric[m].mean, out);
-        csv_number(result->metric[m].half, out);
+        bal_csv_number(result->metric[m].mean, out);
+        bal_csv_number(result->metric[m].half, out);
     }
-    csv_number(kilowatt_hours(result), out);
+    bal_csv_number(kilowatt_hours(result), out);
     fprintf(out, ",%u,%" PRIu64, result->replications, result->jobs);
     if (report->target) {
         const struct bal_sizing *sizing = &report->sizing[i];
         const bool sized = sizing->outcome == BAL_SIZED;
         fprintf(out, ",%s", outcome_text(sizing->outcome));
-        csv_number(sized ? (double)sizing->servers : NAN, out);
-        csv_number(sized ? sizing->c.model.load : NAN, out);
-        csv_number(sized ? sizing->at.metric[report->target->metric].mean : NAN, out);
-        csv_number(sized ? sizing->one_fewer : NAN, out);
-        csv_number(sized ? kilowatt_hours(&sizing->at) : NAN, out);
+        bal_csv_number(sized ? (double)sizing->servers : NAN, out);
+        bal_csv_number(sized ? sizing->c.model.load : NAN, out);
+        bal_csv_number(sized ? sizing->at.metric[report->target->metric].mean : NAN, out);
+        bal_csv_number(sized ? sizing->one_fewer : NAN, out);
+        bal_csv_number(sized ? kilowatt_hours(&sizing->at) : NAN, out);
     }
     fputc('\n', out);
 }
