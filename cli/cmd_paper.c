@@ -4,10 +4,10 @@
 #include "spread.h"
 
 #include "ballast/report.h"
-#include "report/json.h"
+#include "format/json.h"
+#include "format/table.h"
 #include "report/outcome.h"
 #include "report/paper.h"
-#include "report/table.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "ballast/number.h"
 #include "ballast/policy.h"
-#include "report/json.h"
+#include "format/json.h"
 
 #include <math.h>
 #include <string.h>

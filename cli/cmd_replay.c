@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "log_options.h"
 
-#include "report/file.h"
+#include "format/file.h"
 #include "report/replay_report.h"
 
 #include <errno.h>

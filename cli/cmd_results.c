@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "experiment.h"
 
-#include "report/table.h"
+#include "format/table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #include "commands.h"
 #include "setup.h"
 
-#include "lab/privilege.h"
-#include "report/json.h"
-#include "report/table.h"
+#include "format/json.h"
+#include "format/table.h"
+#include "study/privilege.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 
 #ifdef BALLAST_MPI
 
-#include "lab/pack.h"
-#include "lab/sweep.h"
+#include "store/pack.h"
+#include "store/sweep.h"
 
 #include <mpi.h>
 #include <pthread.h>

@@ -4,7 +4,7 @@
  * policies or the metrics of the figure. A value to draw is found by fixing one member in each dimension. */
 #include "ballast/report.h"
 
-#include "lab/arena.h"
+#include "base/arena.h"
 #include "report/metric.h"
 
 #include <math.h>

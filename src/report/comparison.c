@@ -3,7 +3,7 @@
 
 #include "ballast/known.h"
 #include "ballast/theory.h"
-#include "report/csv.h"
+#include "format/csv.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #define REPORT_COMPARISON_H
 
 #include "ballast/lab.h"
-#include "report/json.h"
+#include "format/json.h"
 
 struct comparison {
     const struct bal_case *cases; /* all of the same model */

@@ -4,7 +4,7 @@
 #include "ballast/known.h"
 #include "ballast/number.h"
 #include "ballast/theory.h"
-#include "report/table.h"
+#include "format/table.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "report/fit_report.h"
 
-#include "report/json.h"
+#include "format/json.h"
+#include "format/table.h"
 #include "report/log_report.h"
-#include "report/table.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #include "report/fit_report.h"
 
 #include "ballast/simulate.h"
+#include "format/text.h"
+#include "format/time_text.h"
 #include "report/log_report.h"
-#include "report/text.h"
-#include "report/time_text.h"
 
 #include <math.h>
 #include <stdlib.h>

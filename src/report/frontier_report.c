@@ -3,9 +3,9 @@
 #include "ballast/figure.h"
 #include "ballast/number.h"
 #include "ballast/theory.h"
-#include "report/csv.h"
-#include "report/json.h"
-#include "report/table.h"
+#include "format/csv.h"
+#include "format/json.h"
+#include "format/table.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "report/log_report.h"
 
-#include "report/table.h"
-#include "report/time_text.h"
+#include "format/table.h"
+#include "format/time_text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #define REPORT_LOG_REPORT_H
 
 #include "ballast/log.h"
-#include "report/json.h"
+#include "format/json.h"
 
 /* A line of a head: its name in the first nine columns, what it says wrapped beside it. Without a name ("")
  * it goes on with the one before. */

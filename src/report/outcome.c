@@ -1,9 +1,9 @@
 #include "report/outcome.h"
 
+#include "format/csv.h"
+#include "format/json.h"
+#include "format/table.h"
 #include "report/comparison.h"
-#include "report/csv.h"
-#include "report/json.h"
-#include "report/table.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,11 +1,11 @@
 #include "report/price_report.h"
 
 #include "ballast/known.h"
+#include "format/csv.h"
+#include "format/json.h"
+#include "format/table.h"
 #include "report/comparison.h"
-#include "report/csv.h"
-#include "report/json.h"
 #include "report/metric.h"
-#include "report/table.h"
 
 #include <math.h>
 #include <string.h>

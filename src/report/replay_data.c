@@ -1,8 +1,8 @@
 /* A replay for programs: csv and JSON. Times are in seconds, energy is in kWh. */
 #include "report/replay_report.h"
 
-#include "report/csv.h"
-#include "report/json.h"
+#include "format/csv.h"
+#include "format/json.h"
 #include "report/log_report.h"
 
 #include <inttypes.h>

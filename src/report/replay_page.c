@@ -2,9 +2,9 @@
 #include "report/replay_report.h"
 
 #include "ballast/figure.h"
-#include "report/html.h"
-#include "report/svg.h"
-#include "report/time_text.h"
+#include "figure/svg.h"
+#include "format/html.h"
+#include "format/time_text.h"
 
 #include <math.h>
 #include <stdlib.h>

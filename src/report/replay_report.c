@@ -1,8 +1,8 @@
 /* What a person reads of a replay: what was in the log, how the policies did, how many servers they need. */
 #include "report/replay_report.h"
 
+#include "format/time_text.h"
 #include "report/log_report.h"
-#include "report/time_text.h"
 
 #include <math.h>
 #include <stdlib.h>

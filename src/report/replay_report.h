@@ -4,7 +4,7 @@
 
 #include "ballast/log.h"
 #include "ballast/replay.h"
-#include "report/table.h"
+#include "format/table.h"
 
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 /* One HTML page about all that a store has seen: claims first, then figures, tables, and how to repeat it. */
 #include "ballast/report.h"
 
-#include "report/html.h"
+#include "figure/svg.h"
+#include "format/html.h"
 #include "report/metric.h"
 #include "report/outcome.h"
-#include "report/svg.h"
 
 #include <inttypes.h>
 #include <math.h>

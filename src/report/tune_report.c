@@ -2,8 +2,8 @@
 
 #include "ballast/figure.h"
 #include "ballast/number.h"
-#include "report/json.h"
-#include "report/table.h"
+#include "format/json.h"
+#include "format/table.h"
 
 #include <math.h>
 #include <stdlib.h>

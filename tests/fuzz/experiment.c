@@ -3,7 +3,7 @@
  * exist, identities that differ. */
 #include "ballast/experiment.h"
 
-#include "lab/plan.h"
+#include "spec/plan.h"
 
 #include <assert.h>
 #include <math.h>

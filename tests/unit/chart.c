@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "ballast/report.h"
-#include "report/html.h"
+#include "format/html.h"
 #include "report/metric.h"
 
 static const char spec[] =

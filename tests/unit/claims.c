@@ -8,8 +8,8 @@
 
 #include "ballast/store.h"
 
-#include "lab/plan.h"
-#include "lab/store_private.h"
+#include "spec/plan.h"
+#include "store/store_private.h"
 
 #include <math.h>
 #include <stdio.h>

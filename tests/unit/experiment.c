@@ -8,7 +8,7 @@
 
 #include "ballast/experiment.h"
 
-#include "lab/fields.h"
+#include "spec/fields.h"
 
 #include <math.h>
 #include <stdlib.h>

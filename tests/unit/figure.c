@@ -14,9 +14,9 @@
 
 #include "ballast/figure.h"
 #include "ballast/random.h"
-#include "report/layout.h"
-#include "report/scale.h"
-#include "report/text.h"
+#include "figure/layout.h"
+#include "figure/scale.h"
+#include "format/text.h"
 
 /* ---- axes ---- */
 

@@ -8,7 +8,7 @@
 
 #include "ballast/frontier.h"
 #include "ballast/random.h"
-#include "lab/sequential.h"
+#include "study/sequential.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "report/json.h"
+#include "format/json.h"
 
 /* What write() writes. */
 static void assert_written(void (*write)(struct json *), const char *wanted) {

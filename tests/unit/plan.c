@@ -8,9 +8,9 @@
 
 #include "ballast/store.h"
 
-#include "lab/plan.h"
-#include "lab/store_private.h"
-#include "lab/sweep.h"
+#include "spec/plan.h"
+#include "store/store_private.h"
+#include "store/sweep.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -118,7 +118,7 @@ static void seeds_fit_json(void **state) {
 
 /* Stored trials are good as long as the same trial gives the same numbers. When this fails although the seeds
  * and the models are right, an engine computes something else than before: raise RESULTS_REVISION in
- * src/lab/plan.c, so that older files of results are not mixed with new ones, and put the new numbers here.
+ * src/spec/plan.c, so that older files of results are not mixed with new ones, and put the new numbers here.
  */
 static void same_numbers_as_ever(void **state) {
     (void)state;

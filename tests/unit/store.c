@@ -8,8 +8,8 @@
 
 #include "ballast/store.h"
 
-#include "lab/pack.h"
-#include "lab/store_private.h"
+#include "store/pack.h"
+#include "store/store_private.h"
 
 #include <math.h>
 #include <sqlite3.h>

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "report/table.h"
+#include "format/table.h"
 
 static void assert_printed(const struct table *table, const char *align, bool rule, const char *wanted) {
     char *text = NULL;

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "report/time_text.h"
+#include "format/time_text.h"
 
 #include <math.h>
 

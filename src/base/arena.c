@@ -1,0 +1,53 @@
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 16384, ALIGNMENT = alignof(max_align_t) };
+
+struct bal_arena_block {
+    struct bal_arena_block *older;
+    size_t used, size; /* of data */
+    alignas(max_align_t) char data[];
+};
+
+void bal_arena_fini(struct bal_arena *arena) {
+    while (arena->block) {
+        struct bal_arena_block *older = arena->block->older;
+        free(arena->block);
+        arena->block = older;
+    }
+}
+
+static struct bal_arena_block *add_block(struct bal_arena *arena, size_t size) {
+    struct bal_arena_block *block = calloc(1, sizeof *block + size);
+    if (!block)
+        return NULL;
+    block->older = arena->block;
+    block->size = size;
+    arena->block = block;
+    return block;
+}
+
+void *bal_arena_take(struct bal_arena *arena, size_t count, size_t size) {
+    if (size && count > (SIZE_MAX / 2 - ALIGNMENT) / size)
+        return NULL;
+    const size_t bytes = (count * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    struct bal_arena_block *block = arena->block;
+    if (!block || bytes > block->size - block->used)
+        block = add_block(arena, bytes > BLOCK ? bytes : BLOCK);
+    if (!block)
+        return NULL;
+    void *piece = block->data + block->used;
+    block->used += bytes;
+    return piece;
+}
+
+char *bal_arena_text(struct bal_arena *arena, const char *text, size_t length) {
+    char *copy = bal_arena_take(arena, length + 1, 1);
+    if (copy)
+        memcpy(copy, text, length);
+    return copy;
+}

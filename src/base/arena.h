@@ -1,0 +1,21 @@
+/* Memory that is given back all at once: many small pieces that live as long as their owner. */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stddef.h>
+
+struct bal_arena {
+    struct bal_arena_block *block; /* the newest one */
+};
+
+/* All zeros is an empty arena. */
+void bal_arena_fini(struct bal_arena *arena);
+
+/* Zeroed memory for count things of a size, aligned for anything; NULL when there is none. Zero things give a
+ * valid pointer. */
+void *bal_arena_take(struct bal_arena *arena, size_t count, size_t size);
+
+/* A copy of the first length characters, terminated; NULL when there is no memory. */
+char *bal_arena_text(struct bal_arena *arena, const char *text, size_t length);
+
+#endif

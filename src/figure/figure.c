@@ -1,0 +1,124 @@
+/* Figures: check, script, picture, file. */
+#include "ballast/figure.h"
+
+#include "figure/gnuplot.h"
+#include "figure/plot.h"
+#include "figure/svg.h"
+#include "format/file.h"
+#include "format/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const suffixes[BAL_FIGURE_FORMATS] = {"svg", "png", "pdf"};
+
+const char *bal_figure_format_text(enum bal_figure_format format) {
+    return suffixes[format];
+}
+
+enum bal_figure_format bal_figure_format_of(const char *path) {
+    const char *dot = strrchr(path, '.');
+    int format = 0;
+    while (format < BAL_FIGURE_FORMATS && !(dot && strcmp(dot + 1, suffixes[format]) == 0))
+        format++;
+    return (enum bal_figure_format)format;
+}
+
+static enum bal_code check_axis(const struct bal_axis *axis, const char *name, struct bal_error *err) {
+    if (axis->low == 0 && axis->high == 0)
+        return BAL_OK;
+    if (axis->low >= axis->high)
+        return bal_fail(err, BAL_E_RANGE,
+                        "the %s axis ends at %g, before it begins at %g; its end must be above", name,
+                        axis->high, axis->low);
+    if (fabs(axis->low) > BAL_SCALE_LARGEST || fabs(axis->high) > BAL_SCALE_LARGEST)
+        return bal_fail(err, BAL_E_RANGE, "the %s axis reaches beyond %g", name, BAL_SCALE_LARGEST);
+    if (axis->log && (axis->low <= 0 || axis->high <= 0))
+        return bal_fail(err, BAL_E_RANGE,
+                        "the %s axis is logarithmic and cannot reach %g; its ends must be above 0", name,
+                        axis->low <= 0 ? axis->low : axis->high);
+    return BAL_OK;
+}
+
+static enum bal_code check_panel(const struct bal_panel *panel, struct bal_error *err) {
+    enum bal_code code = check_axis(&panel->x, "x", err);
+    if (!code)
+        code = check_axis(&panel->y, "y", err);
+    for (size_t i = 0; i < panel->count && !code; i++)
+        if (panel->series[i].group > BAL_GROUP_INK)
+            code = bal_fail(err, BAL_E_RANGE, "more than %d groups of curves in one figure; draw fewer",
+                            BAL_FIGURE_GROUPS_MAX);
+    return code;
+}
+
+enum bal_code bal_figure_check(const struct bal_figure *figure, struct bal_error *err) {
+    if (figure->panels == 0 || figure->panels > BAL_PANELS_MAX)
+        return bal_fail(err, BAL_E_RANGE, "%zu panels in one figure; there must be 1 to %d", figure->panels,
+                        BAL_PANELS_MAX);
+    for (size_t i = 0; i < figure->panels; i++) {
+        const enum bal_code code = check_panel(&figure->panel[i], err);
+        if (code)
+            return code;
+    }
+    return BAL_OK;
+}
+
+enum bal_code bal_figure_script(const struct bal_figure *figure, enum bal_figure_format format, char **script,
+                                struct bal_error *err) {
+    const enum bal_code code = bal_figure_check(figure, err);
+    if (code)
+        return code;
+    char *text = NULL;
+    size_t size;
+    struct layout *layout = bal_layout_new(figure);
+    FILE *out = layout ? open_memstream(&text, &size) : NULL;
+    if (out)
+        bal_plot_write(figure, layout, format, out);
+    bal_layout_free(layout);
+    if (!out || fclose(out) != 0) {
+        free(text);
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for a figure");
+    }
+    *script = text;
+    return BAL_OK;
+}
+
+/* Replaces *data by what a page can take. */
+static enum bal_code finish_svg(const struct bal_figure *figure, char **data, size_t *size,
+                                struct bal_error *err) {
+    char *title = bal_text_clean(figure->title);
+    char *finished = title ? bal_svg_finish(*data, title, size) : NULL;
+    free(title);
+    free(*data);
+    *data = finished;
+    return finished ? BAL_OK : bal_fail(err, BAL_E_MEMORY, "not enough memory for a figure");
+}
+
+enum bal_code bal_figure_render(const struct bal_figure *figure, enum bal_figure_format format, char **data,
+                                size_t *size, struct bal_error *err) {
+    char *script = NULL;
+    enum bal_code code = bal_figure_script(figure, format, &script, err);
+    if (code)
+        return code;
+    code = bal_gnuplot_run(script, strlen(script), data, size, err);
+    free(script);
+    if (!code && format == BAL_FIGURE_SVG)
+        code = finish_svg(figure, data, size, err);
+    return code;
+}
+
+enum bal_code bal_figure_write(const struct bal_figure *figure, const char *path, struct bal_error *err) {
+    const enum bal_figure_format format = bal_figure_format_of(path);
+    if (format == BAL_FIGURE_FORMATS)
+        return bal_fail(err, BAL_E_UNKNOWN, "figure '%s': its name must end in .svg, .png or .pdf", path);
+    char *data = NULL;
+    size_t size = 0;
+    enum bal_code code = bal_figure_render(figure, format, &data, &size, err);
+    if (code)
+        return code;
+    code = bal_file_write(path, data, size, err);
+    free(data);
+    return code;
+}

@@ -1,0 +1,532 @@
+/* gnuplot could place legend, labels and margins by itself, but it guesses the width of text and differs from
+ * format to format; panels would not line up and legends would cover data. Here all of it is decided once for
+ * all formats. */
+#include "figure/layout.h"
+
+#include "format/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double one_column = 252, two_columns = 516; /* of a paper */
+static const double edge = 5;                            /* free at the edges of the figure */
+static const double line_height = 11;
+static const double tick_gap = 6.5;  /* between an axis and the text of its ticks */
+static const double strip_row = 7;   /* height of a row of marks of unstable points */
+static const double panel_gap = 10;  /* between panels */
+static const double bar_share = 0.8; /* of a place on the x axis that is filled by bars */
+
+bool bal_layout_unstable(const struct bal_series *series, size_t i) {
+    return series->verdict && series->verdict[i] == BAL_UNSTABLE && !series->theory;
+}
+
+bool bal_layout_drawable(const struct bal_panel *panel, const struct bal_series *series, size_t i) {
+    const double x = series->x[i], y = series->y[i], least = 1 / BAL_SCALE_LARGEST;
+    return !bal_layout_unstable(series, i) && fabs(x) <= BAL_SCALE_LARGEST && fabs(y) <= BAL_SCALE_LARGEST &&
+           (!panel->x.log || x >= least) && (!panel->y.log || y >= least);
+}
+
+/* ---- groups in a panel ---- */
+
+static bool has_unstable(const struct bal_series *series) {
+    for (size_t i = 0; i < series->count; i++)
+        if (bal_layout_unstable(series, i))
+            return true;
+    return false;
+}
+
+static bool has_undecided(const struct bal_series *series) {
+    for (size_t i = 0; i < series->count; i++)
+        if (series->verdict && !series->theory && series->verdict[i] == BAL_UNDECIDED &&
+            series->style == BAL_STYLE_POINTS)
+            return true;
+    return false;
+}
+
+static bool is_bar(const struct bal_series *series) {
+    return series->style == BAL_STYLE_BARS;
+}
+
+/* How many different groups below `below` have a series that passes. */
+static unsigned count_groups(const struct bal_panel *panel, unsigned below,
+                             bool (*passes)(const struct bal_series *)) {
+    bool seen[BAL_FIGURE_GROUPS_MAX + 1] = {false};
+    unsigned count = 0;
+    for (size_t i = 0; i < panel->count; i++) {
+        const struct bal_series *series = &panel->series[i];
+        if (series->group >= below || seen[series->group] || !passes(series))
+            continue;
+        seen[series->group] = true;
+        count++;
+    }
+    return count;
+}
+
+unsigned bal_layout_bar_rank(const struct bal_panel *panel, unsigned group) {
+    return count_groups(panel, group, is_bar);
+}
+
+unsigned bal_layout_strip_rank(const struct bal_panel *panel, unsigned group) {
+    return count_groups(panel, group, has_unstable);
+}
+
+unsigned bal_layout_strip_rows(const struct bal_panel *panel) {
+    return count_groups(panel, BAL_FIGURE_GROUPS_MAX + 1, has_unstable);
+}
+
+double bal_layout_bar_width(const struct panel_layout *panel) {
+    return bar_share / panel->bars;
+}
+
+double bal_layout_bar(const struct panel_layout *panel, unsigned k, double x) {
+    return x + (k - (panel->bars - 1) / 2.0) * bal_layout_bar_width(panel);
+}
+
+/* ---- axes ---- */
+
+static void span_of(const struct bal_panel *panel, struct span *x, struct span *y) {
+    *x = *y = bal_span_empty;
+    for (size_t s = 0; s < panel->count; s++) {
+        const struct bal_series *series = &panel->series[s];
+        for (size_t i = 0; i < series->count; i++) {
+            if (bal_layout_unstable(series, i))
+                bal_span_add(x, series->x[i]);
+            if (!bal_layout_drawable(panel, series, i))
+                continue;
+            bal_span_add(x, series->x[i]);
+            bal_span_add(y, series->y[i]);
+            if (!series->half)
+                continue;
+            bal_span_add(y, series->y[i] + series->half[i]);
+            /* An interval that reaches 0 says nothing about where a logarithmic axis should begin. */
+            if (!panel->y.log || series->y[i] - series->half[i] > 0.2 * series->y[i])
+                bal_span_add(y, series->y[i] - series->half[i]);
+        }
+    }
+}
+
+static void scale_names(struct panel_layout *out, const struct bal_panel *panel) {
+    out->x = (struct scale){.low = -0.6, .high = (double)panel->x.name_count - 0.4};
+    if (out->x.high <= out->x.low)
+        out->x.high = 1;
+}
+
+static void place_scales(struct panel_layout *out, const struct bal_panel *panel, double width,
+                         double height) {
+    struct span x, y;
+    span_of(panel, &x, &y);
+    out->bars = count_groups(panel, BAL_FIGURE_GROUPS_MAX + 1, is_bar);
+    if (out->bars > 0) {
+        /* Bars show their length: they begin at 0, or, where there is no 0, well below the shortest. */
+        if (!panel->y.log)
+            bal_span_add(&y, 0);
+        else if (y.least <= y.high)
+            bal_span_add(&y, y.least / fmax(2, pow(y.high / y.least, 0.15)));
+    } else {
+        out->bars = 1;
+    }
+    if (panel->x.names) {
+        scale_names(out, panel);
+    } else {
+        const struct scale_wish wish = {panel->x.log, panel->x.low, panel->x.high, false,
+                                        width,        true,         panel->x.hours};
+        bal_scale_init(&out->x, &wish, &x);
+    }
+    const struct scale_wish wish = {panel->y.log, panel->y.low, panel->y.high, true,
+                                    height,       false,        panel->y.hours};
+    bal_scale_init(&out->y, &wish, &y);
+    const unsigned rows = bal_layout_strip_rows(panel);
+    out->strip = 1;
+    if (rows > 0) {
+        const double share = (rows * strip_row + 2) / height;
+        bal_scale_extend(&out->y, share / (1 - fmin(share, 0.5)));
+        out->strip = 1 - fmin(share, 0.5);
+    }
+}
+
+static double widest_tick(const struct scale *scale) {
+    double width = 0;
+    for (size_t i = 0; i < scale->count; i++)
+        if (!scale->tick[i].minor)
+            width = fmax(width, SMALL_LETTERS * bal_tick_width(&scale->tick[i]));
+    return width;
+}
+
+/* ---- texts ---- */
+
+/* At most so wide, with an ellipsis where something had to go. */
+static void shorten(char *text, double width) {
+    if (bal_text_width(text, strlen(text)) <= width)
+        return;
+    const size_t keep = bal_text_break(text, width - bal_text_width("...", 3));
+    if (strlen(text) >= keep + 3)
+        strcpy(text + keep, "...");
+}
+
+static char *axis_text(const struct bal_axis *axis) {
+    char *label = bal_text_clean(axis->label), *unit = bal_text_clean(axis->unit), *text = NULL;
+    if (label && unit && asprintf(&text, *unit ? "%s (%s)" : "%s", label, unit) < 0)
+        text = NULL;
+    free(label);
+    free(unit);
+    return text;
+}
+
+static bool has_axis_text(const struct bal_axis *axis) {
+    return (axis->label && *axis->label) || (axis->unit && *axis->unit);
+}
+
+static bool same_text(const char *a, const char *b) {
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static bool same_axis(const struct bal_axis *a, const struct bal_axis *b) {
+    return same_text(a->label, b->label) && same_text(a->unit, b->unit);
+}
+
+/* ---- panels ---- */
+
+struct grid {
+    size_t columns, rows;
+    double frame_width, frame_height;
+    double margin[BAL_PANELS_MAX]; /* left of the frames of a column */
+    double left[BAL_PANELS_MAX];   /* where they begin */
+};
+
+static size_t choose_columns(const struct bal_figure *figure) {
+    if (figure->columns > 0)
+        return figure->columns < figure->panels ? figure->columns : figure->panels;
+    return figure->panels <= 3 ? figure->panels : figure->panels == 4 ? 2 : 3;
+}
+
+/* A label that the next panel in the same column (row) has as well is shown once, below (left of) them all.
+ */
+static bool shows_x_label(const struct bal_figure *figure, const struct grid *grid, size_t i) {
+    const size_t below = i + grid->columns;
+    return has_axis_text(&figure->panel[i].x) &&
+           (below >= figure->panels || !same_axis(&figure->panel[i].x, &figure->panel[below].x));
+}
+
+static bool shows_y_label(const struct bal_figure *figure, const struct grid *grid, size_t i) {
+    return has_axis_text(&figure->panel[i].y) &&
+           (i % grid->columns == 0 || !same_axis(&figure->panel[i].y, &figure->panel[i - 1].y));
+}
+
+static double name_width(const char *name) {
+    return SMALL_LETTERS * bal_text_width(name, strlen(name));
+}
+
+static bool make_names(struct panel_layout *out, const struct bal_axis *axis) {
+    if (!axis->names || axis->name_count == 0)
+        return true;
+    out->name = calloc(axis->name_count, sizeof *out->name);
+    if (!out->name)
+        return false;
+    for (; out->names < axis->name_count; out->names++) {
+        out->name[out->names] = bal_text_clean(axis->names[out->names]);
+        if (!out->name[out->names])
+            return false;
+    }
+    return true;
+}
+
+/* Names stand side by side if the widest fits between its neighbours, else they are turned and end below
+ * their place; then each may be as long as it finds room to its left, but not so long that it makes the
+ * figure high. Returns the height. */
+static double place_names_below(struct panel_layout *out, double left, double width) {
+    static const double turn = 35, sine = 0.574, cosine = 0.819, longest = 100;
+    double widest = 0;
+    for (size_t i = 0; i < out->names; i++)
+        widest = fmax(widest, name_width(out->name[i]));
+    if (widest + 4 <= width / (out->x.high - out->x.low))
+        return line_height - 1;
+    out->turn = turn;
+    widest = 0;
+    for (size_t i = 0; i < out->names; i++) {
+        const double place = left + width * bal_scale_share(&out->x, (double)i);
+        shorten(out->name[i], fmin(longest, place / cosine - SMALL_LETTERS) / SMALL_LETTERS);
+        widest = fmax(widest, name_width(out->name[i]));
+    }
+    return sine * widest + cosine * SMALL_LETTERS;
+}
+
+/* Length of the text before " (unit)". */
+static size_t unit_begins(const char *text) {
+    size_t at = strlen(text);
+    while (at > 0 && text[at] != '(')
+        at--;
+    return at > 0 ? at - 1 : 0;
+}
+
+/* The texts that panel i shows, made before anything is placed: margins depend on them. */
+static bool make_texts(const struct bal_figure *figure, const struct grid *grid, struct layout *layout,
+                       size_t i) {
+    const struct bal_panel *panel = &figure->panel[i];
+    struct panel_layout *out = &layout->panel[i];
+    if (panel->title && *panel->title && !(out->title = bal_text_clean(panel->title)))
+        return false;
+    if (!make_names(out, &panel->x))
+        return false;
+    if (shows_x_label(figure, grid, i) && !(out->x_label = axis_text(&panel->x)))
+        return false;
+    if (!shows_y_label(figure, grid, i))
+        return true;
+    char *text = axis_text(&panel->y);
+    if (!text)
+        return false;
+    /* It may reach a little beyond the frame, and break where its unit begins or else where it must. */
+    const double room = (grid->frame_height + 20) / LETTERS;
+    size_t length = strlen(text);
+    if (bal_text_width(text, length) > room) {
+        const size_t label = panel->y.unit && *panel->y.unit ? unit_begins(text) : 0;
+        length = label > 0 && bal_text_width(text, label) <= room ? label : bal_text_break(text, room);
+    }
+    out->y_label[0] = strndup(text, length);
+    if (text[length] != '\0')
+        out->y_label[1] = strdup(text + length + (text[length] == ' '));
+    const bool good = out->y_label[0] && (text[length] == '\0' || out->y_label[1]);
+    free(text);
+    if (good && out->y_label[1])
+        shorten(out->y_label[1], room);
+    return good;
+}
+
+static double label_width(const struct panel_layout *panel) {
+    return panel->y_label[1] ? 2 * line_height + 1 : panel->y_label[0] ? line_height + 2 : 0;
+}
+
+/* What stands left of the frame: the label and the texts of the ticks. */
+static double left_of(const struct panel_layout *panel) {
+    return label_width(panel) + widest_tick(&panel->y) + tick_gap;
+}
+
+static void place_texts(const struct grid *grid, struct panel_layout *out, size_t column,
+                        double name_height) {
+    if (out->title)
+        shorten(out->title, (out->frame.width + 20) / LETTERS);
+    out->title_at = out->frame.top - line_height * 0.65;
+    if (out->x_label)
+        shorten(out->x_label, (out->frame.width + 40) / LETTERS);
+    out->x_label_at = out->frame.top + out->frame.height + tick_gap + name_height + line_height / 2;
+    const double left = out->frame.left - grid->margin[column] + line_height / 2;
+    out->y_label_at[0] = left;
+    out->y_label_at[1] = left + line_height - 1;
+}
+
+/* Columns are as wide as what stands left of their frames allows; all frames are of one size. */
+static void place_columns(const struct bal_figure *figure, struct grid *grid, const struct layout *layout) {
+    for (size_t i = 0; i < figure->panels; i++)
+        grid->margin[i % grid->columns] = fmax(grid->margin[i % grid->columns], left_of(&layout->panel[i]));
+    double used = 0;
+    for (size_t c = 0; c < grid->columns; c++)
+        used += grid->margin[c] + panel_gap;
+    grid->frame_width = (layout->width - 2 * edge - used) / (double)grid->columns;
+    double at = edge;
+    for (size_t c = 0; c < grid->columns; c++) {
+        grid->left[c] = at + grid->margin[c];
+        at = grid->left[c] + grid->frame_width + panel_gap;
+    }
+}
+
+static bool place_panels(const struct bal_figure *figure, struct layout *layout, double *top) {
+    struct grid grid = {.columns = choose_columns(figure)};
+    grid.rows = (figure->panels + grid.columns - 1) / grid.columns;
+    layout->width = grid.columns == 1 ? one_column : two_columns;
+    /* First guesses, to know how many ticks there are and so how wide their texts. */
+    const double guess = layout->width / (double)grid.columns - 45;
+    grid.frame_height = grid.columns == 1 && grid.rows == 1 ? 140 : fmin(140, fmax(75, guess * 0.75));
+    for (size_t i = 0; i < figure->panels; i++)
+        place_scales(&layout->panel[i], &figure->panel[i], guess, grid.frame_height);
+    for (size_t i = 0; i < figure->panels; i++)
+        if (!make_texts(figure, &grid, layout, i))
+            return false;
+    place_columns(figure, &grid, layout);
+
+    for (size_t row = 0; row < grid.rows; row++) {
+        bool titles = false, labels = false;
+        double name_height = line_height - 2;
+        const size_t first = row * grid.columns;
+        const size_t end = first + grid.columns < figure->panels ? first + grid.columns : figure->panels;
+        for (size_t i = first; i < end; i++) {
+            titles |= layout->panel[i].title != NULL;
+            labels |= layout->panel[i].x_label != NULL;
+            if (layout->panel[i].names > 0)
+                name_height =
+                    fmax(name_height,
+                         place_names_below(&layout->panel[i], grid.left[i % grid.columns], grid.frame_width));
+        }
+        *top += titles ? line_height + 3 : 4;
+        for (size_t i = first; i < end; i++) {
+            layout->panel[i].frame =
+                (struct box){grid.left[i % grid.columns], *top, grid.frame_width, grid.frame_height};
+            place_texts(&grid, &layout->panel[i], i % grid.columns, name_height);
+        }
+        *top += grid.frame_height + tick_gap + name_height + (labels ? line_height : 0) + 3;
+    }
+    return true;
+}
+
+/* ---- title ---- */
+
+static bool place_title(const struct bal_figure *figure, struct layout *layout, double *top) {
+    char *clean = bal_text_clean(figure->title);
+    if (!clean)
+        return false;
+    const double width = (layout->width - 2 * edge) / (LETTERS * 1.1); /* bold letters are wider */
+    const char *at = clean;
+    while (*at && layout->title_lines < TITLE_LINES_MAX) {
+        const size_t length = bal_text_break(at, width);
+        const size_t i = layout->title_lines;
+        layout->title_line[i] = strndup(at, length);
+        if (!layout->title_line[i]) {
+            free(clean);
+            return false;
+        }
+        layout->title_at[i] = *top + line_height / 2;
+        layout->title_lines++;
+        *top += line_height;
+        at += length;
+        while (*at == ' ')
+            at++;
+    }
+    free(clean);
+    return true;
+}
+
+/* ---- legend ---- */
+
+static bool add_entry(struct layout *layout, enum entry_kind kind, unsigned group, bool line,
+                      const char *text) {
+    struct entry *entry = &layout->entry[layout->entries];
+    *entry =
+        (struct entry){.kind = kind, .group = group, .text = bal_text_clean(text), .sample = line ? 16 : 7};
+    if (!entry->text)
+        return false;
+    shorten(entry->text, (layout->width - 2 * edge - entry->sample - SAMPLE_GAP) / LETTERS);
+    layout->entries++;
+    return true;
+}
+
+static double entry_width(const struct entry *entry) {
+    return entry->sample + SAMPLE_GAP + LETTERS * bal_text_width(entry->text, strlen(entry->text));
+}
+
+/* Puts entries [first, end) into as many equally spaced columns as fit, in the middle of the figure. */
+static void place_entries(struct layout *layout, size_t first, size_t end, double *top) {
+    const double gap = 10, room = layout->width - 2 * edge;
+    double column[ENTRIES_MAX], total = 0;
+    size_t columns = end - first < 6 ? end - first : 6;
+    for (; columns > 0; columns--) {
+        memset(column, 0, sizeof column);
+        for (size_t i = first; i < end; i++)
+            column[(i - first) % columns] =
+                fmax(column[(i - first) % columns], entry_width(&layout->entry[i]));
+        total = gap * (double)(columns - 1);
+        for (size_t c = 0; c < columns; c++)
+            total += column[c];
+        /* The last row should not be a lonely one where a narrower arrangement is as high. */
+        const size_t rows = (end - first + columns - 1) / columns;
+        if ((total <= room || columns == 1) &&
+            (columns == 1 || (end - first + columns - 2) / (columns - 1) > rows))
+            break;
+    }
+    double at = (layout->width - total) / 2;
+    for (size_t c = 0; c < columns; c++) {
+        for (size_t i = first + c; i < end; i += columns) {
+            layout->entry[i].left = at;
+            const size_t row = (i - first) / columns;
+            layout->entry[i].middle = *top + line_height * ((double)row + 0.5);
+        }
+        at += column[c] + gap;
+    }
+    const size_t rows = columns > 0 ? (end - first + columns - 1) / columns : 0;
+    *top += line_height * (double)rows;
+}
+
+static void survey(const struct bal_figure *figure, struct layout *layout, bool *unstable, bool *undecided) {
+    for (size_t p = 0; p < figure->panels; p++)
+        for (size_t s = 0; s < figure->panel[p].count; s++) {
+            const struct bal_series *series = &figure->panel[p].series[s];
+            struct group_use *use = &layout->use[series->group];
+            use->used = true;
+            use->theory |= series->theory && !series->bound;
+            layout->any_bound |= series->bound;
+            use->dashed |= series->dashed;
+            if (!series->theory) {
+                use->points |= series->style == BAL_STYLE_POINTS;
+                use->line |= series->style == BAL_STYLE_LINE || series->style == BAL_STYLE_STEPS;
+                use->bars |= series->style == BAL_STYLE_BARS;
+            }
+            if (!use->name)
+                use->name = series->name;
+            *unstable |= has_unstable(series);
+            *undecided |= has_undecided(series);
+        }
+}
+
+static bool place_legend(const struct bal_figure *figure, struct layout *layout, double *top) {
+    bool unstable = false, undecided = false, measured = false, line = false, good = true;
+    survey(figure, layout, &unstable, &undecided);
+    for (unsigned g = 0; g <= BAL_FIGURE_GROUPS_MAX; g++) {
+        const struct group_use *use = &layout->use[g];
+        if (g != BAL_GROUP_INK && use->used && use->name && *use->name)
+            good &= add_entry(layout, ENTRY_GROUP, g, !use->bars && (use->line || use->theory), use->name);
+        layout->any_theory |= use->theory;
+        measured |= use->points || use->line || use->bars;
+        line |= use->line;
+    }
+    const size_t groups = layout->entries;
+    if (measured && layout->any_theory) {
+        good &=
+            add_entry(layout, ENTRY_MEASURED, 0, line, figure->measured ? figure->measured : "simulation");
+        good &= add_entry(layout, ENTRY_THEORY, 0, true, figure->theory ? figure->theory : "theory");
+    }
+    if (layout->any_bound)
+        good &= add_entry(layout, ENTRY_BOUND, 0, true, "bound");
+    if (undecided)
+        good &= add_entry(layout, ENTRY_UNDECIDED, 0, false, "undecided");
+    if (unstable)
+        good &= add_entry(layout, ENTRY_UNSTABLE, 0, false, "unstable");
+    if (!good)
+        return false;
+    *top += layout->entries > 0 ? 3 : 0;
+    place_entries(layout, 0, groups, top);
+    place_entries(layout, groups, layout->entries, top);
+    return true;
+}
+
+struct layout *bal_layout_new(const struct bal_figure *figure) {
+    struct layout *layout = calloc(1, sizeof *layout);
+    if (!layout)
+        return NULL;
+    double top = edge;
+    layout->width = choose_columns(figure) == 1 ? one_column : two_columns;
+    if (!place_title(figure, layout, &top) || !place_panels(figure, layout, &top) ||
+        !place_legend(figure, layout, &top)) {
+        bal_layout_free(layout);
+        return NULL;
+    }
+    layout->height = ceil(top + edge);
+    return layout;
+}
+
+void bal_layout_free(struct layout *layout) {
+    if (!layout)
+        return;
+    for (size_t i = 0; i < TITLE_LINES_MAX; i++)
+        free(layout->title_line[i]);
+    for (size_t i = 0; i < BAL_PANELS_MAX; i++) {
+        free(layout->panel[i].title);
+        free(layout->panel[i].x_label);
+        free(layout->panel[i].y_label[0]);
+        free(layout->panel[i].y_label[1]);
+        for (size_t k = 0; k < layout->panel[i].names; k++)
+            free(layout->panel[i].name[k]);
+        free(layout->panel[i].name);
+    }
+    for (size_t i = 0; i < ENTRIES_MAX; i++)
+        free(layout->entry[i].text);
+    free(layout);
+}

@@ -1,0 +1,79 @@
+/* Where everything in a figure stands. Lengths are in points (1/72 inch), y counts downwards from the upper
+ * edge. */
+#ifndef FIGURE_LAYOUT_H
+#define FIGURE_LAYOUT_H
+
+#include "ballast/figure.h"
+#include "figure/scale.h"
+
+struct box {
+    double left, top, width, height;
+};
+
+struct panel_layout {
+    struct box frame;            /* the axes */
+    struct scale x, y;           /* y with the strip for unstable points on top */
+    char *title, *x_label;       /* clean; NULL where none is to be shown, as the next */
+    char *y_label[2];            /* in up to two lines */
+    double title_at, x_label_at; /* their middles, in y */
+    double y_label_at[2];        /* their middles, in x */
+    size_t names;                /* on the x axis */
+    char **name;                 /* clean and as long as there is room */
+    double turn;                 /* degrees by which they are turned, 0 or more */
+    double strip;                /* where on the y axis, as a share, the strip begins; 1: there is none */
+    unsigned bars;               /* groups that stand side by side in bars, at least 1 */
+};
+
+enum entry_kind { ENTRY_GROUP, ENTRY_MEASURED, ENTRY_THEORY, ENTRY_BOUND, ENTRY_UNSTABLE, ENTRY_UNDECIDED };
+
+struct entry {
+    enum entry_kind kind;
+    unsigned group; /* of an ENTRY_GROUP */
+    char *text;     /* clean and as long as there is room */
+    double left, middle;
+    double sample; /* width of the sample, which the text follows after SAMPLE_GAP */
+};
+
+/* What is drawn for a group anywhere in the figure. */
+struct group_use {
+    bool used;
+    bool points, line, bars; /* measured values */
+    bool theory, dashed;
+    const char *name;
+};
+
+enum { TITLE_LINES_MAX = 4, ENTRIES_MAX = BAL_FIGURE_GROUPS_MAX + 5 };
+
+struct layout {
+    double width, height;
+    size_t title_lines;
+    char *title_line[TITLE_LINES_MAX];
+    double title_at[TITLE_LINES_MAX];
+    struct panel_layout panel[BAL_PANELS_MAX];
+    size_t entries;
+    struct entry entry[ENTRIES_MAX];
+    struct group_use use[BAL_FIGURE_GROUPS_MAX + 1]; /* the last one is that of the ink */
+    bool any_theory, any_bound;
+};
+
+enum { SAMPLE_GAP = 4 };
+
+/* May the point be drawn at all on these axes (it may still lie outside)? */
+bool bal_layout_drawable(const struct bal_panel *panel, const struct bal_series *series, size_t i);
+/* Is it to be marked in the strip? */
+bool bal_layout_unstable(const struct bal_series *series, size_t i);
+
+/* The middle of a bar of this group (the k-th of those in the panel) at the place x. */
+double bal_layout_bar(const struct panel_layout *panel, unsigned k, double x);
+double bal_layout_bar_width(const struct panel_layout *panel);
+/* Which of the panel's bars is that of this group, counted from 0? */
+unsigned bal_layout_bar_rank(const struct bal_panel *panel, unsigned group);
+/* The row of the strip, from 0, that this group's marks stand in, and how many rows there are. */
+unsigned bal_layout_strip_rank(const struct bal_panel *panel, unsigned group);
+unsigned bal_layout_strip_rows(const struct bal_panel *panel);
+
+/* The figure must have passed bal_figure_check. NULL without memory. */
+struct layout *bal_layout_new(const struct bal_figure *figure);
+void bal_layout_free(struct layout *layout);
+
+#endif

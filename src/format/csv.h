@@ -1,0 +1,13 @@
+/* Fields of csv rows. */
+#ifndef FORMAT_CSV_H
+#define FORMAT_CSV_H
+
+#include <stdio.h>
+
+/* A further field of a row: a comma, and the number; nothing behind it when that is not finite. */
+void bal_csv_number(double value, FILE *out);
+
+/* The text, quoted where it must be; no comma. */
+void bal_csv_text(const char *text, FILE *out);
+
+#endif

@@ -1,0 +1,102 @@
+#include "format/json.h"
+
+#include "ballast/number.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+
+void bal_json_init(struct json *json, FILE *out) {
+    *json = (struct json){.out = out};
+}
+
+/* Bytes above 0x7f are passed on: text is UTF-8. */
+static void put_string(FILE *out, const char *text) {
+    fputc('"', out);
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            fprintf(out, "\\%c", *c);
+        else if (*c < 0x20)
+            fprintf(out, "\\u%04x", *c);
+        else
+            fputc(*c, out);
+    }
+    fputc('"', out);
+}
+
+static void new_line(const struct json *json) {
+    fprintf(json->out, "\n%*s", (int)(2 * json->depth), "");
+}
+
+/* What stands before a value: comma, line break, key. */
+static void begin(struct json *json, const char *key) {
+    if (json->started[json->depth])
+        fputs(json->inner[json->depth] ? ", " : ",", json->out);
+    if (json->depth > 0 && !json->inner[json->depth])
+        new_line(json);
+    json->started[json->depth] = true;
+    if (key) {
+        put_string(json->out, key);
+        fputs(": ", json->out);
+    }
+}
+
+static void open_with(struct json *json, const char *key, char bracket, bool line) {
+    begin(json, key);
+    fputc(bracket, json->out);
+    const bool inner = line || json->inner[json->depth];
+    json->depth++;
+    assert(json->depth < JSON_DEPTH);
+    json->started[json->depth] = false;
+    json->inner[json->depth] = inner;
+}
+
+void bal_json_open(struct json *json, const char *key, char bracket) {
+    open_with(json, key, bracket, false);
+}
+
+void bal_json_open_line(struct json *json, const char *key, char bracket) {
+    open_with(json, key, bracket, true);
+}
+
+void bal_json_close(struct json *json, char bracket) {
+    assert(json->depth > 0);
+    const bool lines = json->started[json->depth] && !json->inner[json->depth];
+    json->depth--;
+    if (lines)
+        new_line(json);
+    fputc(bracket, json->out);
+    if (json->depth == 0)
+        fputc('\n', json->out);
+}
+
+void bal_json_text(struct json *json, const char *key, const char *text) {
+    begin(json, key);
+    put_string(json->out, text);
+}
+
+void bal_json_number(struct json *json, const char *key, double number) {
+    if (!isfinite(number)) {
+        bal_json_null(json, key);
+        return;
+    }
+    char text[BAL_NUMBER_TEXT];
+    bal_number_print(number, text);
+    begin(json, key);
+    fputs(text, json->out);
+}
+
+void bal_json_count(struct json *json, const char *key, uint64_t number) {
+    begin(json, key);
+    fprintf(json->out, "%" PRIu64, number);
+}
+
+void bal_json_bool(struct json *json, const char *key, bool value) {
+    begin(json, key);
+    fputs(value ? "true" : "false", json->out);
+}
+
+void bal_json_null(struct json *json, const char *key) {
+    begin(json, key);
+    fputs("null", json->out);
+}

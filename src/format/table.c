@@ -1,0 +1,127 @@
+#include "format/table.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void bal_table_init(struct table *table, unsigned columns) {
+    *table = (struct table){.columns = columns};
+}
+
+void bal_table_fini(struct table *table) {
+    for (size_t i = 0; i < table->cells; i++)
+        free(table->cell[i]);
+    free(table->cell);
+    *table = (struct table){0};
+}
+
+static bool reserve(struct table *table) {
+    if (table->cells < table->capacity)
+        return true;
+    const size_t capacity = 2 * table->capacity + 64;
+    char **cell = realloc(table->cell, capacity * sizeof *cell);
+    if (!cell)
+        return false;
+    table->cell = cell;
+    table->capacity = capacity;
+    return true;
+}
+
+void bal_table_add(struct table *table, const char *format, ...) {
+    char *text = NULL;
+    va_list args;
+    va_start(args, format);
+    const int length = vasprintf(&text, format, args);
+    va_end(args);
+    if (length < 0 || !reserve(table)) {
+        if (length >= 0)
+            free(text);
+        table->failed = true;
+        return;
+    }
+    table->cell[table->cells++] = text;
+}
+
+size_t bal_table_text_width(const char *text) {
+    size_t width = 0;
+    for (; *text; text++)
+        width += (*text & 0xc0) != 0x80;
+    return width;
+}
+
+static size_t column_width(const struct table *table, unsigned column) {
+    size_t most = 0;
+    for (size_t i = column; i < table->cells; i += table->columns) {
+        const size_t width = bal_table_text_width(table->cell[i]);
+        most = width > most ? width : most;
+    }
+    return most;
+}
+
+static void pad(FILE *out, size_t width, const char *with) {
+    while (width-- > 0)
+        fputs(with, out);
+}
+
+/* Blanks are printed only when something follows them: no line ends in white space. */
+static void print_row(const struct table *table, size_t first, const char *align, const size_t *width,
+                      FILE *out) {
+    size_t blanks = 0;
+    for (unsigned column = 0; column < table->columns; column++) {
+        const char *text = table->cell[first + column];
+        const size_t gap = width[column] - bal_table_text_width(text);
+        if (align[column] == 'r')
+            blanks += gap;
+        if (*text) {
+            pad(out, blanks, " ");
+            fputs(text, out);
+            blanks = 0;
+        }
+        blanks += (align[column] == 'r' ? 0 : gap) + 2;
+    }
+    fputc('\n', out);
+}
+
+void bal_table_print(const struct table *table, const char *align, bool rule, FILE *out) {
+    size_t *width = calloc(table->columns, sizeof *width);
+    if (!width || table->failed) {
+        free(width);
+        return;
+    }
+    size_t total = 0;
+    for (unsigned column = 0; column < table->columns; column++) {
+        width[column] = column_width(table, column);
+        total += width[column] + (column ? 2 : 0);
+    }
+    for (size_t first = 0; first + table->columns <= table->cells; first += table->columns) {
+        print_row(table, first, align, width, out);
+        if (rule && first == 0) {
+            pad(out, total, "\u2500");
+            fputc('\n', out);
+        }
+    }
+    free(width);
+}
+
+void bal_table_wrap(const char *head, const char *text, unsigned indent, FILE *out) {
+    fputs(head, out);
+    size_t column = bal_table_text_width(head);
+    for (bool first = true; *text; first = false) {
+        const size_t length = strcspn(text, " \n");
+        char word[200];
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
+        const size_t width = bal_table_text_width(word);
+        if (!first && column + 1 + width > BAL_TABLE_WIDTH) {
+            fputc('\n', out);
+            column = 0;
+            first = true;
+        }
+        const size_t blanks = !first ? 1 : column < indent ? indent - column : 0;
+        pad(out, blanks, " ");
+        fprintf(out, "%.*s", (int)length, text);
+        column += blanks + width;
+        text += length;
+        text += strspn(text, " \n");
+    }
+    fputc('\n', out);
+}

@@ -1,0 +1,33 @@
+/* Aligned text tables. */
+#ifndef FORMAT_TABLE_H
+#define FORMAT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct table {
+    unsigned columns;
+    size_t cells, capacity;
+    char **cell;
+    bool failed; /* out of memory: nothing is printed */
+};
+
+/* Cells are added row by row, the head first. Width is counted in characters of UTF-8. */
+void bal_table_init(struct table *table, unsigned columns);
+void bal_table_fini(struct table *table);
+void bal_table_add(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Prints all rows; align has one letter per column, 'l' or 'r'. A rule stands under the head when rule is
+ * set. */
+void bal_table_print(const struct table *table, const char *align, bool rule, FILE *out);
+
+/* Prints text broken at blanks into lines of at most BAL_TABLE_WIDTH characters, all of them indented; the
+ * head stands in the indent of the first. */
+enum { BAL_TABLE_WIDTH = 96 };
+void bal_table_wrap(const char *head, const char *text, unsigned indent, FILE *out);
+
+/* Number of characters of a UTF-8 text. */
+size_t bal_table_text_width(const char *text);
+
+#endif

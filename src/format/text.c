@@ -1,0 +1,114 @@
+#include "format/text.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Widths of the printable ASCII characters in Helvetica, in thousandths of the letter size. */
+static const unsigned short helvetica[95] = {
+    278,  278, 355, 556, 556, 889, 667, 222, 333, 333, 389, 584, 278, 333, 278, 278, /*  !"#$%&'()*+,-./ */
+    556,  556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, /* 0123456789:;<=>? */
+    1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778, /* @ABCDEFGHIJKLMNO */
+    667,  778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, /* PQRSTUVWXYZ[\]^_ */
+    222,  556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, /* `abcdefghijklmno */
+    556,  556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,      /* pqrstuvwxyz{|}~  */
+};
+static const double allowance = 1.05; /* the font that is really there may be wider */
+
+enum { REPLACEMENT = 0xfffd };
+
+/* May it stand in an XML 1.0 document (production [2] Char), and is it no control character? */
+static bool is_harmless(unsigned c) {
+    return (c >= 0x20 && c < 0x7f) || (c >= 0xa0 && c < 0xd800) || (c >= 0xe000 && c < 0xfffe) ||
+           (c >= 0x10000 && c <= 0x10ffff);
+}
+
+unsigned bal_text_next(const char **at) {
+    const unsigned char *s = (const unsigned char *)*at;
+    const unsigned lead = s[0];
+    unsigned more = lead < 0x80 ? 0 : lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc2 ? 1 : 4;
+    if (lead > 0xf4)
+        more = 4;
+    static const unsigned least[] = {0, 0x80, 0x800, 0x10000};
+    static const unsigned mask[] = {0x7f, 0x1f, 0x0f, 0x07};
+    ++*at;
+    if (more == 4)
+        return REPLACEMENT;
+    unsigned c = lead & mask[more];
+    for (unsigned i = 1; i <= more; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return REPLACEMENT; /* the bytes that follow are read on their own */
+        c = c << 6 | (s[i] & 0x3f);
+    }
+    if (c == '\t' || c == '\n' || c == '\r')
+        return ' ';
+    if (c < least[more] || !is_harmless(c))
+        return REPLACEMENT;
+    *at += more;
+    return c;
+}
+
+void bal_text_put(char **room, unsigned c) {
+    char *to = *room;
+    if (c < 0x80) {
+        *to++ = (char)c;
+    } else if (c < 0x800) {
+        *to++ = (char)(0xc0 | c >> 6);
+        *to++ = (char)(0x80 | (c & 0x3f));
+    } else if (c < 0x10000) {
+        *to++ = (char)(0xe0 | c >> 12);
+        *to++ = (char)(0x80 | (c >> 6 & 0x3f));
+        *to++ = (char)(0x80 | (c & 0x3f));
+    } else {
+        *to++ = (char)(0xf0 | c >> 18);
+        *to++ = (char)(0x80 | (c >> 12 & 0x3f));
+        *to++ = (char)(0x80 | (c >> 6 & 0x3f));
+        *to++ = (char)(0x80 | (c & 0x3f));
+    }
+    *room = to;
+}
+
+char *bal_text_clean(const char *text) {
+    if (!text)
+        text = "";
+    char *copy = malloc(3 * strlen(text) + 1); /* a bad byte grows to the three of U+FFFD */
+    if (!copy)
+        return NULL;
+    char *to = copy;
+    while (*text)
+        bal_text_put(&to, bal_text_next(&text));
+    *to = '\0';
+    return copy;
+}
+
+static double width_of(unsigned c) {
+    if (c >= 0x20 && c < 0x7f)
+        return helvetica[c - 0x20] * 1e-3 * allowance;
+    if (c >= 0x300 && c < 0x370)
+        return 0;                    /* combining marks */
+    return c >= 0x2e80 ? 1.0 : 0.65; /* ideographs and pictures are square, other scripts about as wide as
+                                        ours */
+}
+
+double bal_text_width(const char *text, size_t length) {
+    double width = 0;
+    for (const char *end = text + length; text < end && *text;)
+        width += width_of(bal_text_next(&text));
+    return width;
+}
+
+size_t bal_text_break(const char *text, double width) {
+    const char *at = text, *blank = NULL, *last = NULL;
+    double used = 0;
+    while (*at) {
+        const char *before = at;
+        const unsigned c = bal_text_next(&at);
+        used += width_of(c);
+        if (c == ' ')
+            blank = before;
+        else if (used > width && before > text)
+            return (size_t)((blank && blank > text ? blank : last) - text);
+        last = at;
+    }
+    return (size_t)(at - text);
+}

@@ -1,0 +1,30 @@
+#include "format/time_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+/* Days, hours and minutes come in numbers of two and more, or as a single one: 90 min rather than 1.5 h. */
+void bal_time_length(double seconds, char text[BAL_TIME_TEXT]) {
+    static const struct {
+        double seconds, least;
+        const char *one, *many;
+    } units[] = {{86400, 2, "day", "days"}, {3600, 2, "h", "h"},   {60, 2, "min", "min"}, {1, 1, "s", "s"},
+                 {1e-3, 1, "ms", "ms"},     {1e-6, 1, "us", "us"}, {1e-9, 0, "ns", "ns"}};
+    unsigned i = 0;
+    while (seconds < units[i].least * units[i].seconds && seconds != units[i].seconds)
+        i++;
+    const double number = seconds / units[i].seconds;
+    snprintf(text, BAL_TIME_TEXT,
+             number < 9999.5 ? "%.4g %s"
+             : number < 1e15 ? "%.0f %s"
+                             : "%.3e %s",
+             number, number == 1 ? units[i].one : units[i].many);
+}
+
+void bal_time_moment(double seconds, const char *format, char text[BAL_TIME_TEXT]) {
+    const time_t whole = (time_t)floor(seconds);
+    struct tm parts;
+    if (!gmtime_r(&whole, &parts) || strftime(text, BAL_TIME_TEXT, format, &parts) == 0)
+        snprintf(text, BAL_TIME_TEXT, "%.0f s", seconds);
+}

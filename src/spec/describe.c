@@ -1,0 +1,208 @@
+/* The tables of fields, told to editors (a JSON schema) and to people (Markdown). */
+#include "spec/fields.h"
+
+#include "ballast/number.h"
+
+#include <string.h>
+
+/* ---- JSON schema ---- */
+
+static void write_text(const char *text, FILE *out) {
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            fputc('\\', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void write_choices(const char *const *choices, FILE *out) {
+    fputs("{\"enum\": [", out);
+    for (int i = 0; choices[i]; i++) {
+        fputs(i ? ", " : "", out);
+        write_text(choices[i], out);
+    }
+    fputs("]}", out);
+}
+
+static void write_number(const struct bal_field *field, FILE *out) {
+    char low[BAL_NUMBER_TEXT], high[BAL_NUMBER_TEXT];
+    fputs("{\"type\": [\"number\", \"string\"]", out); /* "10k" and "2%" are texts to an editor */
+    if (field->low > -1e300) {
+        bal_number_print(field->low, low);
+        bal_number_print(field->high, high);
+        fprintf(out, ", \"minimum\": %s, \"maximum\": %s", low, high);
+    }
+    if (field->whole)
+        fputs(", \"multipleOf\": 1", out);
+    fputc('}', out);
+}
+
+/* The kind of a single value. */
+static void write_type(const struct bal_field *field, FILE *out) {
+    switch (field->type) {
+    case BAL_TYPE_NUMBER:
+        write_number(field, out);
+        break;
+    case BAL_TYPE_FLAG:
+        fputs("{\"enum\": [true, false, \"yes\", \"no\"]}", out);
+        break;
+    case BAL_TYPE_CHOICE:
+        write_choices(field->choices, out);
+        break;
+    case BAL_TYPE_ID:
+        fputs("{\"type\": \"string\", \"pattern\": \"^[A-Za-z0-9_-]{1,60}$\"}", out);
+        break;
+    case BAL_TYPE_TEXT:
+    case BAL_TYPE_SETTING:
+        fputs("{\"type\": [\"string\", \"number\", \"boolean\"]}", out);
+        break;
+    }
+}
+
+static void write_table(const struct bal_table *table, int depth, FILE *out);
+
+static void write_kinds(const struct bal_field *field, unsigned kinds, int depth, FILE *out);
+
+static void write_list(const struct bal_field *field, unsigned items, int depth, FILE *out) {
+    fputs("{\"type\": \"array\", \"items\": ", out);
+    write_kinds(field, items, depth, out);
+    fputc('}', out);
+}
+
+static void write_kind(const struct bal_field *field, unsigned kind, unsigned items, int depth, FILE *out) {
+    if (kind == BAL_IS_TEXT)
+        write_type(field, out);
+    else if (kind == BAL_IS_LIST)
+        write_list(field, items, depth, out);
+    else if (field->table)
+        write_table(field->table, depth, out);
+    else
+        fputs("{\"type\": \"object\"}", out);
+}
+
+/* One kind as it is, several as alternatives; a list among the members of a list has texts. */
+static void write_kinds(const struct bal_field *field, unsigned kinds, int depth, FILE *out) {
+    const bool several = kinds & (kinds - 1);
+    const unsigned items = kinds == field->is ? field->items : BAL_IS_TEXT;
+    fputs(several ? "{\"anyOf\": [" : "", out);
+    bool first = true;
+    for (unsigned kind = BAL_IS_TEXT; kind <= BAL_IS_MAP; kind <<= 1) {
+        if (!(kinds & kind))
+            continue;
+        fputs(first ? "" : ", ", out);
+        first = false;
+        write_kind(field, kind, items, depth, out);
+    }
+    fputs(several ? "]}" : "", out);
+}
+
+static void write_required(const struct bal_table *table, FILE *out) {
+    bool any = false;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct bal_field *field = &table->field[i];
+        if (field->fallback || field->type == BAL_TYPE_SETTING)
+            continue;
+        fputs(any ? ", " : "\"required\": [", out);
+        any = true;
+        write_text(field->name, out);
+    }
+    fputs(any ? "], " : "", out);
+}
+
+static void write_table(const struct bal_table *table, int depth, FILE *out) {
+    fputs("{\"type\": \"object\", \"additionalProperties\": false, ", out);
+    write_required(table, out);
+    fputs("\"properties\": {", out);
+    for (size_t i = 0; i < table->count; i++) {
+        const struct bal_field *field = &table->field[i];
+        fprintf(out, "%s\n%*s", i ? "," : "", 2 * depth + 2, "");
+        write_text(field->name, out);
+        fputs(": {\"description\": ", out);
+        write_text(field->help, out);
+        fputs(", \"allOf\": [", out);
+        write_kinds(field, field->is, depth + 1, out);
+        fputs("]}", out);
+    }
+    fprintf(out, "\n%*s}}", 2 * depth, "");
+}
+
+void bal_experiment_write_schema(FILE *out) {
+    fputs("{\"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
+          " \"title\": \"Ballast experiment\",\n"
+          " \"description\": \"An experiment file of ballast run\",\n"
+          " \"allOf\": [",
+          out);
+    write_table(&bal_experiment_table, 1, out);
+    fputs("]}\n", out);
+}
+
+/* ---- Markdown ---- */
+
+static void write_form(const struct bal_field *field, FILE *out) {
+    static const char *const types[] = {"text", "name", "number", "`yes` or `no`", "choice", "value"};
+    const char *type = field->type == BAL_TYPE_NUMBER && field->whole ? "whole number" : types[field->type];
+    const char *separator = "";
+    if (field->is & BAL_IS_TEXT) {
+        fputs(type, out);
+        separator = " or ";
+    }
+    if (field->is & BAL_IS_MAP) {
+        fprintf(out, "%smap", separator);
+        separator = " or ";
+    }
+    if (field->is & BAL_IS_LIST)
+        fprintf(out, "%slist", separator);
+}
+
+static void write_rows(const struct bal_table *table, FILE *out) {
+    fputs("\n| field | kind | default | meaning |\n|---|---|---|---|\n", out);
+    for (size_t i = 0; i < table->count; i++) {
+        const struct bal_field *field = &table->field[i];
+        fprintf(out, "| `%s` | ", field->name);
+        write_form(field, out);
+        if (!field->fallback)
+            fputs(field->type == BAL_TYPE_SETTING ? " | required, unless swept | " : " | required | ", out);
+        else if (*field->fallback)
+            fprintf(out, " | `%s` | ", field->fallback);
+        else
+            fputs(" | | ", out);
+        fprintf(out, "%s |\n", field->help);
+    }
+}
+
+/* Tables that several fields share are told once. */
+enum { TABLES_MAX = 32 };
+
+struct told {
+    const struct bal_table *table[TABLES_MAX];
+    size_t count;
+};
+
+static void tell(const struct bal_table *table, struct told *told, FILE *out) {
+    for (size_t i = 0; i < told->count; i++)
+        if (told->table[i] == table)
+            return;
+    told->table[told->count++] = table;
+    fprintf(out, "\n### `%s`\n\n%s\n", table->name, table->help);
+    write_rows(table, out);
+    for (size_t i = 0; i < table->count; i++)
+        if (table->field[i].table)
+            tell(table->field[i].table, told, out);
+}
+
+static void write_metrics(FILE *out) {
+    fputs("\n### Metrics\n\n| metric | unit | meaning |\n|---|---|---|\n", out);
+    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+        fprintf(out, "| `%s` | %s | %s |\n", bal_metric_table[m].name, bal_metric_table[m].unit,
+                bal_metric_table[m].meaning);
+    fprintf(out, "| `queue.tail.I` | | fraction of servers with at least I jobs, I from 0 to %d |\n",
+            BAL_TAIL_LEVELS - 1);
+}
+
+void bal_experiment_write_fields(FILE *out) {
+    struct told told = {.count = 0};
+    tell(&bal_experiment_table, &told, out);
+    write_metrics(out);
+}

@@ -1,0 +1,315 @@
+/* Events of libyaml made into a tree. libyaml could build one itself, but it takes time that grows with the
+ * square of the nesting and of the number of anchors; here both are bounded, and no alias can make a node
+ * contain itself. */
+#include "spec/document.h"
+
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+enum { DEPTH_MAX = 32, ANCHORS_MAX = 200, STEPS_MAX = 5000000 };
+
+struct node {
+    enum bal_node_kind kind;
+    unsigned line;
+    const char *text;
+    size_t count; /* members of a list, pairs of a map */
+    int *child;   /* of a map: key, value, key, value, ... */
+};
+
+struct anchor {
+    const char *name;
+    int node;
+};
+
+/* A list or map that is not complete yet. */
+struct open {
+    int node;
+    const char *anchor; /* NULL: none */
+    size_t count, capacity;
+    int *child;
+};
+
+struct bal_document {
+    const char *name;
+    size_t steps;
+    struct bal_arena arena;
+    int nodes, capacity;
+    struct node *node; /* node[0] is not used */
+};
+
+struct builder {
+    struct bal_document *document;
+    const char *text;
+    size_t length;
+    struct bal_error *err;
+    unsigned depth, anchors, documents;
+    struct open open[DEPTH_MAX + 1]; /* open[0] collects the root */
+    struct anchor anchor[ANCHORS_MAX];
+};
+
+/* ---- building ---- */
+
+static enum bal_code no_memory(struct builder *b) {
+    return bal_fail(b->err, BAL_E_MEMORY, "%s: not enough memory to read it", b->document->name);
+}
+
+static enum bal_code fail_at(struct builder *b, const yaml_event_t *event, const char *what) {
+    return bal_fail(b->err, BAL_E_SYNTAX, "%s:%zu: %s", b->document->name, event->start_mark.line + 1, what);
+}
+
+static int add_node(struct builder *b, enum bal_node_kind kind, const yaml_event_t *event) {
+    struct bal_document *d = b->document;
+    if (d->nodes + 1 >= d->capacity) {
+        const int capacity = d->capacity ? 2 * d->capacity : 256;
+        struct node *node = realloc(d->node, (size_t)capacity * sizeof *node);
+        if (!node)
+            return 0;
+        d->node = node;
+        d->capacity = capacity;
+    }
+    d->node[++d->nodes] =
+        (struct node){.kind = kind, .line = (unsigned)event->start_mark.line + 1, .text = ""};
+    return d->nodes;
+}
+
+static bool add_child(struct open *open, int node) {
+    if (open->count == open->capacity) {
+        const size_t capacity = open->capacity ? 2 * open->capacity : 16;
+        int *child = realloc(open->child, capacity * sizeof *child);
+        if (!child)
+            return false;
+        open->child = child;
+        open->capacity = capacity;
+    }
+    open->child[open->count++] = node;
+    return true;
+}
+
+/* From here on the name means this node. */
+static enum bal_code name_node(struct builder *b, const yaml_event_t *event, const char *name, int node) {
+    if (!name)
+        return BAL_OK;
+    if (b->anchors == ANCHORS_MAX)
+        return fail_at(b, event, "too many anchors; at most 200 are possible");
+    b->anchor[b->anchors++] = (struct anchor){name, node};
+    return BAL_OK;
+}
+
+static const char *keep(struct builder *b, const yaml_char_t *text) {
+    return text ? bal_arena_text(&b->document->arena, (const char *)text, strlen((const char *)text)) : NULL;
+}
+
+static enum bal_code add_text(struct builder *b, const yaml_event_t *event) {
+    const yaml_char_t *value = event->data.scalar.value, *anchor = event->data.scalar.anchor;
+    if (strlen((const char *)value) != event->data.scalar.length)
+        return fail_at(b, event, "a text with a zero character in it; leave that out");
+    const int node = add_node(b, BAL_NODE_TEXT, event);
+    const char *text = keep(b, value), *name = keep(b, anchor);
+    if (!node || !text || (anchor && !name) || !add_child(&b->open[b->depth], node))
+        return no_memory(b);
+    b->document->node[node].text = text;
+    return name_node(b, event, name, node);
+}
+
+/* The latest node of that name, as YAML has it. */
+static enum bal_code add_alias(struct builder *b, const yaml_event_t *event) {
+    const char *name = (const char *)event->data.alias.anchor;
+    for (unsigned i = b->anchors; i-- > 0;)
+        if (strcmp(b->anchor[i].name, name) == 0)
+            return add_child(&b->open[b->depth], b->anchor[i].node) ? BAL_OK : no_memory(b);
+    return fail_at(b, event, "an alias (*) of something that has not been named with & before");
+}
+
+static enum bal_code begin(struct builder *b, const yaml_event_t *event, enum bal_node_kind kind,
+                           const yaml_char_t *anchor) {
+    if (b->depth == DEPTH_MAX)
+        return fail_at(b, event, "lists and maps are nested too deeply; at most 32 levels are possible");
+    const int node = add_node(b, kind, event);
+    const char *name = keep(b, anchor);
+    if (!node || (anchor && !name) || !add_child(&b->open[b->depth], node))
+        return no_memory(b);
+    b->open[++b->depth] = (struct open){.node = node, .anchor = name};
+    return BAL_OK;
+}
+
+static enum bal_code end(struct builder *b, const yaml_event_t *event) {
+    struct open *open = &b->open[b->depth];
+    struct node *node = &b->document->node[open->node];
+    node->child = bal_arena_take(&b->document->arena, open->count, sizeof *node->child);
+    if (!node->child)
+        return no_memory(b);
+    if (open->count)
+        memcpy(node->child, open->child, open->count * sizeof *node->child);
+    node->count = node->kind == BAL_NODE_MAP ? open->count / 2 : open->count;
+    free(open->child);
+    open->child = NULL;
+    b->depth--;
+    return name_node(b, event, open->anchor, open->node);
+}
+
+static enum bal_code take(struct builder *b, const yaml_event_t *event) {
+    switch (event->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        return b->documents++
+                   ? fail_at(b, event, "a second document; an experiment is one, so remove the '---'")
+                   : BAL_OK;
+    case YAML_SCALAR_EVENT:
+        return add_text(b, event);
+    case YAML_ALIAS_EVENT:
+        return add_alias(b, event);
+    case YAML_SEQUENCE_START_EVENT:
+        return begin(b, event, BAL_NODE_LIST, event->data.sequence_start.anchor);
+    case YAML_MAPPING_START_EVENT:
+        return begin(b, event, BAL_NODE_MAP, event->data.mapping_start.anchor);
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        return end(b, event);
+    default:
+        return BAL_OK;
+    }
+}
+
+/* ---- parsing ---- */
+
+static unsigned line_of_offset(const char *text, size_t length, size_t offset) {
+    unsigned line = 1;
+    for (size_t i = 0; i < offset && i < length; i++)
+        line += text[i] == '\n';
+    return line;
+}
+
+/* What libyaml has to say, in one line. */
+static enum bal_code fail_parse(struct builder *b, const yaml_parser_t *parser) {
+    const char *name = b->document->name;
+    const char *problem = parser->problem ? parser->problem : "it cannot be read";
+    if (parser->error == YAML_MEMORY_ERROR)
+        return no_memory(b);
+    if (parser->error == YAML_READER_ERROR)
+        return bal_fail(b->err, BAL_E_SYNTAX, "%s:%u: not YAML: %s; the file must be plain text in UTF-8",
+                        name, line_of_offset(b->text, b->length, parser->problem_offset), problem);
+    return bal_fail(b->err, BAL_E_SYNTAX,
+                    "%s:%zu: not YAML: %s%s%s; look at the indentation, colons and quotes there", name,
+                    parser->problem_mark.line + 1, problem, parser->context ? " " : "",
+                    parser->context ? parser->context : "");
+}
+
+static enum bal_code parse(struct builder *b, yaml_parser_t *parser) {
+    yaml_parser_set_input_string(parser, (const unsigned char *)b->text, b->length);
+    for (bool ended = false; !ended;) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(parser, &event))
+            return fail_parse(b, parser);
+        const enum bal_code code = take(b, &event);
+        ended = event.type == YAML_STREAM_END_EVENT;
+        yaml_event_delete(&event);
+        if (code)
+            return code;
+    }
+    if (b->document->nodes == 0)
+        return bal_fail(b->err, BAL_E_SYNTAX, "%s:1: the file is empty; it should describe an experiment",
+                        b->document->name);
+    return BAL_OK;
+}
+
+enum bal_code bal_document_new(const char *text, size_t length, const char *name,
+                               struct bal_document **document, struct bal_error *err) {
+    struct bal_document *result = calloc(1, sizeof *result);
+    struct builder *b = calloc(1, sizeof *b);
+    yaml_parser_t parser;
+    if (!result || !b || !yaml_parser_initialize(&parser)) {
+        free(result);
+        free(b);
+        return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory to read it", name);
+    }
+    result->name = name;
+    *b = (struct builder){.document = result, .text = text, .length = length, .err = err};
+    const enum bal_code code = parse(b, &parser);
+    yaml_parser_delete(&parser);
+    for (unsigned i = 0; i <= b->depth; i++)
+        free(b->open[i].child);
+    free(b);
+    if (code)
+        bal_document_free(result);
+    else
+        *document = result;
+    return code;
+}
+
+void bal_document_free(struct bal_document *document) {
+    if (!document)
+        return;
+    bal_arena_fini(&document->arena);
+    free(document->node);
+    free(document);
+}
+
+/* ---- looking at it ---- */
+
+int bal_document_root(struct bal_document *document) {
+    (void)document;
+    return 1; /* the first node that begins */
+}
+
+enum bal_node_kind bal_node_kind(struct bal_document *document, int node) {
+    return document->node[node].kind;
+}
+
+unsigned bal_node_line(struct bal_document *document, int node) {
+    return document->node[node].line;
+}
+
+const char *bal_node_text(struct bal_document *document, int node) {
+    return document->node[node].text;
+}
+
+size_t bal_node_count(struct bal_document *document, int node) {
+    return document->node[node].count;
+}
+
+int bal_node_item(struct bal_document *document, int node, size_t i) {
+    return document->node[node].child[i];
+}
+
+int bal_node_key(struct bal_document *document, int node, size_t i) {
+    return document->node[node].child[2 * i];
+}
+
+int bal_node_value(struct bal_document *document, int node, size_t i) {
+    return document->node[node].child[2 * i + 1];
+}
+
+int bal_node_get(struct bal_document *document, int node, const char *name) {
+    if (node == 0 || bal_node_kind(document, node) != BAL_NODE_MAP)
+        return 0;
+    for (size_t i = 0; i < bal_node_count(document, node); i++) {
+        const int key = bal_node_key(document, node, i);
+        if (bal_node_kind(document, key) == BAL_NODE_TEXT && strcmp(bal_node_text(document, key), name) == 0)
+            return bal_node_value(document, node, i);
+    }
+    return 0;
+}
+
+enum bal_code bal_document_spend(struct bal_document *document, size_t steps, struct bal_error *err) {
+    document->steps += steps;
+    if (document->steps <= STEPS_MAX)
+        return BAL_OK;
+    return bal_fail(err, BAL_E_RANGE,
+                    "%s: the file is too large in what it repeats; use fewer values or aliases",
+                    document->name);
+}
+
+enum bal_code bal_document_fail(struct bal_document *document, struct bal_error *err, int node,
+                                const char *field, enum bal_code code, const char *format, ...) {
+    char text[sizeof err->text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return bal_fail(err, code, "%s:%u: %s%s%s", document->name, bal_node_line(document, node), field,
+                    *field ? ": " : "", text);
+}

@@ -1,0 +1,45 @@
+/* A YAML document in which every value knows the line it stands on.
+ *
+ * libyaml parses; this adds what a reader of forms needs: values by name, and errors that say file, line and
+ * field. Nodes are numbers from 1; 0 is no node. Whatever the bytes, the tree is finite, at most 32 levels
+ * deep and no larger than the file, but an alias makes one node a part of several others. */
+#ifndef SPEC_DOCUMENT_H
+#define SPEC_DOCUMENT_H
+
+#include "ballast/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct bal_document;
+
+enum bal_node_kind { BAL_NODE_TEXT, BAL_NODE_LIST, BAL_NODE_MAP };
+
+/* Parses one document; name stands for the file in messages and must outlive it. */
+enum bal_code bal_document_new(const char *text, size_t length, const char *name,
+                               struct bal_document **document, struct bal_error *err);
+void bal_document_free(struct bal_document *document);
+
+int bal_document_root(struct bal_document *document);
+enum bal_node_kind bal_node_kind(struct bal_document *document, int node);
+unsigned bal_node_line(struct bal_document *document, int node); /* from 1 */
+/* The text of a text node, terminated; it has no zero inside. */
+const char *bal_node_text(struct bal_document *document, int node);
+/* Members of a list or pairs of a map. */
+size_t bal_node_count(struct bal_document *document, int node);
+int bal_node_item(struct bal_document *document, int node, size_t i);
+int bal_node_key(struct bal_document *document, int node, size_t i);
+int bal_node_value(struct bal_document *document, int node, size_t i);
+/* The value of that name in a map; 0 when there is none or node is 0. */
+int bal_node_get(struct bal_document *document, int node, const char *name);
+
+/* Counts steps of work on the document and fails when they are more than any honest file needs: aliases can
+ * make a short file very large. */
+enum bal_code bal_document_spend(struct bal_document *document, size_t steps, struct bal_error *err);
+
+/* Fails with "file:line: field: ...". */
+enum bal_code bal_document_fail(struct bal_document *document, struct bal_error *err, int node,
+                                const char *field, enum bal_code code, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+
+#endif

@@ -1,0 +1,321 @@
+/* Reads an experiment file: the document against the tables first, then what its parts mean. */
+#include "spec/reader.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum bal_code no_memory(struct bal_reader *reader) {
+    return bal_fail(reader->err, BAL_E_MEMORY, "not enough memory for the experiment");
+}
+
+/* ---- policies ---- */
+
+static enum bal_code read_policy(struct bal_reader *reader, int node, size_t index,
+                                 struct bal_entry *entries) {
+    struct bal_document *document = reader->document;
+    struct bal_entry *entry = &entries[index];
+    int text = node;
+    if (bal_node_kind(document, node) == BAL_NODE_MAP) {
+        text = bal_node_get(document, node, "policy");
+        entry->label = bal_reader_text(reader, node, "label");
+    }
+    struct bal_error inner = {0};
+    if (bal_policy_parse(bal_node_text(document, text), &entry->spec, &inner))
+        return bal_reader_fail(reader, text, "policies", inner.code, "%s", inner.text);
+    entry->text =
+        bal_arena_text(reader->arena, bal_node_text(document, text), strlen(bal_node_text(document, text)));
+    if (!entry->text)
+        return no_memory(reader);
+    if (!entry->label)
+        entry->label = entry->text;
+    static const char *const reserved[] = {"theory", "bound", "floor", "policy", "metric", NULL};
+    if (bal_choice_find(reserved, entry->label) >= 0)
+        return bal_reader_fail(reader, node, "label", BAL_E_RANGE,
+                               "'%s' has a meaning of its own; choose another label", entry->label);
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(entries[i].label, entry->label) == 0)
+            return bal_reader_fail(reader, node, "policies", BAL_E_RANGE,
+                                   "'%.60s' is there twice; give each a `label` of its own", entry->label);
+    return BAL_OK;
+}
+
+enum bal_code bal_read_policies(struct bal_reader *reader) {
+    struct bal_experiment *e = reader->e;
+    const int list = bal_node_get(reader->document, reader->root, "policies");
+    const size_t count = bal_node_count(reader->document, list);
+    if (count > BAL_EXPERIMENT_POLICIES)
+        return bal_reader_fail(reader, list, "policies", BAL_E_RANGE,
+                               "there are %zu policies; at most %d are possible", count,
+                               BAL_EXPERIMENT_POLICIES);
+    struct bal_entry *entries = bal_reader_take(reader, count, sizeof *entries);
+    if (!entries)
+        return BAL_E_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        const enum bal_code code = read_policy(reader, bal_node_item(reader->document, list, i), i, entries);
+        if (code)
+            return code;
+    }
+    e->policy = entries;
+    e->policies = count;
+    const int baseline = bal_node_get(reader->document, reader->root, "baseline");
+    int index = 0;
+    const enum bal_code code = baseline ? bal_reader_policy(reader, baseline, "baseline", &index) : BAL_OK;
+    e->baseline = (size_t)index;
+    return code;
+}
+
+/* ---- settings ---- */
+
+/* Lays what a map says over the setup, section by section in the order of the tables. */
+static enum bal_code lay_over(struct bal_reader *reader, int map, struct bal_setup *setup) {
+    struct bal_document *document = reader->document;
+    for (size_t i = 0; map && i < BAL_SETTINGS; i++) {
+        const int section = bal_node_get(document, map, bal_settings[i].section);
+        const struct bal_table *table = bal_settings[i].table;
+        for (size_t f = 0; f < table->count; f++) {
+            const int node = bal_node_get(document, section, table->field[f].name);
+            struct bal_error inner = {0};
+            if (node && table->field[f].set(setup, bal_node_text(document, node), &inner))
+                return bal_reader_fail(reader, node, table->field[f].name, inner.code, "%s", inner.text);
+        }
+    }
+    return BAL_OK;
+}
+
+/* jobs, time and slots say the same thing. */
+static enum bal_code check_length(struct bal_reader *reader, int map) {
+    const int run = bal_node_get(reader->document, map, "run");
+    static const char *const lengths[] = {"jobs", "time", "slots"};
+    const char *first = NULL;
+    for (int i = 0; i < 3; i++) {
+        const int node = bal_node_get(reader->document, run, lengths[i]);
+        if (node && first)
+            return bal_reader_fail(reader, node, lengths[i], BAL_E_MODEL,
+                                   "`%s` says already how long a run is; give one of them", first);
+        first = node ? lengths[i] : first;
+    }
+    return BAL_OK;
+}
+
+static void set_defaults(struct bal_setup *setup) {
+    *setup = (struct bal_setup){.jobs = NAN, .time = NAN, .c.model.load = NAN};
+    for (size_t i = 0; i < BAL_SETTINGS; i++) {
+        const struct bal_table *table = bal_settings[i].table;
+        for (size_t f = 0; f < table->count; f++) {
+            const struct bal_field *field = &table->field[f];
+            if (!field->fallback || !*field->fallback)
+                continue;
+            const enum bal_code code = field->set(setup, field->fallback, NULL);
+            assert(code == BAL_OK);
+            (void)code;
+        }
+    }
+}
+
+static enum bal_code read_settings(struct bal_reader *reader) {
+    struct bal_setup *base = &reader->e->own->base;
+    set_defaults(base);
+    enum bal_code code = check_length(reader, reader->root);
+    if (!code)
+        code = check_length(reader, reader->overrides);
+    if (!code)
+        code = lay_over(reader, reader->root, base);
+    if (!code)
+        code = lay_over(reader, reader->overrides, base);
+    return code;
+}
+
+static bool is_swept(const struct bal_experiment *e, const struct bal_field *setting) {
+    for (size_t a = 0; a < e->axes; a++)
+        for (unsigned f = 0; f < e->axis[a].fields; f++)
+            if (e->own->target[a][f].setting == setting)
+                return true;
+    return false;
+}
+
+/* A setting without a default must come from somewhere. */
+static enum bal_code check_settings(struct bal_reader *reader) {
+    for (size_t i = 0; i < BAL_SETTINGS; i++) {
+        const struct bal_table *table = bal_settings[i].table;
+        const int section = bal_node_get(reader->document, reader->root, bal_settings[i].section);
+        const int override = bal_node_get(reader->document, reader->overrides, bal_settings[i].section);
+        for (size_t f = 0; f < table->count; f++) {
+            const struct bal_field *field = &table->field[f];
+            if (field->fallback || bal_node_get(reader->document, section, field->name) ||
+                bal_node_get(reader->document, override, field->name) || is_swept(reader->e, field))
+                continue;
+            return bal_reader_fail(reader, section, bal_settings[i].section, BAL_E_SYNTAX,
+                                   "field '%s' is missing: %s", field->name, field->help);
+        }
+    }
+    return BAL_OK;
+}
+
+/* ---- cells ---- */
+
+/* Where the policy stands in the file. */
+static int policy_node(struct bal_reader *reader, size_t policy) {
+    return bal_node_item(reader->document, bal_node_get(reader->document, reader->root, "policies"), policy);
+}
+
+static enum bal_code check_point(struct bal_reader *reader, size_t point) {
+    const struct bal_experiment *e = reader->e;
+    struct bal_document *document = reader->document;
+    char where[200], at[220] = "";
+    bal_experiment_point_text(e, point, where, sizeof where);
+    if (*where)
+        snprintf(at, sizeof at, "at %s: ", where);
+    struct bal_setup setup;
+    bal_plan_point(e, point, &setup);
+    const int workload = bal_node_get(document, reader->root, "workload");
+    if (isnan(setup.c.model.load))
+        return bal_reader_fail(reader, workload, "workload", BAL_E_SYNTAX,
+                               "field 'load' is missing: give it, such as `load: 0.9`, or sweep it");
+    if (setup.c.model.clock == BAL_CLOCK_CONTINUOUS &&
+        (setup.c.model.split || setup.c.model.batch.kind != BAL_BATCH_NONE))
+        return bal_reader_fail(
+            reader, workload, "workload", BAL_E_MODEL,
+            "%sbatches arrive in slotted time; add `clock: slotted`, or leave `batch` and `split` out", at);
+    struct bal_error inner = {0};
+    if (bal_model_check(&setup.c.model, &inner))
+        return bal_reader_fail(reader, workload, "workload", inner.code, "%s%s", at, inner.text);
+    if (!isfinite(setup.c.run.time) || setup.c.run.time > 1e15)
+        return bal_reader_fail(reader, bal_node_get(document, reader->root, "run"), "run", BAL_E_RANGE,
+                               "%sa run would take %g units of time; make it shorter", at, setup.c.run.time);
+    for (size_t p = 0; p < e->policies; p++) {
+        enum bal_engine engine;
+        bal_plan_policy(e, point, p, &setup);
+        if (bal_simulate_check(&setup.c.model, &setup.c.policy, setup.c.run.engine, &engine, &inner))
+            return bal_reader_fail(reader, policy_node(reader, p), "policies", inner.code, "%s%s", at,
+                                   inner.text);
+        if (setup.c.fluid && bal_case_fluid_check(&setup.c, &inner))
+            return bal_reader_fail(reader, policy_node(reader, p), "policies", inner.code,
+                                   "%s`fluid: yes`: %s", at, inner.text);
+    }
+    return BAL_OK;
+}
+
+static enum bal_code check_cells(struct bal_reader *reader) {
+    enum bal_code code = BAL_OK;
+    for (size_t point = 0; !code && point < reader->e->points; point++)
+        code = check_point(reader, point);
+    return code;
+}
+
+/* ---- the rest ---- */
+
+static enum bal_code read_metrics(struct bal_reader *reader) {
+    static const int fallback[] = {BAL_RESPONSE_MEAN, BAL_RESPONSE_P99, BAL_MESSAGES_PER_JOB};
+    struct bal_experiment *e = reader->e;
+    const int node = bal_node_get(reader->document, reader->root, "metrics");
+    e->metrics = node ? bal_reader_count(reader, node) : sizeof fallback / sizeof *fallback;
+    struct bal_quantity *metric = bal_reader_take(reader, e->metrics, sizeof *metric);
+    if (!metric)
+        return BAL_E_MEMORY;
+    e->metric = metric;
+    enum bal_code code = BAL_OK;
+    for (size_t i = 0; !code && i < e->metrics; i++)
+        if (node)
+            code = bal_reader_quantity(reader, bal_reader_item(reader, node, i), "metrics", &metric[i]);
+        else
+            metric[i].metric = fallback[i];
+    return code;
+}
+
+static enum bal_code read_all(struct bal_reader *reader) {
+    struct bal_experiment *e = reader->e;
+    enum bal_code code =
+        bal_table_check(&bal_experiment_table, reader->document, reader->root, "experiment", reader->err);
+    if (code)
+        return code;
+    if (e->mode != BAL_MODE_PLAIN)
+        reader->overrides = bal_node_get(reader->document, reader->root, bal_mode_text(e->mode));
+    e->title = bal_reader_text(reader, reader->root, "title");
+    e->about = bal_reader_text(reader, reader->root, "about");
+    e->paper = bal_reader_text(reader, reader->root, "paper");
+    e->section = bal_reader_text(reader, reader->root, "section");
+    e->seed = (uint64_t)bal_reader_number(reader, reader->root, "seed", 1);
+    enum bal_code (*const part[])(struct bal_reader *) = {bal_read_policies, read_settings,  bal_read_sweep,
+                                                          check_settings,    check_cells,    read_metrics,
+                                                          bal_read_figures,  bal_read_claims};
+    for (size_t i = 0; !code && i < sizeof part / sizeof *part; i++)
+        code = part[i](reader);
+    return code;
+}
+
+/* The name of a file without directory and suffix. */
+static const char *stem(struct bal_arena *arena, const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    return bal_arena_text(arena, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
+}
+
+static struct bal_experiment *new_experiment(const char *text, size_t length, const char *name,
+                                             enum bal_mode mode) {
+    struct bal_arena arena = {0};
+    struct bal_experiment *e = bal_arena_take(&arena, 1, sizeof *e);
+    struct bal_experiment_private *own = bal_arena_take(&arena, 1, sizeof *own);
+    const char *short_name = stem(&arena, name);
+    const char *spec = bal_arena_text(&arena, text, length);
+    if (!e || !own || !short_name || !spec) {
+        bal_arena_fini(&arena);
+        return NULL;
+    }
+    *e = (struct bal_experiment){.name = short_name, .spec = spec, .mode = mode, .own = own};
+    own->arena = arena;
+    return e;
+}
+
+enum bal_code bal_experiment_parse(const char *text, size_t length, const char *name, enum bal_mode mode,
+                                   struct bal_experiment **experiment, struct bal_error *err) {
+    if (length > BAL_EXPERIMENT_BYTES)
+        return bal_fail(err, BAL_E_RANGE, "%s: the file has %zu bytes; an experiment has at most %u", name,
+                        length, BAL_EXPERIMENT_BYTES);
+    struct bal_experiment *e = new_experiment(text, length, name, mode);
+    if (!e)
+        return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory to read it", name);
+    struct bal_reader reader = {.e = e, .arena = &e->own->arena, .err = err};
+    enum bal_code code = bal_document_new(text, length, name, &reader.document, err);
+    if (!code) {
+        reader.root = bal_document_root(reader.document);
+        code = read_all(&reader);
+        bal_document_free(reader.document);
+    }
+    if (code)
+        bal_experiment_free(e);
+    else
+        *experiment = e;
+    return code;
+}
+
+void bal_experiment_free(struct bal_experiment *experiment) {
+    if (!experiment)
+        return;
+    struct bal_arena arena = experiment->own->arena; /* which holds the experiment itself */
+    bal_arena_fini(&arena);
+}
+
+enum bal_code bal_experiment_read(const char *path, enum bal_mode mode, struct bal_experiment **experiment,
+                                  struct bal_error *err) {
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return bal_fail(err, BAL_E_IO, "%s: cannot be read: %s", path, strerror(errno));
+    char *text = malloc(BAL_EXPERIMENT_BYTES + 1);
+    const size_t length = text ? fread(text, 1, BAL_EXPERIMENT_BYTES + 1, file) : 0;
+    const bool failed = ferror(file);
+    const int reason = errno;
+    fclose(file);
+    enum bal_code code;
+    if (!text)
+        code = bal_fail(err, BAL_E_MEMORY, "%s: not enough memory to read it", path);
+    else if (failed)
+        code = bal_fail(err, BAL_E_IO, "%s: cannot be read: %s", path, strerror(reason));
+    else
+        code = bal_experiment_parse(text, length, path, mode, experiment, err);
+    free(text);
+    return code;
+}

@@ -1,0 +1,207 @@
+#include "spec/plan.h"
+
+#include "ballast/number.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Part of every identity. To be raised when the same trial gives other numbers than before. */
+enum { RESULTS_REVISION = 2 };
+
+const char *bal_mode_text(enum bal_mode mode) {
+    return bal_modes[mode];
+}
+
+void bal_experiment_coordinates(const struct bal_experiment *e, size_t point, size_t index[BAL_AXES_MAX]) {
+    for (size_t a = e->axes; a-- > 0;) {
+        index[a] = point % e->axis[a].count;
+        point /= e->axis[a].count;
+    }
+}
+
+size_t bal_experiment_point(const struct bal_experiment *e, const size_t index[BAL_AXES_MAX]) {
+    size_t point = 0;
+    for (size_t a = 0; a < e->axes; a++)
+        point = point * e->axis[a].count + index[a];
+    return point;
+}
+
+void bal_experiment_point_text(const struct bal_experiment *e, size_t point, char *text, size_t size) {
+    size_t index[BAL_AXES_MAX];
+    bal_experiment_coordinates(e, point, index);
+    size_t used = 0;
+    if (size)
+        text[0] = 0;
+    for (size_t a = 0; a < e->axes && used < size; a++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s=%s", a ? " " : "", e->axis[a].name,
+                                 e->axis[a].value[index[a]].label);
+}
+
+bool bal_selection_has(const struct bal_selection *selection, const struct bal_experiment *e, size_t point) {
+    size_t index[BAL_AXES_MAX];
+    bal_experiment_coordinates(e, point, index);
+    for (size_t a = 0; a < e->axes; a++)
+        if (!selection->value[a][index[a]])
+            return false;
+    return true;
+}
+
+const struct bal_param *bal_target_param(const struct bal_target *target, const struct bal_policy *policy) {
+    if (target->setting || (target->policy && strcmp(target->policy, policy->name) != 0))
+        return NULL;
+    for (unsigned i = 0; i < policy->param_count; i++)
+        if (strcmp(policy->params[i].name, target->param) == 0)
+            return &policy->params[i];
+    return NULL;
+}
+
+enum {
+    FIELD_TEXT = 1 << 16
+}; /* room for any setting: a fleet of 32 groups with capacity laws is the longest */
+
+/* Hands the model over as text, piece by piece: every setting that has not its default, a line for each. */
+static void tell_model(const struct bal_setup *setup, void (*tell)(void *context, const char *piece),
+                       void *context) {
+    for (size_t i = 0; i < BAL_SETTINGS; i++) {
+        const struct bal_table *table = bal_settings[i].table;
+        for (size_t f = 0; bal_settings[i].model && f < table->count; f++) {
+            const struct bal_field *field = &table->field[f];
+            char text[FIELD_TEXT];
+            const size_t length = field->print(setup, text, sizeof text);
+            assert(length < sizeof text);
+            (void)length;
+            if (field->fallback && strcmp(text, field->fallback) == 0)
+                continue;
+            tell(context, field->name);
+            tell(context, "=");
+            tell(context, text);
+            tell(context, "\n");
+        }
+    }
+}
+
+static uint64_t mix(uint64_t x) { /* the finaliser of MurmurHash3 */
+    x = (x ^ x >> 33) * 0xff51afd7ed558ccdu;
+    x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53u;
+    return x ^ x >> 33;
+}
+
+static void tell_hash(void *context, const char *piece) { /* FNV-1a */
+    uint64_t *hash = context;
+    for (; *piece; piece++)
+        *hash = (*hash ^ (unsigned char)*piece) * 0x100000001b3u;
+}
+
+/* Points have seeds of their own, so that their errors are independent. A seed depends on the model at its
+ * point alone: not on the other points, and not on the policy, so all policies see the same arrivals. It is
+ * kept below 2^53, where every number is exact in JSON. */
+static uint64_t point_seed(uint64_t seed, const struct bal_setup *setup) {
+    uint64_t hash = 0xcbf29ce484222325u ^ mix(seed);
+    tell_model(setup, tell_hash, &hash);
+    return mix(hash) >> 11;
+}
+
+/* As asked, or 2M jobs and at least 100 a server. In slots it is their number that counts: a slot costs about
+ * the same whatever arrives in it. */
+static double run_time(const struct bal_setup *setup) {
+    const struct bal_model *model = &setup->c.model;
+    const bool slotted = model->clock == BAL_CLOCK_SLOTTED;
+    if (!isnan(setup->time))
+        return setup->time;
+    if (slotted && isnan(setup->jobs))
+        return 1e5;
+    const double jobs =
+        isnan(setup->jobs) ? fmax(2e6, 100.0 * bal_servers_count(&model->servers)) : setup->jobs;
+    const double time = jobs / bal_model_arrival_rate(model);
+    return slotted ? ceil(time) : time;
+}
+
+static void complete(struct bal_setup *setup, uint64_t seed) {
+    struct bal_model *model = &setup->c.model;
+    if (model->clock == BAL_CLOCK_SLOTTED && model->batch.kind == BAL_BATCH_NONE)
+        bal_batch_parse("poisson", &model->batch, NULL);
+    if (model->clock == BAL_CLOCK_SLOTTED && isnan(model->load))
+        bal_model_set_load(model);
+    setup->c.run.time = run_time(setup);
+    if (setup->window > 0)
+        setup->c.run.warmup = fmin(fmax(1 - setup->window / setup->c.run.time, 0), 0.999);
+    setup->c.run.seed = point_seed(seed, setup);
+}
+
+void bal_plan_point(const struct bal_experiment *e, size_t point, struct bal_setup *setup) {
+    size_t index[BAL_AXES_MAX];
+    bal_experiment_coordinates(e, point, index);
+    *setup = e->own->base;
+    for (size_t a = 0; a < e->axes; a++)
+        for (unsigned f = 0; f < e->axis[a].fields; f++) {
+            const struct bal_field *setting = e->own->target[a][f].setting;
+            if (!setting)
+                continue;
+            const enum bal_code code = setting->set(setup, e->axis[a].value[index[a]].text[f], NULL);
+            assert(code == BAL_OK); /* each value was tried when the file was read */
+            (void)code;
+        }
+    complete(setup, e->seed);
+}
+
+void bal_plan_policy(const struct bal_experiment *e, size_t point, size_t policy, struct bal_setup *setup) {
+    size_t index[BAL_AXES_MAX];
+    bal_experiment_coordinates(e, point, index);
+    struct bal_policy_spec *spec = &setup->c.policy;
+    *spec = e->policy[policy].spec;
+    for (size_t a = 0; a < e->axes; a++)
+        for (unsigned f = 0; f < e->axis[a].fields; f++) {
+            const struct bal_param *param = bal_target_param(&e->own->target[a][f], spec->policy);
+            if (param)
+                bal_field_number(e->axis[a].value[index[a]].text[f],
+                                 &spec->value[param - spec->policy->params]);
+        }
+}
+
+void bal_experiment_case(const struct bal_experiment *e, size_t point, size_t policy, struct bal_case *c) {
+    struct bal_setup setup;
+    bal_plan_point(e, point, &setup);
+    bal_plan_policy(e, point, policy, &setup);
+    *c = setup.c;
+}
+
+unsigned bal_plan_most(const struct bal_experiment *e, size_t point) {
+    struct bal_setup setup;
+    bal_plan_point(e, point, &setup);
+    return setup.most > setup.c.replications ? (unsigned)setup.most : setup.c.replications;
+}
+
+static void tell_file(void *context, const char *piece) {
+    fputs(piece, context);
+}
+
+char *bal_plan_identity(const struct bal_case *c) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    const struct bal_setup setup = {.c = *c};
+    tell_model(&setup, tell_file, out);
+    char policy[400], time[BAL_NUMBER_TEXT], warmup[BAL_NUMBER_TEXT] = "auto";
+    bal_policy_print(&c->policy, policy, sizeof policy);
+    bal_number_print(c->run.time, time);
+    if (c->run.warmup >= 0)
+        bal_number_print(c->run.warmup, warmup);
+    else if (c->run.warmup == BAL_WARMUP_MSER)
+        strcpy(warmup, "mser");
+    enum bal_engine engine = c->run.engine;
+    bal_simulate_check(&c->model, &c->policy, c->run.engine, &engine, NULL);
+    fprintf(out, "policy=%s\nengine=%s\ntime=%s\nwarmup=%s\nseed=%" PRIu64 "\nresults=%d", policy,
+            bal_engine_text(engine), time, warmup, c->run.seed, RESULTS_REVISION);
+    if (c->fluid)
+        fputs("\nfluid=yes", out);
+    if (fclose(out) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}

@@ -1,0 +1,40 @@
+/* From an experiment to its cells: what is set at each point, with which seed, and what identifies a trial.
+ */
+#ifndef SPEC_PLAN_H
+#define SPEC_PLAN_H
+
+#include "ballast/experiment.h"
+#include "base/arena.h"
+#include "spec/fields.h"
+
+/* What one field of an axis sets: a setting, or a parameter of policies. */
+struct bal_target {
+    const struct bal_field *setting; /* NULL: a parameter */
+    const char *policy;              /* of the policies of this name; NULL: of all that have it */
+    const char *param;
+};
+
+struct bal_experiment_private {
+    struct bal_arena arena;
+    struct bal_setup base; /* without what the axes set */
+    struct bal_target target[BAL_AXES_MAX][BAL_AXIS_FIELDS_MAX];
+};
+
+/* The parameter of the policy that the target means, or NULL. */
+const struct bal_param *bal_target_param(const struct bal_target *target, const struct bal_policy *policy);
+
+/* The model and run at a point, without a policy. */
+void bal_plan_point(const struct bal_experiment *experiment, size_t point, struct bal_setup *setup);
+
+/* Adds a policy to them. */
+void bal_plan_policy(const struct bal_experiment *experiment, size_t point, size_t policy,
+                     struct bal_setup *setup);
+
+/* Everything that determines the trials of a cell but the replication, as text of one line for each part; the
+ * caller frees it. NULL: not enough memory. */
+char *bal_plan_identity(const struct bal_case *c);
+
+/* Most replications that the cell may have. */
+unsigned bal_plan_most(const struct bal_experiment *experiment, size_t point);
+
+#endif

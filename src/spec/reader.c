@@ -1,0 +1,264 @@
+#include "spec/reader.h"
+
+#include <math.h>
+#include <string.h>
+
+void *bal_reader_take(struct bal_reader *reader, size_t count, size_t size) {
+    void *memory = bal_arena_take(reader->arena, count, size);
+    if (!memory)
+        bal_fail(reader->err, BAL_E_MEMORY, "not enough memory for the experiment");
+    return memory;
+}
+
+/* The document goes away after reading: copy. */
+const char *bal_reader_text(struct bal_reader *reader, int map, const char *name) {
+    const int node = bal_node_get(reader->document, map, name);
+    if (!node)
+        return NULL;
+    const char *text = bal_node_text(reader->document, node);
+    return bal_arena_text(reader->arena, text, strlen(text));
+}
+
+double bal_reader_number(struct bal_reader *reader, int map, const char *name, double fallback) {
+    const int node = bal_node_get(reader->document, map, name);
+    double value = fallback;
+    if (node)
+        bal_field_number(bal_node_text(reader->document, node), &value);
+    return value;
+}
+
+int bal_reader_choice(struct bal_reader *reader, int map, const char *name, const char *const *choices,
+                      int fallback) {
+    const int node = bal_node_get(reader->document, map, name);
+    return node ? bal_choice_find(choices, bal_node_text(reader->document, node)) : fallback;
+}
+
+bool bal_reader_flag(struct bal_reader *reader, int map, const char *name, bool fallback) {
+    return bal_reader_choice(reader, map, name, bal_flags, fallback) & 1;
+}
+
+size_t bal_reader_count(struct bal_reader *reader, int node) {
+    if (!node)
+        return 0;
+    return bal_node_kind(reader->document, node) == BAL_NODE_LIST ? bal_node_count(reader->document, node)
+                                                                  : 1;
+}
+
+int bal_reader_item(struct bal_reader *reader, int node, size_t i) {
+    return bal_node_kind(reader->document, node) == BAL_NODE_LIST ? bal_node_item(reader->document, node, i)
+                                                                  : node;
+}
+
+bool bal_reader_is_elsewhere(struct bal_reader *reader, int map) {
+    const int only = bal_reader_choice(reader, map, "only", bal_modes, -1);
+    return only >= 0 && only != (int)reader->e->mode;
+}
+
+/* "a, b, c": what there is, for a message. */
+struct names {
+    char text[300];
+    size_t used;
+};
+
+static void add_name(struct names *names, const char *name) {
+    if (names->used < sizeof names->text)
+        names->used += (size_t)snprintf(names->text + names->used, sizeof names->text - names->used, "%s%s",
+                                        names->used ? ", " : "", name);
+}
+
+enum bal_code bal_reader_policy(struct bal_reader *reader, int node, const char *field, int *policy) {
+    const struct bal_experiment *e = reader->e;
+    const char *text = bal_node_text(reader->document, node);
+    struct bal_policy_spec spec;
+    char wanted[400] = "", canonical[400];
+    if (bal_policy_parse(text, &spec, NULL) == BAL_OK)
+        bal_policy_print(&spec, wanted, sizeof wanted);
+    struct names names = {0};
+    int same_spec = -1;
+    for (size_t i = 0; i < e->policies; i++) {
+        if (strcmp(e->policy[i].label, text) == 0) {
+            *policy = (int)i;
+            return BAL_OK;
+        }
+        bal_policy_print(&e->policy[i].spec, canonical, sizeof canonical);
+        if (*wanted && strcmp(wanted, canonical) == 0)
+            same_spec = (int)i;
+        add_name(&names, e->policy[i].label);
+    }
+    if (same_spec < 0)
+        return bal_reader_fail(reader, node, field, BAL_E_UNKNOWN,
+                               "the experiment has no policy '%.60s'; it has %s", text, names.text);
+    *policy = same_spec;
+    return BAL_OK;
+}
+
+enum bal_code bal_reader_axis(struct bal_reader *reader, int node, const char *field, int *axis) {
+    const struct bal_experiment *e = reader->e;
+    const char *text = bal_node_text(reader->document, node);
+    struct names names = {0};
+    for (size_t a = 0; a < e->axes; a++) {
+        if (strcmp(e->axis[a].name, text) == 0) {
+            *axis = (int)a;
+            return BAL_OK;
+        }
+        add_name(&names, e->axis[a].name);
+    }
+    if (e->axes == 0)
+        return bal_reader_fail(reader, node, field, BAL_E_UNKNOWN, "'%.60s' is not swept; there is no sweep",
+                               text);
+    return bal_reader_fail(reader, node, field, BAL_E_UNKNOWN,
+                           "'%.60s' is not an axis of the sweep; these are: %s", text, names.text);
+}
+
+enum bal_code bal_reader_quantity(struct bal_reader *reader, int node, const char *field,
+                                  struct bal_quantity *quantity) {
+    const char *text = bal_node_text(reader->document, node);
+    if (bal_quantity_find(text, quantity))
+        return BAL_OK;
+    /* There are too many metrics for one line: those that begin alike, else the first words of all. */
+    struct names names = {0};
+    const size_t word = strcspn(text, ".");
+    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+        if (strncmp(bal_metric_table[m].name, text, word) == 0 && bal_metric_table[m].name[word] == '.')
+            add_name(&names, bal_metric_table[m].name);
+    if (!names.used)
+        for (int m = 0; m < BAL_METRIC_COUNT; m++)
+            if (m == 0 || strncmp(bal_metric_table[m].name, bal_metric_table[m - 1].name,
+                                  strcspn(bal_metric_table[m].name, ".") + 1) != 0)
+                add_name(&names, bal_metric_table[m].name);
+    if (word == 5 && strncmp(text, "queue", 5) == 0)
+        add_name(&names, "queue.tail.LEVEL (0 to 127)");
+    return bal_reader_fail(reader, node, field, BAL_E_UNKNOWN, "there is no metric '%.60s'; there are %s%s",
+                           text, names.text, word ? "" : ", ...");
+}
+
+/* By label, by text, or as the same number: 0.90 is 0.9. */
+static bool is_value(const struct bal_sweep_value *value, const char *text, double number) {
+    return strcmp(value->label, text) == 0 || strcmp(value->text[0], text) == 0 || value->number == number;
+}
+
+enum bal_code bal_reader_value(struct bal_reader *reader, int node, int axis, int *value) {
+    const struct bal_sweep_axis *a = &reader->e->axis[axis];
+    if (bal_node_kind(reader->document, node) != BAL_NODE_TEXT)
+        return bal_reader_fail(reader, node, a->name, BAL_E_SYNTAX,
+                               "this should be one value of the axis, such as %s", a->value[0].label);
+    const enum bal_code code = bal_document_spend(reader->document, a->count, reader->err);
+    if (code)
+        return code;
+    const char *text = bal_node_text(reader->document, node);
+    double number = NAN;
+    bal_field_number(text, &number);
+    struct names names = {0};
+    for (size_t i = 0; i < a->count; i++) {
+        if (is_value(&a->value[i], text, number)) {
+            *value = (int)i;
+            return BAL_OK;
+        }
+        add_name(&names, a->value[i].label);
+    }
+    return bal_reader_fail(reader, node, a->name, BAL_E_UNKNOWN,
+                           "'%.60s' is not a value of this axis; these are: %s", text, names.text);
+}
+
+static const struct bal_field range_fields[] = {
+    {.name = "from",
+     .is = BAL_IS_TEXT,
+     .type = BAL_TYPE_NUMBER,
+     .low = -1e300,
+     .high = 1e300,
+     .fallback = "",
+     .help = ""},
+    {.name = "to",
+     .is = BAL_IS_TEXT,
+     .type = BAL_TYPE_NUMBER,
+     .low = -1e300,
+     .high = 1e300,
+     .fallback = "",
+     .help = ""},
+};
+static const struct bal_table range_table = {"where", "", range_fields,
+                                             sizeof range_fields / sizeof *range_fields};
+
+/* {from: 0.1, to: 0.7}: both ends included, either may be left out. */
+static enum bal_code select_range(struct bal_reader *reader, int node, const struct bal_sweep_axis *axis,
+                                  bool *flag) {
+    const enum bal_code code = bal_table_check(&range_table, reader->document, node, axis->name, reader->err);
+    if (code)
+        return code;
+    const double from = bal_reader_number(reader, node, "from", -INFINITY);
+    const double to = bal_reader_number(reader, node, "to", INFINITY);
+    bool any = false;
+    for (size_t i = 0; i < axis->count; i++) {
+        flag[i] = axis->value[i].number >= from - 1e-12 * fabs(from) &&
+                  axis->value[i].number <= to + 1e-12 * fabs(to);
+        any = any || flag[i];
+    }
+    if (!any)
+        return bal_reader_fail(reader, node, axis->name, BAL_E_RANGE,
+                               "no value of this axis lies there; it has %s to %s", axis->value[0].label,
+                               axis->value[axis->count - 1].label);
+    return BAL_OK;
+}
+
+static enum bal_code select_values(struct bal_reader *reader, int node, int axis, bool *flag) {
+    const struct bal_sweep_axis *a = &reader->e->axis[axis];
+    memset(flag, 0, a->count * sizeof *flag);
+    if (bal_node_kind(reader->document, node) == BAL_NODE_MAP)
+        return select_range(reader, node, a, flag);
+    const size_t count = bal_reader_count(reader, node);
+    if (count == 0)
+        return bal_reader_fail(reader, node, a->name, BAL_E_SYNTAX,
+                               "the list is empty; leave the axis out to mean all values");
+    for (size_t i = 0; i < count; i++) {
+        int value = 0;
+        const enum bal_code code = bal_reader_value(reader, bal_reader_item(reader, node, i), axis, &value);
+        if (code)
+            return code;
+        flag[value] = true;
+    }
+    return BAL_OK;
+}
+
+static enum bal_code select_policies(struct bal_reader *reader, int node, const char *field, bool *flag) {
+    memset(flag, 0, reader->e->policies * sizeof *flag);
+    for (size_t i = 0; i < bal_reader_count(reader, node); i++) {
+        int policy = 0;
+        const enum bal_code code =
+            bal_reader_policy(reader, bal_reader_item(reader, node, i), field, &policy);
+        if (code)
+            return code;
+        flag[policy] = true;
+    }
+    return BAL_OK;
+}
+
+enum bal_code bal_reader_selection(struct bal_reader *reader, int where, int policies,
+                                   const char *policies_field, struct bal_selection *selection) {
+    struct bal_document *document = reader->document;
+    const struct bal_experiment *e = reader->e;
+    bool *flags[BAL_AXES_MAX] = {0};
+    for (size_t a = 0; a < e->axes; a++) {
+        flags[a] = bal_reader_take(reader, e->axis[a].count, sizeof *flags[a]);
+        if (!flags[a])
+            return BAL_E_MEMORY;
+        memset(flags[a], true, e->axis[a].count * sizeof *flags[a]);
+        selection->value[a] = flags[a];
+    }
+    bool *policy = bal_reader_take(reader, e->policies, sizeof *policy);
+    if (!policy)
+        return BAL_E_MEMORY;
+    memset(policy, true, e->policies * sizeof *policy);
+    selection->policy = policy;
+    for (size_t i = 0; where && i < bal_node_count(document, where); i++) {
+        const int key = bal_node_key(document, where, i);
+        int axis = 0;
+        if (bal_node_kind(document, key) != BAL_NODE_TEXT)
+            return bal_reader_fail(reader, key, "where", BAL_E_SYNTAX, "an axis must have a plain name");
+        enum bal_code code = bal_reader_axis(reader, key, "where", &axis);
+        if (!code)
+            code = select_values(reader, bal_node_value(document, where, i), axis, flags[axis]);
+        if (code)
+            return code;
+    }
+    return policies ? select_policies(reader, policies, policies_field, policy) : BAL_OK;
+}

@@ -1,0 +1,54 @@
+/* Reading an experiment file: what experiment.c, axes.c, figures.c and claims.c share.
+ */
+#ifndef SPEC_READER_H
+#define SPEC_READER_H
+
+#include "spec/plan.h"
+
+struct bal_reader {
+    struct bal_document *document;
+    int root;
+    int overrides;            /* the map of the mode, 0: none */
+    struct bal_experiment *e; /* being filled in */
+    struct bal_arena *arena;
+    struct bal_error *err;
+};
+
+/* Fails at a node; at the root when node is 0. */
+#define bal_reader_fail(reader, node, field, ...)                                                            \
+    bal_document_fail((reader)->document, (reader)->err, (node) ? (node) : (reader)->root, field, __VA_ARGS__)
+
+/* Memory that lives as long as the experiment; NULL leaves an error behind. */
+void *bal_reader_take(struct bal_reader *reader, size_t count, size_t size);
+
+/* Values of a map that has been checked against its table. What is not there is NULL or the fallback. */
+const char *bal_reader_text(struct bal_reader *reader, int map, const char *name);
+double bal_reader_number(struct bal_reader *reader, int map, const char *name, double fallback);
+bool bal_reader_flag(struct bal_reader *reader, int map, const char *name, bool fallback);
+int bal_reader_choice(struct bal_reader *reader, int map, const char *name, const char *const *choices,
+                      int fallback);
+/* The member i of a list, or the node itself when it is not a list; and how many there are. */
+size_t bal_reader_count(struct bal_reader *reader, int node);
+int bal_reader_item(struct bal_reader *reader, int node, size_t i);
+
+/* Is the figure or claim meant for another mode (`only`)? */
+bool bal_reader_is_elsewhere(struct bal_reader *reader, int map);
+
+/* References to other parts of the file; each fails with a list of what there is. */
+enum bal_code bal_reader_policy(struct bal_reader *reader, int node, const char *field, int *policy);
+enum bal_code bal_reader_axis(struct bal_reader *reader, int node, const char *field, int *axis);
+enum bal_code bal_reader_quantity(struct bal_reader *reader, int node, const char *field,
+                                  struct bal_quantity *quantity);
+/* The index of one value of an axis. */
+enum bal_code bal_reader_value(struct bal_reader *reader, int node, int axis, int *value);
+/* where: and policies: of a map; either may be 0, which selects everything. */
+enum bal_code bal_reader_selection(struct bal_reader *reader, int where, int policies,
+                                   const char *policies_field, struct bal_selection *selection);
+
+/* The parts, in the order in which they must be read. */
+enum bal_code bal_read_policies(struct bal_reader *reader);
+enum bal_code bal_read_sweep(struct bal_reader *reader);
+enum bal_code bal_read_figures(struct bal_reader *reader);
+enum bal_code bal_read_claims(struct bal_reader *reader);
+
+#endif

@@ -1,0 +1,190 @@
+/* Judging claims.
+ *
+ * A claim speaks of places: the points that it selects, or, when it goes along an axis, the lines of points
+ * along it. At each place something is measured as an interval, and the interval lies inside what is
+ * expected, outside of it, or across its edge: the claim holds, does not hold, or is undecided there. With m
+ * places the intervals have confidence 1 - 0.05/m each, so that all of them hold together with 95 %
+ * (Bonferroni). */
+#include "store/measure.h"
+
+#include "ballast/number.h"
+
+#include <math.h>
+#include <stdio.h>
+
+const char *bal_judgement_text(enum bal_judgement judgement) {
+    static const char *const texts[] = {"undecided", "holds", "does not hold"};
+    return texts[judgement];
+}
+
+static enum bal_judgement judge_one(const struct bal_claim *claim, const struct bal_measured *m) {
+    if (m->unknown)
+        return BAL_CLAIM_UNDECIDED;
+    if (claim->measure == BAL_MEASURE_VERDICT)
+        return m->verdict == BAL_UNDECIDED    ? BAL_CLAIM_UNDECIDED
+               : m->verdict == claim->verdict ? BAL_CLAIM_HOLDS
+                                              : BAL_CLAIM_FAILS;
+    if (m->low >= claim->low && m->high <= claim->high)
+        return BAL_CLAIM_HOLDS;
+    return m->high < claim->low || m->low > claim->high ? BAL_CLAIM_FAILS : BAL_CLAIM_UNDECIDED;
+}
+
+/* How far inside the expectation it lies; the smallest is shown. */
+static double margin(const struct bal_claim *claim, const struct bal_measured *m) {
+    const double above = isinf(claim->low) ? INFINITY : m->low - claim->low;
+    const double below = isinf(claim->high) ? INFINITY : claim->high - m->high;
+    return fmin(above, below);
+}
+
+/* What was found so far. */
+struct outcome {
+    bool any;
+    enum bal_judgement judgement;
+    struct bal_measured shown;
+    size_t point;
+};
+
+/* `each`: one failure decides, then one doubt; `some`: one success decides, then one doubt. Larger is more
+ * decisive. */
+static int weight(const struct bal_claim *claim, enum bal_judgement judgement) {
+    const enum bal_judgement decisive = claim->over == BAL_OVER_SOME ? BAL_CLAIM_HOLDS : BAL_CLAIM_FAILS;
+    return judgement == decisive ? 2 : judgement == BAL_CLAIM_UNDECIDED ? 1 : 0;
+}
+
+static void add_each(const struct bal_claim *claim, struct outcome *o, const struct bal_measured *m,
+                     size_t point) {
+    const enum bal_judgement judgement = judge_one(claim, m);
+    const int now = weight(claim, judgement), before = weight(claim, o->judgement);
+    const bool closer = now == before && margin(claim, m) < margin(claim, &o->shown);
+    if (!o->any || now > before || closer)
+        *o = (struct outcome){true, judgement, *m, point};
+}
+
+/* The largest or smallest value lies between the largest or smallest bounds. */
+static void add_extreme(const struct bal_claim *claim, struct outcome *o, const struct bal_measured *m,
+                        size_t point) {
+    if (!o->any || o->shown.unknown || m->unknown) {
+        if (!o->any || m->unknown)
+            *o = (struct outcome){true, BAL_CLAIM_UNDECIDED, *m, point};
+        o->judgement = judge_one(claim, &o->shown);
+        return;
+    }
+    const bool largest = claim->over == BAL_OVER_LARGEST;
+    double (*const pick)(double, double) = largest ? fmax : fmin;
+    if (largest ? m->value > o->shown.value : m->value < o->shown.value)
+        o->point = point;
+    o->shown.value = pick(o->shown.value, m->value);
+    o->shown.low = pick(o->shown.low, m->low);
+    o->shown.high = pick(o->shown.high, m->high);
+    o->judgement = judge_one(claim, &o->shown);
+}
+
+/* Is the point a place of the claim? Of a line along an axis its first point is. */
+static bool is_place(const struct bal_experiment *e, const struct bal_claim *claim, size_t point) {
+    if (!bal_selection_has(&claim->where, e, point))
+        return false;
+    if (claim->along < 0)
+        return true;
+    size_t index[BAL_AXES_MAX], first = 0;
+    bal_experiment_coordinates(e, point, index);
+    while (!claim->where.value[claim->along][first])
+        first++;
+    return index[claim->along] == first;
+}
+
+/* ---- for people ---- */
+
+static void print_number(double value, double scale, char *text, size_t size) {
+    if (isinf(value)) {
+        snprintf(text, size, value > 0 ? "unbounded" : "below all bounds");
+        return;
+    }
+    if (!(scale > 0) || isinf(scale)) {
+        snprintf(text, size, "%.6g", value);
+        return;
+    }
+    const int decimals = 1 - (int)floor(log10(scale));
+    snprintf(text, size, "%.*f", decimals < 0 ? 0 : decimals > 9 ? 9 : decimals, value);
+}
+
+static bool is_bracket(enum bal_measure measure) {
+    return measure == BAL_MEASURE_CRITICAL || measure == BAL_MEASURE_CROSSING || measure == BAL_MEASURE_RANK;
+}
+
+static void print_measured(const struct bal_claim *claim, const struct bal_measured *m, char *text,
+                           size_t size) {
+    char value[40], low[BAL_NUMBER_TEXT], high[BAL_NUMBER_TEXT], half[40];
+    const double reach = (m->high - m->low) / 2;
+    if (m->unknown) {
+        snprintf(text, size, "nothing");
+    } else if (claim->measure == BAL_MEASURE_VERDICT) {
+        snprintf(text, size, "%s", bal_verdict_text(m->verdict));
+    } else if (is_bracket(claim->measure) && m->low != m->high) {
+        print_number(m->low, 0, low, sizeof low); /* of differences only the digits that mean something */
+        print_number(m->high, 0, high, sizeof high);
+        if (isinf(m->low))
+            snprintf(text, size, "below %s", high);
+        else if (isinf(m->high))
+            snprintf(text, size, "above %s", low);
+        else
+            snprintf(text, size, "%s to %s", low, high);
+    } else if (m->low == m->high) {
+        print_number(m->value, 0, value, sizeof value);
+        snprintf(text, size, "%s", value);
+    } else {
+        print_number(m->value, reach, value, sizeof value);
+        print_number(reach, reach, half, sizeof half);
+        snprintf(text, size, "%s \u00b1 %s", value, half);
+    }
+}
+
+/* The coordinates of the place, without the axis that the claim goes along. */
+static void print_where(const struct bal_experiment *e, const struct bal_claim *claim, size_t point,
+                        char *text, size_t size) {
+    size_t index[BAL_AXES_MAX];
+    bal_experiment_coordinates(e, point, index);
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t a = 0; a < e->axes && used < size; a++)
+        if ((int)a != claim->along)
+            used += (size_t)snprintf(text + used, size - used, "%s%s=%s", used ? " " : "", e->axis[a].name,
+                                     e->axis[a].value[index[a]].label);
+}
+
+enum bal_code bal_claim_judge(struct bal_store *store, const struct bal_experiment *experiment,
+                              const struct bal_claim *claim, struct bal_finding *finding,
+                              struct bal_error *err) {
+    size_t places = 0;
+    for (size_t point = 0; point < experiment->points; point++)
+        places += is_place(experiment, claim, point);
+    struct outcome outcome = {.shown = {NAN, NAN, NAN, BAL_UNDECIDED, "it speaks of no point"}};
+    const bool extreme = claim->over == BAL_OVER_LARGEST || claim->over == BAL_OVER_SMALLEST;
+    for (size_t point = 0; point < experiment->points; point++) {
+        if (!is_place(experiment, claim, point))
+            continue;
+        struct bal_measured m;
+        const enum bal_code code = bal_claim_measure(store, experiment, claim, places, point, &m, err);
+        if (code)
+            return code;
+        (extreme ? add_extreme : add_each)(claim, &outcome, &m, point);
+    }
+    const struct bal_measured *shown = &outcome.shown;
+    *finding = (struct bal_finding){
+        .judgement = outcome.judgement,
+        .value = shown->value,
+        .low = shown->low,
+        .high = shown->high,
+        .verdict = shown->verdict,
+    };
+    print_measured(claim, shown, finding->measured, sizeof finding->measured);
+    if (experiment->points > 1)
+        print_where(experiment, claim, outcome.point, finding->where, sizeof finding->where);
+    if (outcome.judgement == BAL_CLAIM_UNDECIDED)
+        snprintf(finding->why, sizeof finding->why, "%s",
+                 shown->unknown ? shown->unknown
+                 : claim->measure == BAL_MEASURE_VERDICT
+                     ? "the verdict is undecided; longer runs or more of them decide"
+                     : "the interval crosses the edge of what is expected; more "
+                       "replications narrow it");
+    return BAL_OK;
+}

@@ -1,0 +1,471 @@
+/* Measuring what claims speak of, at one place: a point, or a line of points along an axis.
+ *
+ * What grows without bound in an unstable system counts as infinite where the verdict is unstable. */
+#include "store/measure.h"
+
+#include "spec/plan.h"
+#include "store/store_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gauge {
+    struct bal_store *store;
+    const struct bal_experiment *e;
+    const struct bal_claim *claim;
+    size_t places;
+    struct bal_error *err;
+};
+
+static struct bal_measured nothing(const char *why) {
+    return (struct bal_measured){NAN, NAN, NAN, BAL_UNDECIDED, why};
+}
+
+static struct bal_measured exactly(double value) {
+    return (struct bal_measured){.value = value, .low = value, .high = value};
+}
+
+/* ---- one side ---- */
+
+struct side {
+    bool constant;
+    double number; /* of a constant */
+    double *value; /* by replication, otherwise */
+    size_t count;
+    enum bal_verdict verdict;
+    bool infinite; /* it grows without bound */
+    const char *unknown;
+};
+
+static enum bal_code load_policy(struct gauge *gauge, const struct bal_operand *operand, size_t point,
+                                 struct side *side) {
+    struct bal_cell cell;
+    enum bal_code code =
+        bal_cell_load(&cell, gauge->store, gauge->e, point, (size_t)operand->policy, gauge->err);
+    if (!code && !cell.complete)
+        side->unknown = "not all of its trials have been run";
+    if (!code && cell.complete) {
+        struct bal_result result;
+        bal_result_of(&cell.c, cell.trial, cell.count, &result);
+        side->verdict = result.verdict;
+        side->infinite = result.verdict == BAL_UNSTABLE && bal_quantity_diverges(operand->quantity);
+        side->count = bal_cell_extent(&cell);
+        side->value = malloc((side->count + 1) * sizeof *side->value);
+        if (side->value)
+            bal_cell_values(&cell, operand->quantity, side->value);
+        else
+            code = bal_fail(gauge->err, BAL_E_MEMORY, "not enough memory to judge a claim");
+    }
+    bal_cell_fini(&cell);
+    return code;
+}
+
+/* The side at a point of the first side; its own fixed coordinates replace those of the point. */
+static enum bal_code load_side(struct gauge *gauge, const struct bal_operand *operand, size_t point,
+                               struct side *side) {
+    *side = (struct side){.number = NAN};
+    size_t index[BAL_AXES_MAX];
+    bal_experiment_coordinates(gauge->e, point, index);
+    for (size_t a = 0; a < gauge->e->axes; a++)
+        if (operand->fixed[a] >= 0)
+            index[a] = (size_t)operand->fixed[a];
+    point = bal_experiment_point(gauge->e, index);
+    if (operand->reference == BAL_REFERENCE_POLICY)
+        return load_policy(gauge, operand, point, side);
+    side->constant = true;
+    side->number = operand->number;
+    if (operand->reference == BAL_REFERENCE_NUMBER)
+        return BAL_OK;
+    struct bal_case c;
+    bal_experiment_case(gauge->e, point, (size_t)operand->policy, &c);
+    const struct bal_known known = bal_known_of(&c.model, &c.policy);
+    if (gauge->claim->measure == BAL_MEASURE_CRITICAL)
+        side->number = bal_known_critical_load(&c.model, &c.policy);
+    else if (operand->reference == BAL_REFERENCE_FLOOR)
+        side->number = bal_known_floor(&c.model);
+    else if (operand->reference == BAL_REFERENCE_BOUND)
+        side->number = bal_quantity_bound(operand->quantity, &known);
+    else
+        side->number = bal_quantity_of_case(operand->quantity, &c, NULL);
+    side->infinite = isinf(side->number);
+    if (isnan(side->number))
+        side->unknown = "theory says nothing about it";
+    return BAL_OK;
+}
+
+static void end_side(struct side *side) {
+    free(side->value);
+    side->value = NULL;
+}
+
+/* ---- intervals ---- */
+
+static size_t count_numbers(const double *value, size_t count) {
+    size_t numbers = 0;
+    for (size_t i = 0; i < count; i++)
+        numbers += isnan(value[i]) ? 0 : 1;
+    return numbers;
+}
+
+/* Widens a 95 % interval over n replications so that `family` of them hold together. */
+static struct bal_measured widen(struct bal_estimate estimate, size_t n, size_t family) {
+    if (isnan(estimate.mean))
+        return nothing("it was not measured");
+    if (n < 2)
+        return nothing("one replication has no interval; run two at least");
+    const double dof = (double)n - 1;
+    const double factor =
+        family > 1 ? bal_student_quantile(1 - 0.025 / (double)family, dof) / bal_student_quantile(0.975, dof)
+                   : 1;
+    const double half = estimate.half * factor;
+    return (struct bal_measured){
+        .value = estimate.mean, .low = estimate.mean - half, .high = estimate.mean + half};
+}
+
+static struct bal_measured mean_of(const double *value, size_t count, size_t family) {
+    return widen(bal_estimate_mean(value, count), count_numbers(value, count), family);
+}
+
+/* a - b or a / b, replication by replication; either may be constant, not both. */
+static struct bal_measured combine(const struct side *a, const struct side *b, bool ratio, size_t family) {
+    const size_t count = a->constant           ? b->count
+                         : b->constant         ? a->count
+                         : a->count < b->count ? a->count
+                                               : b->count;
+    double *x = calloc(count + 1, sizeof *x), *y = calloc(count + 1, sizeof *y);
+    struct bal_measured result = nothing("there was not enough memory");
+    if (x && y) {
+        size_t n = 0;
+        for (size_t r = 0; r < count; r++) {
+            x[r] = a->constant ? a->number : a->value[r];
+            y[r] = b->constant ? b->number : b->value[r];
+            n += isnan(x[r] + y[r]) ? 0 : 1;
+            if (!ratio)
+                x[r] -= y[r];
+        }
+        result = widen(ratio ? bal_estimate_ratio(x, y, count) : bal_estimate_mean(x, count), n, family);
+    }
+    free(x);
+    free(y);
+    return result;
+}
+
+static struct bal_measured compare(const struct side *a, const struct side *b, bool ratio, size_t family) {
+    if (a->unknown || b->unknown)
+        return nothing(a->unknown ? a->unknown : b->unknown);
+    if (a->infinite && b->infinite)
+        return nothing("both sides grow without bound");
+    if (a->infinite)
+        return exactly(INFINITY);
+    if (b->infinite)
+        return exactly(ratio ? 0 : -INFINITY);
+    return combine(a, b, ratio, family);
+}
+
+/* ---- measures at a place ---- */
+
+static enum bal_code measure_value(struct gauge *gauge, size_t point, struct bal_measured *m) {
+    struct side side;
+    const enum bal_code code = load_side(gauge, &gauge->claim->of, point, &side);
+    if (!code)
+        *m = side.unknown    ? nothing(side.unknown)
+             : side.infinite ? exactly(INFINITY)
+                             : mean_of(side.value, side.count, gauge->places);
+    end_side(&side);
+    return code;
+}
+
+static enum bal_code measure_comparison(struct gauge *gauge, size_t point, bool ratio, size_t family,
+                                        struct bal_measured *m) {
+    struct side of, to = {0};
+    enum bal_code code = load_side(gauge, &gauge->claim->of, point, &of);
+    if (!code)
+        code = load_side(gauge, &gauge->claim->to, point, &to);
+    if (!code)
+        *m = compare(&of, &to, ratio, family);
+    end_side(&of);
+    end_side(&to);
+    return code;
+}
+
+/* One more than the number of policies that are smaller. */
+static enum bal_code measure_rank(struct gauge *gauge, size_t point, struct bal_measured *m) {
+    const struct bal_experiment *e = gauge->e;
+    struct bal_operand other = gauge->claim->of;
+    struct side of;
+    enum bal_code code = load_side(gauge, &gauge->claim->of, point, &of);
+    size_t others = 0;
+    for (size_t p = 0; p < e->policies; p++)
+        others += gauge->claim->where.policy[p] && (int)p != gauge->claim->of.policy;
+    *m = exactly(1);
+    if (!code && of.unknown)
+        *m = nothing(of.unknown);
+    for (size_t p = 0; !code && !m->unknown && p < e->policies; p++) {
+        if (!gauge->claim->where.policy[p] || (int)p == gauge->claim->of.policy)
+            continue;
+        struct side side;
+        other.policy = (int)p;
+        code = load_side(gauge, &other, point, &side);
+        const struct bal_measured d = code ? nothing("") : compare(&side, &of, false, gauge->places * others);
+        if (side.unknown)
+            *m = nothing(side.unknown);
+        m->low += d.high < 0;
+        m->high += !(d.low > 0); /* an unknown difference may be either */
+        m->value += d.value < 0;
+        end_side(&side);
+    }
+    end_side(&of);
+    return code;
+}
+
+static enum bal_code measure_verdict(struct gauge *gauge, size_t point, struct bal_measured *m) {
+    struct side side;
+    const enum bal_code code = load_side(gauge, &gauge->claim->of, point, &side);
+    *m = exactly(NAN);
+    m->unknown = side.unknown;
+    m->verdict = side.verdict;
+    end_side(&side);
+    return code;
+}
+
+/* ---- measures along an axis ---- */
+
+/* Moves along the axis of the claim. */
+static size_t move(const struct gauge *gauge, size_t point, size_t value) {
+    size_t index[BAL_AXES_MAX];
+    bal_experiment_coordinates(gauge->e, point, index);
+    index[gauge->claim->along] = value;
+    return bal_experiment_point(gauge->e, index);
+}
+
+static const struct bal_sweep_axis *axis_of(const struct gauge *gauge) {
+    return &gauge->e->axis[gauge->claim->along];
+}
+
+static bool is_selected(const struct gauge *gauge, size_t value) {
+    return gauge->claim->where.value[gauge->claim->along][value];
+}
+
+/* Points (x_i, y_i) of a fit; y_i is the mean over replications of y[r * points + i]. */
+struct line {
+    size_t points, replications;
+    double *weight; /* of y_i in the slope: (x_i - mean) / sum (x_j - mean)^2 */
+    double *y;
+    const char *unknown;
+};
+
+/* x as it enters the fit. */
+static double abscissa(const struct gauge *gauge, double x) {
+    return log(gauge->claim->slack ? 1 / (1 - x) : x);
+}
+
+static void set_weights(struct line *line) {
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < line->points; i++)
+        mean += line->weight[i] / (double)line->points;
+    for (size_t i = 0; i < line->points; i++)
+        squares += (line->weight[i] - mean) * (line->weight[i] - mean);
+    for (size_t i = 0; i < line->points; i++)
+        line->weight[i] = (line->weight[i] - mean) / squares;
+}
+
+static enum bal_code load_line(struct gauge *gauge, size_t point, struct line *line) {
+    const struct bal_sweep_axis *axis = axis_of(gauge);
+    *line = (struct line){.replications = SIZE_MAX};
+    line->weight = calloc(axis->count, sizeof *line->weight);
+    double **column = calloc(axis->count, sizeof *column);
+    enum bal_code code = line->weight && column ? BAL_OK : BAL_E_MEMORY;
+    for (size_t v = 0; !code && v < axis->count; v++) {
+        if (!is_selected(gauge, v))
+            continue;
+        struct side side;
+        code = load_side(gauge, &gauge->claim->of, move(gauge, point, v), &side);
+        line->unknown = side.unknown    ? side.unknown
+                        : side.infinite ? "it is unstable at a point of the fit"
+                                        : line->unknown;
+        if (side.count < line->replications)
+            line->replications = side.count;
+        column[line->points] = side.value;
+        line->weight[line->points++] = abscissa(gauge, axis->value[v].number);
+    }
+    if (!code && !line->unknown) {
+        line->y = malloc((line->replications * line->points + 1) * sizeof *line->y);
+        code = line->y ? BAL_OK : BAL_E_MEMORY;
+        for (size_t r = 0; !code && r < line->replications; r++)
+            for (size_t i = 0; i < line->points; i++)
+                line->y[r * line->points + i] = column[i][r];
+        set_weights(line);
+    }
+    for (size_t i = 0; column && i < line->points; i++)
+        free(column[i]);
+    free(column);
+    if (code == BAL_E_MEMORY)
+        bal_fail(gauge->err, code, "not enough memory to judge a claim");
+    return code;
+}
+
+/* The slope of the fit is sum w_i f(m_i), m_i being the mean at point i and f the logarithm or nothing. To
+ * first order its error is the mean over replications of sum w_i f'(m_i) (y_ir - m_i), whatever the points
+ * have in common. */
+static struct bal_measured fit(const struct line *line, bool logarithm, size_t family) {
+    const size_t n = line->replications;
+    double *influence = calloc(n + 1, sizeof *influence);
+    if (!influence)
+        return nothing("there was not enough memory");
+    double slope = 0;
+    const char *unknown = n == 0 ? "it was not measured" : NULL;
+    for (size_t i = 0; i < line->points && n > 0; i++) {
+        double mean = 0;
+        for (size_t r = 0; r < n; r++)
+            mean += line->y[r * line->points + i] / (double)n;
+        if (isnan(mean) || (logarithm && !(mean > 0)))
+            unknown = logarithm ? "a value of the fit is not above 0" : "a value of the fit was not measured";
+        slope += line->weight[i] * (logarithm ? log(mean) : mean);
+        for (size_t r = 0; r < n; r++)
+            influence[r] += line->weight[i] * (line->y[r * line->points + i] - mean) / (logarithm ? mean : 1);
+    }
+    const struct bal_estimate spread = bal_estimate_mean(influence, n);
+    free(influence);
+    return unknown ? nothing(unknown) : widen((struct bal_estimate){slope, spread.half}, n, family);
+}
+
+static enum bal_code measure_fit(struct gauge *gauge, size_t point, struct bal_measured *m) {
+    struct line line;
+    const enum bal_code code = load_line(gauge, point, &line);
+    if (!code)
+        *m = line.unknown ? nothing(line.unknown)
+                          : fit(&line, gauge->claim->measure == BAL_MEASURE_EXPONENT, gauge->places);
+    free(line.weight);
+    free(line.y);
+    return code;
+}
+
+/* The middle of an interval, or its finite end. */
+static double middle(double low, double high) {
+    return isinf(low) ? high : isinf(high) ? low : (low + high) / 2;
+}
+
+/* Between the last value up to which all are stable and the first that is unstable. */
+static enum bal_code critical_of(struct gauge *gauge, const struct bal_operand *operand, size_t point,
+                                 struct bal_measured *m) {
+    const struct bal_sweep_axis *axis = axis_of(gauge);
+    double low = -INFINITY, high = INFINITY;
+    bool stable_so_far = true;
+    *m = exactly(NAN);
+    if (operand->reference != BAL_REFERENCE_POLICY) {
+        struct side side;
+        const enum bal_code code = load_side(gauge, operand, point, &side);
+        *m = side.unknown ? nothing(side.unknown) : exactly(side.number);
+        return code;
+    }
+    for (size_t v = 0; v < axis->count; v++) {
+        if (!is_selected(gauge, v))
+            continue;
+        struct side side;
+        const enum bal_code code = load_side(gauge, operand, move(gauge, point, v), &side);
+        end_side(&side);
+        if (code)
+            return code;
+        if (side.unknown)
+            m->unknown = side.unknown;
+        stable_so_far = stable_so_far && side.verdict == BAL_STABLE;
+        if (stable_so_far)
+            low = axis->value[v].number;
+        if (side.verdict == BAL_UNSTABLE && isinf(high))
+            high = axis->value[v].number;
+    }
+    m->low = low;
+    m->high = high;
+    m->value = middle(low, high);
+    if (isinf(low) && isinf(high) && !m->unknown)
+        m->unknown = "no verdict along the axis is clear";
+    return BAL_OK;
+}
+
+static enum bal_code measure_critical(struct gauge *gauge, size_t point, struct bal_measured *m) {
+    enum bal_code code = critical_of(gauge, &gauge->claim->of, point, m);
+    if (code || !gauge->claim->compares)
+        return code;
+    struct bal_measured to;
+    code = critical_of(gauge, &gauge->claim->to, point, &to);
+    if (!m->unknown)
+        m->unknown = to.unknown;
+    m->value -= to.value;
+    m->low -= to.high;
+    m->high -= to.low;
+    return code;
+}
+
+/* Where the first side becomes larger than the second: after the last value where it is certainly smaller,
+ * before the first where it is certainly larger; the value itself by linear interpolation of the differences.
+ */
+static enum bal_code measure_crossing(struct gauge *gauge, size_t point, struct bal_measured *m) {
+    const struct bal_sweep_axis *axis = axis_of(gauge);
+    double low = -INFINITY, high = INFINITY, crossing = NAN, before = NAN, before_x = NAN;
+    size_t values = 0;
+    for (size_t v = 0; v < axis->count; v++)
+        values += is_selected(gauge, v);
+    *m = exactly(NAN);
+    for (size_t v = 0; v < axis->count && isinf(high); v++) {
+        if (!is_selected(gauge, v))
+            continue;
+        struct bal_measured d;
+        const double x = axis->value[v].number;
+        const enum bal_code code =
+            measure_comparison(gauge, move(gauge, point, v), false, gauge->places * values, &d);
+        if (code)
+            return code;
+        if (d.unknown) { /* the bounds stay wide */
+            m->unknown = d.unknown;
+            continue;
+        }
+        if (d.high < 0)
+            low = x;
+        if (d.low > 0)
+            high = x;
+        if (isnan(crossing) && before <= 0 && d.value > 0)
+            crossing =
+                isinf(before) || isinf(d.value) ? x : before_x + (x - before_x) * before / (before - d.value);
+        before = d.value;
+        before_x = x;
+    }
+    m->low = low;
+    m->high = high;
+    m->value = isnan(crossing) ? middle(low, high) : crossing;
+    if (!isinf(low) || !isinf(high))
+        m->unknown = NULL;
+    else if (!m->unknown)
+        m->unknown = "no difference along the axis is clear";
+    return BAL_OK;
+}
+
+static enum bal_code measure(struct gauge *gauge, size_t point, struct bal_measured *m) {
+    switch (gauge->claim->measure) {
+    case BAL_MEASURE_VALUE:
+        return measure_value(gauge, point, m);
+    case BAL_MEASURE_RATIO:
+        return measure_comparison(gauge, point, true, gauge->places, m);
+    case BAL_MEASURE_DIFFERENCE:
+        return measure_comparison(gauge, point, false, gauge->places, m);
+    case BAL_MEASURE_EXPONENT:
+    case BAL_MEASURE_SLOPE:
+        return measure_fit(gauge, point, m);
+    case BAL_MEASURE_RANK:
+        return measure_rank(gauge, point, m);
+    case BAL_MEASURE_VERDICT:
+        return measure_verdict(gauge, point, m);
+    case BAL_MEASURE_CRITICAL:
+        return measure_critical(gauge, point, m);
+    case BAL_MEASURE_CROSSING:
+        return measure_crossing(gauge, point, m);
+    }
+    return bal_fail(gauge->err, BAL_E_NUMERIC, "a measure that is not handled");
+}
+
+enum bal_code bal_claim_measure(struct bal_store *store, const struct bal_experiment *experiment,
+                                const struct bal_claim *claim, size_t places, size_t point,
+                                struct bal_measured *m, struct bal_error *err) {
+    struct gauge gauge = {.store = store, .e = experiment, .claim = claim, .places = places, .err = err};
+    return measure(&gauge, point, m);
+}

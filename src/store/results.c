@@ -1,0 +1,133 @@
+/* What the stored trials of cells say. */
+#include "spec/plan.h"
+#include "store/store_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static enum bal_code no_memory(struct bal_error *err) {
+    return bal_fail(err, BAL_E_MEMORY, "not enough memory for the trials of a cell");
+}
+
+void bal_cell_fini(struct bal_cell *cell) {
+    free(cell->trial);
+    free(cell->which);
+    cell->trial = NULL;
+    cell->which = NULL;
+    cell->count = 0;
+}
+
+/* Where a precision is wanted, the number of replications follows from the trials themselves, in the same
+ * steps as when they were run: so the answer is the same however often the run was interrupted, and whatever
+ * else is stored. */
+static enum bal_code load_trials(struct bal_cell *cell, struct bal_store *store, unsigned most,
+                                 struct bal_error *err) {
+    for (unsigned wanted = cell->c.replications;;) {
+        bal_cell_fini(cell);
+        cell->trial = malloc(wanted * sizeof *cell->trial);
+        cell->which = malloc(wanted * sizeof *cell->which);
+        if (!cell->trial || !cell->which)
+            return no_memory(err);
+        const enum bal_code code =
+            bal_store_get(store, cell->id, wanted, cell->trial, cell->which, &cell->count, err);
+        cell->complete = !code && cell->count == wanted;
+        if (!cell->complete || !(cell->c.precision > 0))
+            return code;
+        struct bal_result result;
+        bal_result_of(&cell->c, cell->trial, cell->count, &result);
+        const unsigned needed = bal_replications_needed(&cell->c, &result, most);
+        if (needed == wanted)
+            return BAL_OK;
+        wanted = needed;
+    }
+}
+
+enum bal_code bal_cell_load(struct bal_cell *cell, struct bal_store *store,
+                            const struct bal_experiment *experiment, size_t point, size_t policy,
+                            struct bal_error *err) {
+    *cell = (struct bal_cell){0};
+    bal_experiment_case(experiment, point, policy, &cell->c);
+    char *identity = bal_plan_identity(&cell->c);
+    if (!identity)
+        return no_memory(err);
+    enum bal_code code = bal_store_cell(store, identity, false, &cell->id, err);
+    free(identity);
+    if (!code && cell->id)
+        code = load_trials(cell, store, bal_plan_most(experiment, point), err);
+    return code;
+}
+
+size_t bal_cell_extent(const struct bal_cell *cell) {
+    return cell->count ? cell->which[cell->count - 1] + 1 : 0;
+}
+
+void bal_cell_values(const struct bal_cell *cell, struct bal_quantity quantity, double *value) {
+    for (size_t r = 0; r < bal_cell_extent(cell); r++)
+        value[r] = NAN;
+    for (size_t i = 0; i < cell->count; i++)
+        value[cell->which[i]] = bal_quantity_of_trial(quantity, &cell->trial[i]);
+}
+
+enum bal_code bal_store_result(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
+                               size_t policy, struct bal_result *result, struct bal_error *err) {
+    struct bal_cell cell;
+    const enum bal_code code = bal_cell_load(&cell, store, experiment, point, policy, err);
+    if (!code)
+        bal_result_of(&cell.c, cell.trial, cell.count, result);
+    bal_cell_fini(&cell);
+    return code;
+}
+
+enum bal_code bal_store_quantity(struct bal_store *store, const struct bal_experiment *experiment,
+                                 size_t point, size_t policy, struct bal_quantity quantity,
+                                 struct bal_estimate *estimate, struct bal_error *err) {
+    struct bal_cell cell;
+    enum bal_code code = bal_cell_load(&cell, store, experiment, point, policy, err);
+    double *value = malloc((bal_cell_extent(&cell) + 1) * sizeof *value);
+    if (!code && !value)
+        code = no_memory(err);
+    if (!code) {
+        bal_cell_values(&cell, quantity, value);
+        *estimate = bal_estimate_mean(value, bal_cell_extent(&cell));
+    }
+    free(value);
+    bal_cell_fini(&cell);
+    return code;
+}
+
+enum bal_code bal_store_ratio(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
+                              size_t policy, struct bal_quantity quantity, size_t other,
+                              struct bal_quantity over, struct bal_estimate *estimate,
+                              struct bal_error *err) {
+    struct bal_cell above, below = {.count = 0};
+    enum bal_code code = bal_cell_load(&above, store, experiment, point, policy, err);
+    if (!code)
+        code = bal_cell_load(&below, store, experiment, point, other, err);
+    const size_t tops = bal_cell_extent(&above), bottoms = bal_cell_extent(&below);
+    double *top = malloc((tops + 1) * sizeof *top), *bottom = malloc((bottoms + 1) * sizeof *bottom);
+    if (!code && (!top || !bottom))
+        code = no_memory(err);
+    if (!code) {
+        bal_cell_values(&above, quantity, top);
+        bal_cell_values(&below, over, bottom);
+        *estimate = bal_estimate_ratio(top, bottom, tops < bottoms ? tops : bottoms);
+    }
+    free(top);
+    free(bottom);
+    bal_cell_fini(&above);
+    bal_cell_fini(&below);
+    return code;
+}
+
+enum bal_code bal_store_histograms(struct bal_store *store, const struct bal_experiment *experiment,
+                                   size_t point, size_t policy, struct bal_histogram *response,
+                                   struct bal_histogram *waiting, double *unit, struct bal_error *err) {
+    struct bal_cell cell;
+    enum bal_code code = bal_cell_load(&cell, store, experiment, point, policy, err);
+    *unit = cell.c.model.clock == BAL_CLOCK_SLOTTED ? 1 : cell.c.model.size.mean;
+    if (!code && cell.count > 0)
+        code = bal_store_add_histograms(store, cell.id, (unsigned)bal_cell_extent(&cell), response, waiting,
+                                        err);
+    bal_cell_fini(&cell);
+    return code;
+}

@@ -1,0 +1,686 @@
+/* The store: an SQLite file.
+ *
+ * A cell is found by its identity, the text of everything that determines its trials; the text itself is the
+ * key, so nothing can collide and a person can read it. Trials are committed one by one. In WAL mode with
+ * synchronous=NORMAL a commit is an append without waiting for the disk: a process that is killed loses
+ * nothing that was committed, a machine that loses power may lose the last commits, which are then run again.
+ * Whoever writes holds a lock on the file, which the kernel gives back however the process ends; readers need
+ * none. */
+#include "store/store_private.h"
+
+#include "store/pack.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    APPLICATION = 0x42616c6c, /* "Ball", in the header of the file */
+    VERSION = 1,              /* of the tables below */
+    METRICS_MAX = 1024,
+    LOCK_WAIT = 10000, /* milliseconds, for what readers and checkpoints hold for moments */
+};
+
+static const char schema[] =
+    "CREATE TABLE run(id INTEGER PRIMARY KEY, name TEXT NOT NULL, mode TEXT NOT NULL, spec TEXT NOT NULL,"
+    " version TEXT NOT NULL, compiler TEXT NOT NULL, machine TEXT NOT NULL, started TEXT NOT NULL, ended "
+    "TEXT);"
+    "CREATE TABLE cell(id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE metric(place INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE trial(cell INTEGER NOT NULL, replication INTEGER NOT NULL, engine TEXT NOT NULL,"
+    " jobs INTEGER NOT NULL, events INTEGER NOT NULL, warmup REAL NOT NULL, seconds REAL NOT NULL,"
+    " quarters BLOB NOT NULL, metrics BLOB NOT NULL, tail BLOB NOT NULL, response BLOB NOT NULL, waiting "
+    "BLOB NOT NULL,"
+    " PRIMARY KEY(cell, replication));";
+
+/* Statements that are used once for each trial or cell are prepared once. */
+enum statement { FIND_CELL, ADD_CELL, LIST_TRIALS, GET_TRIALS, PUT_TRIAL, GET_HISTOGRAMS, STATEMENTS };
+static const char *const statement_text[STATEMENTS] = {
+    [FIND_CELL] = "SELECT id FROM cell WHERE identity = ?1",
+    [ADD_CELL] = "INSERT INTO cell(identity) VALUES(?1)",
+    [LIST_TRIALS] = "SELECT replication, metrics FROM trial WHERE cell = ?1 AND replication BETWEEN 0 AND ?2 "
+                    "- 1 ORDER BY replication",
+    [GET_TRIALS] =
+        "SELECT replication, metrics, engine, jobs, events, warmup, seconds, quarters, tail FROM trial"
+        " WHERE cell = ?1 AND replication BETWEEN 0 AND ?2 - 1 ORDER BY replication",
+    [PUT_TRIAL] = "INSERT OR REPLACE INTO trial(cell, replication, engine, jobs, events, warmup, seconds, "
+                  "quarters, metrics, tail,"
+                  " response, waiting) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+    [GET_HISTOGRAMS] =
+        "SELECT metrics, response, waiting FROM trial WHERE cell = ?1 AND replication BETWEEN 0 AND ?2 - 1",
+};
+
+struct bal_store {
+    char *path;
+    sqlite3 *db;
+    int lock; /* holds the lock of the writer; -1 when reading */
+    bool created;
+    sqlite3_stmt *statement[STATEMENTS];
+    int places;                  /* metrics that the file knows, by place in a trial's list */
+    int metric[METRICS_MAX];     /* which metric of ours it is, BAL_METRIC_COUNT: none */
+    int place[BAL_METRIC_COUNT]; /* and back; -1: not there */
+};
+
+static enum bal_code fail_sqlite(struct bal_store *store, const char *what, struct bal_error *err) {
+    const int code = sqlite3_errcode(store->db) & 0xff;
+    if (code == SQLITE_NOMEM)
+        return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", store->path);
+    if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+        return bal_fail(err, BAL_E_IO, "%s: another process holds it; try again when that has ended",
+                        store->path);
+    if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
+        return bal_fail(err, BAL_E_FORMAT, "%s: %s; the file is damaged, or is not a store of results",
+                        store->path, sqlite3_errmsg(store->db));
+    return bal_fail(err, BAL_E_IO, "%s: %s: %s", store->path, what, sqlite3_errmsg(store->db));
+}
+
+static enum bal_code execute(struct bal_store *store, const char *sql, struct bal_error *err) {
+    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK
+               ? BAL_OK
+               : fail_sqlite(store, "cannot be written", err);
+}
+
+/* ---- opening ---- */
+
+/* The header says what the file is before SQLite touches it. */
+static enum bal_code check_header(const char *path, int fd, struct bal_error *err) {
+    unsigned char header[100];
+    const ssize_t size = pread(fd, header, sizeof header, 0);
+    if (size < 0)
+        return bal_fail(err, BAL_E_IO, "%s: cannot be read: %s", path, strerror(errno));
+    if (size == 0)
+        return BAL_OK; /* an empty file becomes a new store */
+    if (size < (ssize_t)sizeof header || memcmp(header, "SQLite format 3", 16) != 0)
+        return bal_fail(err, BAL_E_FORMAT,
+                        "%s: not a store of results, nor any other SQLite file; name another file", path);
+    uint32_t application, version;
+    memcpy(&version, header + 60, sizeof version);
+    memcpy(&application, header + 68, sizeof application);
+    if (be32toh(application) != APPLICATION)
+        return bal_fail(err, BAL_E_FORMAT,
+                        "%s: an SQLite file of another program, not a store of results; name another file",
+                        path);
+    if (be32toh(version) > VERSION)
+        return bal_fail(
+            err, BAL_E_FORMAT,
+            "%s: written by a newer version of ballast (format %u, this one knows %d); use that version",
+            path, be32toh(version), VERSION);
+    return BAL_OK;
+}
+
+/* Opens the file itself, to look at its header and to hold the lock. */
+static enum bal_code lock_file(struct bal_store *store, struct bal_error *err) {
+    store->lock = open(store->path, O_RDWR | O_CLOEXEC);
+    if (store->lock < 0 && errno == ENOENT) {
+        store->lock = open(store->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        store->created = store->lock >= 0;
+    }
+    if (store->lock < 0)
+        return bal_fail(err, BAL_E_IO, "%s: cannot be written: %s; name another file", store->path,
+                        strerror(errno));
+    if (flock(store->lock, LOCK_EX | LOCK_NB) != 0)
+        return errno == EWOULDBLOCK
+                   ? bal_fail(err, BAL_E_IO,
+                              "%s: another run is writing to it; wait for it to end, or name another file",
+                              store->path)
+                   : bal_fail(err, BAL_E_IO, "%s: cannot be locked: %s; name a file on another file system",
+                              store->path, strerror(errno));
+    return check_header(store->path, store->lock, err);
+}
+
+static enum bal_code look_at_file(const char *path, struct bal_error *err) {
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0)
+        return bal_fail(err, BAL_E_IO, "%s: cannot be read: %s", path, strerror(errno));
+    enum bal_code code = check_header(path, fd, err);
+    if (!code && fstat(fd, &status) == 0 && status.st_size == 0)
+        code = bal_fail(err, BAL_E_FORMAT, "%s: empty; it holds no results", path);
+    close(fd);
+    return code;
+}
+
+static enum bal_code query_number(struct bal_store *store, const char *sql, int64_t *number,
+                                  struct bal_error *err) {
+    sqlite3_stmt *statement = NULL;
+    enum bal_code code = BAL_OK;
+    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK ||
+        sqlite3_step(statement) != SQLITE_ROW)
+        code = fail_sqlite(store, "cannot be read", err);
+    else
+        *number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return code;
+}
+
+/* All in one transaction and before WAL is switched on, so that the header is right from the start. */
+static enum bal_code create_tables(struct bal_store *store, struct bal_error *err) {
+    char mark[100];
+    snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION,
+             VERSION);
+    enum bal_code code = execute(store, "PRAGMA page_size = 8192; BEGIN EXCLUSIVE;", err);
+    if (!code)
+        code = execute(store, mark, err);
+    if (!code)
+        code = execute(store, schema, err);
+    return code ? code : execute(store, "COMMIT;", err);
+}
+
+static enum bal_code add_metrics(struct bal_store *store, struct bal_error *err) {
+    sqlite3_stmt *statement = NULL;
+    enum bal_code code = execute(store, "BEGIN IMMEDIATE;", err);
+    if (code)
+        return code;
+    bool failed = sqlite3_prepare_v2(store->db, "INSERT INTO metric(place, name) VALUES(?1, ?2)", -1,
+                                     &statement, NULL) != SQLITE_OK;
+    for (int m = 0; !failed && m < BAL_METRIC_COUNT && store->places < METRICS_MAX; m++) {
+        if (store->place[m] >= 0)
+            continue;
+        sqlite3_bind_int(statement, 1, store->places);
+        sqlite3_bind_text(statement, 2, bal_metric_table[m].name, -1, SQLITE_STATIC);
+        failed = sqlite3_step(statement) != SQLITE_DONE;
+        sqlite3_reset(statement);
+        store->place[m] = store->places;
+        store->metric[store->places++] = m;
+    }
+    if (failed)
+        code = fail_sqlite(store, "cannot be written", err);
+    sqlite3_finalize(statement);
+    return code ? code : execute(store, "COMMIT;", err);
+}
+
+/* Metrics are known by name: a file may have been written by a version with others, or in another order. */
+static enum bal_code read_metrics(struct bal_store *store, struct bal_error *err) {
+    sqlite3_stmt *statement = NULL;
+    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+        store->place[m] = -1;
+    int step = SQLITE_ERROR;
+    if (sqlite3_prepare_v2(store->db, "SELECT place, name FROM metric ORDER BY place", -1, &statement,
+                           NULL) == SQLITE_OK)
+        while ((step = sqlite3_step(statement)) == SQLITE_ROW && store->places < METRICS_MAX) {
+            const char *name = (const char *)sqlite3_column_text(statement, 1);
+            const int metric = name ? (int)bal_metric_find(name) : BAL_METRIC_COUNT;
+            if (sqlite3_column_int(statement, 0) != store->places)
+                break;
+            if (metric < BAL_METRIC_COUNT)
+                store->place[metric] = store->places;
+            store->metric[store->places++] = metric;
+        }
+    const enum bal_code code =
+        step == SQLITE_DONE  ? BAL_OK
+        : step == SQLITE_ROW ? bal_fail(err, BAL_E_FORMAT, "%s: its list of metrics is damaged", store->path)
+                             : fail_sqlite(store, "cannot be read", err);
+    sqlite3_finalize(statement);
+    return code;
+}
+
+static enum bal_code prepare(struct bal_store *store, struct bal_error *err) {
+    for (int i = 0; i < STATEMENTS; i++)
+        if (sqlite3_prepare_v3(store->db, statement_text[i], -1, SQLITE_PREPARE_PERSISTENT,
+                               &store->statement[i], NULL) != SQLITE_OK)
+            return fail_sqlite(store, "cannot be used", err);
+    return BAL_OK;
+}
+
+static enum bal_code open_writing(struct bal_store *store, struct bal_error *err) {
+    enum bal_code code = lock_file(store, err);
+    if (code)
+        return code;
+    if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL) !=
+        SQLITE_OK)
+        return fail_sqlite(store, "cannot be opened", err);
+    sqlite3_busy_timeout(store->db, LOCK_WAIT);
+    int64_t tables = 0;
+    code = query_number(store, "SELECT count(*) FROM sqlite_schema", &tables, err);
+    if (!code && tables == 0)
+        code = create_tables(store, err);
+    if (!code)
+        code = execute(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", err);
+    if (!code)
+        code = read_metrics(store, err);
+    return code ? code : add_metrics(store, err);
+}
+
+static bool exists(const char *path, const char *suffix) {
+    char *name = NULL;
+    const bool found = asprintf(&name, "%s%s", path, suffix) >= 0 && access(name, F_OK) == 0;
+    free(name);
+    return found;
+}
+
+/* A path as the file: URI that SQLite understands. */
+static char *path_as_uri(const char *path, const char *query) {
+    char *uri = malloc(3 * strlen(path) + strlen(query) + 8);
+    if (!uri)
+        return NULL;
+    char *at = uri + sprintf(uri, "file:");
+    for (; *path; path++)
+        at += strchr("%?#", *path) ? sprintf(at, "%%%02x", (unsigned char)*path) : sprintf(at, "%c", *path);
+    strcpy(at, query);
+    return uri;
+}
+
+/* Where the directory cannot be written, SQLite cannot make the files that go with WAL; without a log there
+ * is nothing in them, and the file can be read as it stands. */
+static enum bal_code open_immutable(struct bal_store *store, struct bal_error *err) {
+    char *uri = path_as_uri(store->path, "?immutable=1");
+    sqlite3_close(store->db);
+    store->db = NULL;
+    store->places = 0;
+    const int opened =
+        uri ? sqlite3_open_v2(uri, &store->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_FULLMUTEX,
+                              NULL)
+            : SQLITE_NOMEM;
+    free(uri);
+    return opened == SQLITE_OK ? read_metrics(store, err) : fail_sqlite(store, "cannot be opened", err);
+}
+
+static enum bal_code open_reading(struct bal_store *store, struct bal_error *err) {
+    enum bal_code code = look_at_file(store->path, err);
+    if (code)
+        return code;
+    if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_FULLMUTEX, NULL) !=
+        SQLITE_OK)
+        return fail_sqlite(store, "cannot be opened", err);
+    sqlite3_busy_timeout(store->db, LOCK_WAIT);
+    code = read_metrics(store, err);
+    const int why = sqlite3_errcode(store->db) & 0xff;
+    if (code && (why == SQLITE_CANTOPEN || why == SQLITE_READONLY) && !exists(store->path, "-wal"))
+        code = open_immutable(store, err);
+    return code;
+}
+
+enum bal_code bal_store_open(const char *path, enum bal_store_access access, struct bal_store **store,
+                             struct bal_error *err) {
+    struct bal_store *result = calloc(1, sizeof *result);
+    if (!result || !(result->path = strdup(path))) {
+        free(result);
+        return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory to open it", path);
+    }
+    result->lock = -1;
+    enum bal_code code = access == BAL_STORE_WRITE ? open_writing(result, err) : open_reading(result, err);
+    if (!code)
+        code = prepare(result, err);
+    if (code) {
+        if (result->created)
+            unlink(path);
+        bal_store_close(result);
+        return code;
+    }
+    *store = result;
+    return BAL_OK;
+}
+
+void bal_store_close(struct bal_store *store) {
+    if (!store)
+        return;
+    for (int i = 0; i < STATEMENTS; i++)
+        sqlite3_finalize(store->statement[i]);
+    sqlite3_close(store->db);
+    if (store->lock >= 0) /* last: closing a file gives up every lock of the process on it, SQLite's too */
+        close(store->lock);
+    free(store->path);
+    free(store);
+}
+
+/* ---- cells and trials ---- */
+
+enum bal_code bal_store_cell(struct bal_store *store, const char *identity, bool create, int64_t *cell,
+                             struct bal_error *err) {
+    *cell = 0;
+    sqlite3_stmt *find = store->statement[FIND_CELL], *add = store->statement[ADD_CELL];
+    sqlite3_bind_text(find, 1, identity, -1, SQLITE_STATIC);
+    const int found = sqlite3_step(find);
+    if (found == SQLITE_ROW)
+        *cell = sqlite3_column_int64(find, 0);
+    enum bal_code code =
+        found == SQLITE_ROW || found == SQLITE_DONE ? BAL_OK : fail_sqlite(store, "cannot be read", err);
+    sqlite3_reset(find);
+    if (code || *cell || !create)
+        return code;
+    sqlite3_bind_text(add, 1, identity, -1, SQLITE_STATIC);
+    if (sqlite3_step(add) == SQLITE_DONE)
+        *cell = sqlite3_last_insert_rowid(store->db);
+    else
+        code = fail_sqlite(store, "cannot be written", err);
+    sqlite3_reset(add);
+    return code;
+}
+
+enum bal_code bal_store_group(struct bal_store *store, struct bal_error *err) {
+    return execute(store, "BEGIN IMMEDIATE", err);
+}
+
+enum bal_code bal_store_ungroup(struct bal_store *store, bool keep, struct bal_error *err) {
+    return execute(store, keep ? "COMMIT" : "ROLLBACK", err);
+}
+
+/* Stands for a metric that the writer did not know: a NaN that no computation makes. */
+static double missing(void) {
+    const uint64_t bits = 0x7ff8ba11a57bad00u;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static bool is_missing(double value) {
+    const double mark = missing();
+    return memcmp(&value, &mark, sizeof value) == 0;
+}
+
+/* Is a trial complete without it? Versions that did not know the metrics of stealing could not steal. */
+static bool may_be_missing(int metric) {
+    return metric >= BAL_STEALING_REQUESTS;
+}
+
+/* Reads the list of metrics in a column; false when one of ours is not in it that should be. */
+static bool column_metrics(const struct bal_store *store, sqlite3_stmt *statement, int column,
+                           double *metric) {
+    const uint8_t *bytes = sqlite3_column_blob(statement, column);
+    const int count = sqlite3_column_bytes(statement, column) / 8;
+    for (int m = 0; m < BAL_METRIC_COUNT; m++) {
+        metric[m] = missing();
+        if (store->place[m] >= 0 && store->place[m] < count)
+            bal_unpack_doubles(bytes + 8 * store->place[m], 1, &metric[m]);
+        if (!is_missing(metric[m]))
+            continue;
+        if (!may_be_missing(m))
+            return false;
+        metric[m] = NAN;
+    }
+    return true;
+}
+
+enum bal_code bal_store_list(struct bal_store *store, int64_t cell, unsigned limit,
+                             void (*found)(void *context, unsigned replication), void *context,
+                             struct bal_error *err) {
+    sqlite3_stmt *list = store->statement[LIST_TRIALS];
+    sqlite3_bind_int64(list, 1, cell);
+    sqlite3_bind_int64(list, 2, limit);
+    int step;
+    while ((step = sqlite3_step(list)) == SQLITE_ROW) {
+        double metric[BAL_METRIC_COUNT];
+        if (column_metrics(store, list, 1, metric))
+            found(context, (unsigned)sqlite3_column_int64(list, 0));
+    }
+    const enum bal_code code = step == SQLITE_DONE ? BAL_OK : fail_sqlite(store, "cannot be read", err);
+    sqlite3_reset(list);
+    return code;
+}
+
+static enum bal_engine engine_of_text(const char *text) {
+    for (int i = 0; i < BAL_ENGINE_COUNT; i++)
+        if (text && strcmp(text, bal_engine_text((enum bal_engine)i)) == 0)
+            return (enum bal_engine)i;
+    return BAL_ENGINE_AUTO;
+}
+
+/* As many numbers as there are, the rest 0. */
+static void column_doubles(sqlite3_stmt *statement, int column, double *value, size_t room) {
+    const size_t count = (size_t)sqlite3_column_bytes(statement, column) / 8;
+    bal_unpack_doubles(sqlite3_column_blob(statement, column), count < room ? count : room, value);
+}
+
+static void column_trial(sqlite3_stmt *get, struct bal_trial *trial) {
+    trial->engine = engine_of_text((const char *)sqlite3_column_text(get, 2));
+    trial->jobs = (uint64_t)sqlite3_column_int64(get, 3);
+    trial->events = (uint64_t)sqlite3_column_int64(get, 4);
+    trial->warmup = sqlite3_column_double(get, 5);
+    trial->seconds = sqlite3_column_double(get, 6);
+    column_doubles(get, 7, trial->quarter, 4);
+    column_doubles(get, 8, trial->tail, BAL_TAIL_LEVELS);
+}
+
+enum bal_code bal_store_get(struct bal_store *store, int64_t cell, unsigned limit, struct bal_trial *trial,
+                            unsigned *which, size_t *count, struct bal_error *err) {
+    sqlite3_stmt *get = store->statement[GET_TRIALS];
+    sqlite3_bind_int64(get, 1, cell);
+    sqlite3_bind_int64(get, 2, limit);
+    *count = 0;
+    int step;
+    while ((step = sqlite3_step(get)) == SQLITE_ROW && *count < limit) {
+        trial[*count] = (struct bal_trial){0};
+        if (!column_metrics(store, get, 1, trial[*count].metric))
+            continue;
+        column_trial(get, &trial[*count]);
+        if (which)
+            which[*count] = (unsigned)sqlite3_column_int64(get, 0);
+        (*count)++;
+    }
+    const enum bal_code code =
+        step == SQLITE_DONE || step == SQLITE_ROW ? BAL_OK : fail_sqlite(store, "cannot be read", err);
+    sqlite3_reset(get);
+    return code;
+}
+
+/* Levels that are not 0. */
+static size_t tail_length(const struct bal_trial *trial) {
+    size_t length = BAL_TAIL_LEVELS;
+    while (length > 0 && trial->tail[length - 1] == 0)
+        length--;
+    return length;
+}
+
+struct packed {
+    double metric[METRICS_MAX];
+    uint8_t metrics[8 * METRICS_MAX], tail[8 * BAL_TAIL_LEVELS], quarters[8 * 4];
+    uint8_t response[BAL_PACKED_HISTOGRAM], waiting[BAL_PACKED_HISTOGRAM];
+};
+
+static void bind_blob(sqlite3_stmt *statement, int place, const uint8_t *bytes, size_t size) {
+    sqlite3_bind_blob(statement, place, bytes, (int)size, SQLITE_STATIC);
+}
+
+static void bind_trial(struct bal_store *store, sqlite3_stmt *put, const struct bal_trial *trial,
+                       struct packed *packed) {
+    for (int i = 0; i < store->places; i++)
+        packed->metric[i] = store->metric[i] < BAL_METRIC_COUNT ? trial->metric[store->metric[i]] : missing();
+    bal_pack_doubles(packed->metric, (size_t)store->places, packed->metrics);
+    bal_pack_doubles(trial->tail, tail_length(trial), packed->tail);
+    bal_pack_doubles(trial->quarter, 4, packed->quarters);
+    sqlite3_bind_text(put, 3, bal_engine_text(trial->engine), -1, SQLITE_STATIC);
+    sqlite3_bind_int64(put, 4, (int64_t)trial->jobs);
+    sqlite3_bind_int64(put, 5, (int64_t)trial->events);
+    sqlite3_bind_double(put, 6, trial->warmup);
+    sqlite3_bind_double(put, 7, trial->seconds);
+    bind_blob(put, 8, packed->quarters, sizeof packed->quarters);
+    bind_blob(put, 9, packed->metrics, 8 * (size_t)store->places);
+    bind_blob(put, 10, packed->tail, 8 * tail_length(trial));
+    bind_blob(put, 11, packed->response, bal_pack_histogram(trial->response, packed->response));
+    bind_blob(put, 12, packed->waiting, bal_pack_histogram(trial->waiting, packed->waiting));
+}
+
+enum bal_code bal_store_put(struct bal_store *store, int64_t cell, unsigned replication,
+                            const struct bal_trial *trial, struct bal_error *err) {
+    struct packed *packed = malloc(sizeof *packed);
+    if (!packed)
+        return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", store->path);
+    sqlite3_stmt *put = store->statement[PUT_TRIAL];
+    sqlite3_bind_int64(put, 1, cell);
+    sqlite3_bind_int64(put, 2, replication);
+    bind_trial(store, put, trial, packed);
+    const enum bal_code code =
+        sqlite3_step(put) == SQLITE_DONE ? BAL_OK : fail_sqlite(store, "a result cannot be written", err);
+    sqlite3_reset(put);
+    sqlite3_clear_bindings(put);
+    free(packed);
+    return code;
+}
+
+enum bal_code bal_store_add_histograms(struct bal_store *store, int64_t cell, unsigned limit,
+                                       struct bal_histogram *response, struct bal_histogram *waiting,
+                                       struct bal_error *err) {
+    sqlite3_stmt *get = store->statement[GET_HISTOGRAMS];
+    sqlite3_bind_int64(get, 1, cell);
+    sqlite3_bind_int64(get, 2, limit);
+    int step;
+    bool good = true;
+    while (good && (step = sqlite3_step(get)) == SQLITE_ROW) {
+        double metric[BAL_METRIC_COUNT];
+        if (!column_metrics(store, get, 0, metric))
+            continue;
+        struct bal_histogram *into[] = {response, waiting};
+        for (int i = 0; i < 2; i++)
+            if (into[i])
+                good = good && bal_unpack_histogram(sqlite3_column_blob(get, 1 + i),
+                                                    (size_t)sqlite3_column_bytes(get, 1 + i), into[i]);
+    }
+    const enum bal_code code = !good ? bal_fail(err, BAL_E_FORMAT, "%s: a histogram is damaged", store->path)
+                               : step == SQLITE_DONE ? BAL_OK
+                                                     : fail_sqlite(store, "cannot be read", err);
+    sqlite3_reset(get);
+    return code;
+}
+
+/* ---- runs ---- */
+
+static void write_now(char text[32]) {
+    const time_t now = time(NULL);
+    struct tm parts;
+    strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
+}
+
+/* "Linux 6.1 x86_64, 2 x AMD EPYC" */
+static void describe_machine(char *text, size_t size) {
+    struct utsname name;
+    if (uname(&name) != 0)
+        memset(&name, 0, sizeof name);
+    char model[100] = "processor", line[300];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "model name : %99[^\n]", model) == 1)
+            break;
+    if (file)
+        fclose(file);
+    snprintf(text, size, "%s %s %s, %ld x %s", name.sysname, name.release, name.machine,
+             sysconf(_SC_NPROCESSORS_ONLN), model);
+}
+
+static const char *compiler(void) {
+#ifdef __clang__
+    return "clang " __clang_version__;
+#else
+    return "gcc " __VERSION__;
+#endif
+}
+
+static void bind_run(sqlite3_stmt *statement, const struct bal_experiment *e) {
+    char machine[300], now[32];
+    describe_machine(machine, sizeof machine);
+    write_now(now);
+    sqlite3_bind_text(statement, 1, e->name, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(statement, 2, bal_mode_text(e->mode), -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 3, e->spec, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(statement, 4, BALLAST_VERSION, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 5, compiler(), -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 6, machine, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(statement, 7, now, -1, SQLITE_TRANSIENT);
+}
+
+static int step_run(struct bal_store *store, const char *sql, const struct bal_experiment *e, bool work,
+                    int64_t *id) {
+    sqlite3_stmt *statement = NULL;
+    int step = SQLITE_ERROR;
+    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) == SQLITE_OK) {
+        bind_run(statement, e);
+        sqlite3_bind_int(statement, 8, work);
+        step = sqlite3_step(statement);
+    }
+    if (step == SQLITE_ROW)
+        *id = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return step;
+}
+
+/* The same file in the same mode is the same run, gone on with. */
+enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experiment *experiment, bool work,
+                              int64_t *run, struct bal_error *err) {
+    static const char find[] = "SELECT id FROM run WHERE name = ?1 AND mode = ?2 AND spec = ?3";
+    static const char add[] = "INSERT INTO run(name, mode, spec, version, compiler, machine, started)"
+                              " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING id";
+    static const char update[] =
+        "UPDATE run SET version = ?4, compiler = ?5, machine = ?6, ended = iif(?8, NULL, ended)"
+        " WHERE name = ?1 AND mode = ?2 AND spec = ?3 RETURNING id";
+    int step = step_run(store, find, experiment, work, run);
+    if (step == SQLITE_ROW)
+        step = step_run(store, update, experiment, work, run);
+    else if (step == SQLITE_DONE)
+        step = step_run(store, add, experiment, work, run);
+    return step == SQLITE_ROW ? BAL_OK : fail_sqlite(store, "cannot be written", err);
+}
+
+enum bal_code bal_store_end(struct bal_store *store, int64_t run, struct bal_error *err) {
+    char now[32], sql[120];
+    write_now(now);
+    snprintf(sql, sizeof sql, "UPDATE run SET ended = coalesce(ended, '%s') WHERE id = %lld", now,
+             (long long)run);
+    return execute(store, sql, err);
+}
+
+/* Copies a text to the end of a block that has room for it. */
+static const char *append(char **end, const unsigned char *text) {
+    char *copy = *end;
+    *end = stpcpy(copy, text ? (const char *)text : "") + 1;
+    return copy;
+}
+
+/* id, mode, ended, then the texts. */
+static void column_run(sqlite3_stmt *list, struct bal_store_run *run, char **end) {
+    const char *mode = (const char *)sqlite3_column_text(list, 1);
+    *run = (struct bal_store_run){.id = sqlite3_column_int64(list, 0)};
+    for (int i = 0; i <= BAL_MODE_FULL; i++)
+        if (mode && strcmp(mode, bal_mode_text((enum bal_mode)i)) == 0)
+            run->mode = (enum bal_mode)i;
+    if (sqlite3_column_type(list, 2) != SQLITE_NULL)
+        run->ended = append(end, sqlite3_column_text(list, 2));
+    const char **const text[] = {&run->name,     &run->spec,    &run->version,
+                                 &run->compiler, &run->machine, &run->started};
+    for (int i = 0; i < 6; i++)
+        *text[i] = append(end, sqlite3_column_text(list, 3 + i));
+}
+
+/* Two passes over the same state of the file: first how much room is needed, then the copies. */
+static enum bal_code copy_runs(struct bal_store *store, sqlite3_stmt *list, struct bal_store_run **runs,
+                               size_t *count, struct bal_error *err) {
+    size_t rows = 0, bytes = 0;
+    int step;
+    for (; (step = sqlite3_step(list)) == SQLITE_ROW; rows++)
+        for (int i = 1; i < 9; i++)
+            bytes += (size_t)sqlite3_column_bytes(list, i) + 1;
+    if (step != SQLITE_DONE)
+        return fail_sqlite(store, "cannot be read", err);
+    *runs = malloc(rows * sizeof **runs + bytes + 1);
+    if (!*runs)
+        return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", store->path);
+    sqlite3_reset(list);
+    char *end = (char *)(*runs + rows);
+    for (*count = 0; *count < rows && sqlite3_step(list) == SQLITE_ROW; (*count)++)
+        column_run(list, &(*runs)[*count], &end);
+    return BAL_OK;
+}
+
+enum bal_code bal_store_runs(struct bal_store *store, struct bal_store_run **runs, size_t *count,
+                             struct bal_error *err) {
+    static const char sql[] =
+        "SELECT id, mode, ended, name, spec, version, compiler, machine, started FROM run ORDER BY id";
+    sqlite3_stmt *list = NULL;
+    enum bal_code code = execute(store, "BEGIN", err);
+    if (code)
+        return code;
+    if (sqlite3_prepare_v2(store->db, sql, -1, &list, NULL) == SQLITE_OK)
+        code = copy_runs(store, list, runs, count, err);
+    else
+        code = fail_sqlite(store, "cannot be read", err);
+    sqlite3_finalize(list);
+    execute(store, "COMMIT", NULL);
+    return code;
+}

@@ -1,0 +1,62 @@
+/* The inside of the store, for the files that run sweeps and judge claims. */
+#ifndef STORE_STORE_PRIVATE_H
+#define STORE_STORE_PRIVATE_H
+
+#include "ballast/store.h"
+
+/* The number of the cell with this identity; 0 when it is not there and create is false. */
+enum bal_code bal_store_cell(struct bal_store *store, const char *identity, bool create, int64_t *cell,
+                             struct bal_error *err);
+
+/* What follows becomes one commit, or, if it is not kept, never happened. */
+enum bal_code bal_store_group(struct bal_store *store, struct bal_error *err);
+enum bal_code bal_store_ungroup(struct bal_store *store, bool keep, struct bal_error *err);
+
+/* Calls found(context, r) for every replication r < limit of the cell that is stored and complete. A trial
+ * that lacks a metric which this version measures is not complete. */
+enum bal_code bal_store_list(struct bal_store *store, int64_t cell, unsigned limit,
+                             void (*found)(void *context, unsigned replication), void *context,
+                             struct bal_error *err);
+
+/* Commits a trial; its histograms must be set. */
+enum bal_code bal_store_put(struct bal_store *store, int64_t cell, unsigned replication,
+                            const struct bal_trial *trial, struct bal_error *err);
+
+/* Reads the complete trials with a replication < limit, in order, into trial[0..limit) and tells how many
+ * there are. which[i] is the replication of trial[i]; it may be NULL. */
+enum bal_code bal_store_get(struct bal_store *store, int64_t cell, unsigned limit, struct bal_trial *trial,
+                            unsigned *which, size_t *count, struct bal_error *err);
+
+/* Adds the histograms of the complete trials with a replication < limit to those given; either may be NULL.
+ */
+enum bal_code bal_store_add_histograms(struct bal_store *store, int64_t cell, unsigned limit,
+                                       struct bal_histogram *response, struct bal_histogram *waiting,
+                                       struct bal_error *err);
+
+/* Notes that the experiment is being run, with work to do or all done already, and later that it is complete.
+ */
+enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experiment *experiment, bool work,
+                              int64_t *run, struct bal_error *err);
+enum bal_code bal_store_end(struct bal_store *store, int64_t run, struct bal_error *err);
+
+/* A cell with the trials that count: as many as the experiment wants, fewer when not all are there yet. */
+struct bal_cell {
+    struct bal_case c;
+    int64_t id; /* 0: the store does not know it */
+    struct bal_trial *trial;
+    unsigned *which; /* the replication of each */
+    size_t count;
+    bool complete;
+};
+/* To be ended with bal_cell_fini, also after a failure. */
+enum bal_code bal_cell_load(struct bal_cell *cell, struct bal_store *store,
+                            const struct bal_experiment *experiment, size_t point, size_t policy,
+                            struct bal_error *err);
+void bal_cell_fini(struct bal_cell *cell);
+
+/* One more than the largest replication. */
+size_t bal_cell_extent(const struct bal_cell *cell);
+/* The values of a quantity by replication, NaN where there is none; value has room for the extent. */
+void bal_cell_values(const struct bal_cell *cell, struct bal_quantity quantity, double *value);
+
+#endif

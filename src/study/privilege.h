@@ -1,0 +1,51 @@
+/* How large may the share of high jobs be? Priorities make high jobs faster (the gain, T of pod:d=d1 over T
+ * of high jobs) and low ones slower (the loss, T of low jobs over T of pod:d=d1), the more so the more high
+ * jobs there are. Found by theory, confirmed by simulation. */
+#ifndef STUDY_PRIVILEGE_H
+#define STUDY_PRIVILEGE_H
+
+#include "ballast/lab.h"
+#include "ballast/theory.h"
+
+struct bal_privilege_wish {
+    struct bal_priority priority; /* policy, load, d1 and d2; p is ignored */
+    double gain;                  /* at least; 0: any */
+    double loss;                  /* at most; INFINITY: any */
+};
+
+struct bal_privilege {
+    double p;                          /* the largest share with both wishes, NaN when there is none */
+    struct bal_priority_result theory; /* there */
+    /* what one may wish at all: the extremes over shares from 0.001 to 0.999, and where they are */
+    double most_gain, most_gain_at;
+    double least_loss, least_loss_at;
+};
+
+/* By theory, in the limit of many servers; some milliseconds. p is rounded down to so many decimals as are
+ * simulated and printed. */
+enum { BAL_PRIVILEGE_DECIMALS = 4 };
+struct bal_privilege bal_privilege_find(const struct bal_privilege_wish *wish);
+
+/* The same at a finite number of servers. */
+struct bal_privilege_measured {
+    struct bal_estimate high, low, pod; /* mean response times */
+    struct bal_estimate gain, loss;
+    unsigned replications;
+};
+
+/* Simulates the policy at the share p and pod:d=d1, fed the same arrivals, on servers of unit speed; of *run
+ * the seed and the time count. Returns BAL_E_STOPPED when told to stop, with what is there. */
+enum bal_code bal_privilege_measure(const struct bal_privilege_wish *wish, double p, uint32_t servers,
+                                    const struct bal_run *run, unsigned replications,
+                                    const struct bal_lab_options *options,
+                                    struct bal_privilege_measured *measured, struct bal_error *err);
+
+/* How far a value is on the wrong side of what is wanted, as a fraction of that; 0 when it is not. */
+double bal_privilege_miss(const struct bal_privilege_wish *wish, double gain, double loss);
+
+/* The policy as text, and pod:d=d1. */
+enum { BAL_PRIVILEGE_TEXT = 64 };
+void bal_privilege_policy(const struct bal_priority *priority, char text[BAL_PRIVILEGE_TEXT]);
+void bal_privilege_plain(const struct bal_priority *priority, char text[BAL_PRIVILEGE_TEXT]);
+
+#endif
