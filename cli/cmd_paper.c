@@ -6,20 +6,21 @@
 #include "ballast/report.h"
 #include "format/json.h"
 #include "format/table.h"
-#include "report/outcome.h"
+#include "report/judgements.h"
 #include "report/paper.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_MARKDOWN };
 
 struct request {
     struct cli_trials trials; /* first: its options are shared */
     const char *figure;
     const char *output;
-    enum cli_format format;
+    enum format format;
 };
 
 static enum bal_code set_figure(void *into, const char *value, struct bal_error *err) {
@@ -35,10 +36,13 @@ static enum bal_code set_output(void *into, const char *value, struct bal_error 
 }
 
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    enum cli_format *format = &((struct request *)into)->format;
-    if (cli_format(value, format, err) || *format == CLI_CSV)
-        return bal_fail(err, BAL_E_UNKNOWN, "not one of text, json");
-    return BAL_OK;
+    static const char *const names[] = {"text", "csv", "json", "markdown"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(value, names[i]) == 0) {
+            ((struct request *)into)->format = (enum format)i;
+            return BAL_OK;
+        }
+    return bal_fail(err, BAL_E_UNKNOWN, "not one of text, csv, json, markdown");
 }
 
 static const struct cli_option options[] = {
@@ -48,7 +52,7 @@ static const struct cli_option options[] = {
     {"output", "DIR", "for results, figures and report, also -o (default: NAME, NAME-quick, NAME-full)",
      set_output},
     CLI_THREADS_OPTION,
-    {"format", "FORM", "text or json (default text)", set_format},
+    {"format", "FORM", "text, csv, json or markdown (default text)", set_format},
     CLI_QUIET_OPTION,
 };
 
@@ -62,16 +66,16 @@ struct work {
     struct bal_experiment **experiment; /* those that are run */
     const char **only;                  /* the figure of each that is drawn, NULL: all */
     struct bal_store *store;
-    struct bal_finding **finding; /* of each experiment, one for each claim */
+    struct bal_judged **judged; /* of each experiment, one for each claim and finding */
 };
 
 static void work_fini(struct work *work) {
     for (size_t i = 0; i < work->count; i++) {
         bal_experiment_free(work->experiment[i]);
-        free(work->finding[i]);
+        free(work->judged[i]);
     }
     free(work->experiment);
-    free(work->finding);
+    free(work->judged);
     free(work->only);
     free(work->directory);
     bal_store_close(work->store);
@@ -106,9 +110,9 @@ static bool is_wanted(const struct bal_experiment *e, const char *figure, const 
 static int read_experiments(struct work *work) {
     const struct bal_paper *paper = &work->paper;
     work->experiment = calloc(paper->experiments + 1, sizeof(*work->experiment));
-    work->finding = calloc(paper->experiments + 1, sizeof(*work->finding));
+    work->judged = calloc(paper->experiments + 1, sizeof(*work->judged));
     work->only = calloc(paper->experiments + 1, sizeof(*work->only));
-    if (!work->experiment || !work->finding || !work->only)
+    if (!work->experiment || !work->judged || !work->only)
         return cli_fail("not enough memory");
     char names[400] = "";
     size_t used = 0;
@@ -198,7 +202,7 @@ static int run_experiments(struct work *work) {
 static int judge_claims(struct work *work) {
     for (size_t i = 0; i < work->count; i++) {
         struct bal_error err = {0};
-        if (bal_outcome_judge(work->store, work->experiment[i], &work->finding[i], &err))
+        if (bal_judgements_new(work->store, work->experiment[i], &work->judged[i], &err))
             return cli_fail("%s", err.text);
     }
     return CLI_OK;
@@ -247,57 +251,28 @@ static int write_page(const struct work *work) {
 
 /* ---- saying it ---- */
 
-static void count_judgements(const struct work *work, size_t count[3]) {
+static struct bal_tally count(const struct work *work) {
+    struct bal_tally tally = {0};
     for (size_t i = 0; i < work->count; i++)
-        for (size_t k = 0; k < work->experiment[i]->claims; k++)
-            count[work->finding[i][k].judgement]++;
-}
-
-static void print_claim(const struct bal_claim *claim, const struct bal_finding *finding, FILE *out) {
-    fprintf(out, "\n  %-13s  %s%s%s\n", bal_judgement_text(finding->judgement), claim->id,
-            claim->section ? ", " : "", claim->section ? claim->section : "");
-    bal_table_wrap("", claim->says, 4, out);
-    char line[600];
-    snprintf(line, sizeof line, "measured %s%s%s, expected %s%s%s",
-             *finding->measured ? finding->measured : "nothing", *finding->where ? " at " : "",
-             finding->where, claim->expected, *finding->why ? "; " : "", finding->why);
-    bal_table_wrap("", line, 4, out);
-}
-
-static const char *claims_word(size_t count) {
-    return count == 1 ? "claim" : "claims";
+        bal_tally_add(&tally, work->experiment[i], work->judged[i]);
+    return tally;
 }
 
 static void print_text(const struct work *work, bool drawn, FILE *out) {
+    const struct bal_tally tally = count(work);
     fprintf(out, "%s: %s\n", work->paper.name, work->paper.title);
     bal_table_wrap("", work->paper.source, 0, out);
     for (size_t i = 0; i < work->count; i++)
-        for (size_t k = 0; k < work->experiment[i]->claims; k++)
-            print_claim(&work->experiment[i]->claim[k], &work->finding[i][k], out);
-    size_t count[3] = {0};
-    count_judgements(work, count);
-    fprintf(out, "\n%zu %s: %zu hold%s, %zu do%s not hold, %zu undecided.\n", count[0] + count[1] + count[2],
-            claims_word(count[0] + count[1] + count[2]), count[BAL_CLAIM_HOLDS],
-            count[BAL_CLAIM_HOLDS] == 1 ? "s" : "", count[BAL_CLAIM_FAILS],
-            count[BAL_CLAIM_FAILS] == 1 ? "es" : "", count[BAL_CLAIM_UNDECIDED]);
+        bal_judgements_text(work->experiment[i], work->judged[i], out);
+    fputc('\n', out);
+    bal_tally_print(&tally, out);
     fprintf(out, "%s in %s/\n",
             drawn ? "report.html, figures and results.db are" : "report.html and results.db are",
             work->directory);
 }
 
-/* A verdict is measured as a word, anything else as a number. */
-static void json_measured(struct json *json, const struct bal_claim *claim,
-                          const struct bal_finding *finding) {
-    if (claim->measure == BAL_MEASURE_VERDICT) {
-        bal_json_text(json, "measured", bal_verdict_text(finding->verdict));
-        bal_json_null(json, "ci");
-        return;
-    }
-    bal_json_number(json, "measured", finding->value);
-    bal_json_number(json, "ci", fmax(finding->high - finding->value, finding->value - finding->low));
-}
-
 static void print_json(const struct work *work, FILE *out) {
+    static const char *const lists[] = {"claims", "findings"};
     struct json json;
     bal_json_init(&json, out);
     bal_json_open(&json, NULL, '{');
@@ -305,73 +280,92 @@ static void print_json(const struct work *work, FILE *out) {
     bal_json_text(&json, "title", work->paper.title);
     bal_json_text(&json, "mode", bal_mode_text(work->request->trials.mode));
     bal_json_text(&json, "output", work->directory);
-    bal_json_open(&json, "claims", '[');
-    for (size_t i = 0; i < work->count; i++)
-        for (size_t k = 0; k < work->experiment[i]->claims; k++) {
-            const struct bal_claim *claim = &work->experiment[i]->claim[k];
-            const struct bal_finding *finding = &work->finding[i][k];
-            bal_json_open(&json, NULL, '{');
-            bal_json_text(&json, "id", claim->id);
-            bal_json_text(&json, "experiment", work->experiment[i]->name);
-            bal_json_text(&json, "section", claim->section ? claim->section : "");
-            bal_json_text(&json, "says", claim->says);
-            json_measured(&json, claim, finding);
-            bal_json_text(&json, "at", finding->where);
-            bal_json_text(&json, "expected", claim->expected);
-            bal_json_text(&json, "verdict", bal_judgement_text(finding->judgement));
-            bal_json_close(&json, '}');
-        }
-    bal_json_close(&json, ']');
+    for (int list = 0; list < 2; list++) {
+        bal_json_open(&json, lists[list], '[');
+        for (size_t i = 0; i < work->count; i++)
+            bal_judgements_json(&json, work->experiment[i], work->judged[i], list == 1);
+        bal_json_close(&json, ']');
+    }
     bal_json_close(&json, '}');
 }
 
-static int print_findings(const struct work *work, bool drawn) {
+static void print_csv(const struct work *work, FILE *out) {
+    bal_judgements_csv_head(out);
+    for (size_t i = 0; i < work->count; i++)
+        bal_judgements_csv(work->experiment[i], work->judged[i], out);
+}
+
+static void print_markdown(const struct work *work, FILE *out) {
+    const struct bal_tally tally = count(work);
+    bal_judgements_markdown_head(out);
+    for (size_t i = 0; i < work->count; i++)
+        bal_judgements_markdown(work->experiment[i], work->judged[i], out);
+    fputc('\n', out);
+    bal_tally_print(&tally, out);
+}
+
+static int print_judgements(const struct work *work, bool drawn) {
     struct cli_output output;
     int status = cli_output_open(&output, NULL);
     if (status)
         return status;
-    if (work->request->format == CLI_JSON)
-        print_json(work, output.stream);
-    else
+    switch (work->request->format) {
+    case FORMAT_TEXT:
         print_text(work, drawn, output.stream);
+        break;
+    case FORMAT_CSV:
+        print_csv(work, output.stream);
+        break;
+    case FORMAT_JSON:
+        print_json(work, output.stream);
+        break;
+    case FORMAT_MARKDOWN:
+        print_markdown(work, output.stream);
+        break;
+    }
     status = cli_output_close(&output);
-    size_t count[3] = {0};
-    count_judgements(work, count);
-    return status ? status : count[BAL_CLAIM_FAILS] > 0 ? CLI_OUTCOME : CLI_OK;
+    const struct bal_tally tally = count(work);
+    return status ? status : bal_tally_fails(&tally) ? CLI_OUTCOME : CLI_OK;
 }
 
 /* ---- the command ---- */
+
+static void list_json(const struct bal_papers *papers, FILE *out) {
+    struct json json;
+    bal_json_init(&json, out);
+    bal_json_open(&json, NULL, '[');
+    for (size_t i = 0; i < papers->count; i++) {
+        bal_json_open_line(&json, NULL, '{');
+        bal_json_text(&json, "paper", papers->paper[i].name);
+        bal_json_text(&json, "title", papers->paper[i].title);
+        bal_json_text(&json, "source", papers->paper[i].source);
+        bal_json_count(&json, "experiments", papers->paper[i].experiments);
+        bal_json_close(&json, '}');
+    }
+    bal_json_close(&json, ']');
+}
+
+static void list_text(const struct bal_papers *papers, FILE *out) {
+    for (size_t i = 0; i < papers->count; i++) {
+        bal_table_wrap(papers->paper[i].name, papers->paper[i].title, 15, out);
+        bal_table_wrap("", papers->paper[i].source, 15, out);
+    }
+    fputs("\nballast paper NAME --quick judges the claims of one in about a minute.\n", out);
+}
 
 static int list_papers(const struct request *request) {
     struct bal_error err = {0};
     struct bal_papers papers;
     char *directory;
+    if (request->format != FORMAT_TEXT && request->format != FORMAT_JSON)
+        return cli_fail("--format: the list of papers is text or json; name a paper for its claims");
     if (bal_papers_directory(&directory, &err))
         return cli_fail("%s", err.text);
     const enum bal_code code = bal_papers_init(&papers, directory, &err);
     free(directory);
     if (code)
         return cli_fail("%s", err.text);
-    if (request->format == CLI_JSON) {
-        struct json json;
-        bal_json_init(&json, stdout);
-        bal_json_open(&json, NULL, '[');
-        for (size_t i = 0; i < papers.count; i++) {
-            bal_json_open_line(&json, NULL, '{');
-            bal_json_text(&json, "paper", papers.paper[i].name);
-            bal_json_text(&json, "title", papers.paper[i].title);
-            bal_json_text(&json, "source", papers.paper[i].source);
-            bal_json_count(&json, "experiments", papers.paper[i].experiments);
-            bal_json_close(&json, '}');
-        }
-        bal_json_close(&json, ']');
-    } else {
-        for (size_t i = 0; i < papers.count; i++) {
-            bal_table_wrap(papers.paper[i].name, papers.paper[i].title, 15, stdout);
-            bal_table_wrap("", papers.paper[i].source, 15, stdout);
-        }
-        puts("\nballast paper NAME --quick judges the claims of one in about a minute.");
-    }
+    (request->format == FORMAT_JSON ? list_json : list_text)(&papers, stdout);
     bal_papers_fini(&papers);
     return CLI_OK;
 }
@@ -417,7 +411,7 @@ static int run_alone(const struct cli_command *command, int argc, char **argv) {
         const bool drawn = draw_figures(&work);
         status = write_page(&work);
         if (!status)
-            status = print_findings(&work, drawn);
+            status = print_judgements(&work, drawn);
     }
     work_fini(&work);
     return status;
@@ -439,11 +433,13 @@ const struct cli_command cmd_paper = {
     .description =
         "Without a name: lists the papers. With one: runs its experiments and says of every claim what was "
         "measured and\n"
-        "whether it holds, does not hold or is undecided. Exits with 1 if one does not hold. Results, "
-        "figures and a page\n"
-        "are put into a directory; an interrupted run goes on from there. A name with a slash is a directory "
-        "with a\n"
-        "paper.txt and experiment files of your own. Under mpirun the trials are spread over the processes.",
+        "whether it holds, does not hold or is undecided; findings of ours are marked and counted apart. "
+        "Exits with 1 if\n"
+        "one does not hold. Results, figures and a page are put into a directory; an interrupted run goes on "
+        "from there.\n"
+        "A name with a slash is a directory with a paper.txt and experiment files of your own. Under mpirun "
+        "the trials\n"
+        "are spread over the processes.",
     .examples = "  ballast paper\n"
                 "  ballast paper supermarket --quick\n"
                 "  ballast paper supermarket --figure load --format json\n",

@@ -1,5 +1,6 @@
 #include "experiment.h"
 
+#include "report/judgements.h"
 #include "report/outcome.h"
 
 #include <stdlib.h>
@@ -45,29 +46,28 @@ static enum bal_code print(struct bal_store *store, const struct bal_experiment 
     return bal_outcome_text(store, e, out, err);
 }
 
-static enum bal_code count_failures(struct bal_store *store, const struct bal_experiment *e, size_t *failures,
-                                    struct bal_error *err) {
-    struct bal_finding *finding;
-    const enum bal_code code = bal_outcome_judge(store, e, &finding, err);
-    *failures = 0;
-    for (size_t i = 0; !code && i < e->claims; i++)
-        *failures += finding[i].judgement == BAL_CLAIM_FAILS;
-    if (!code)
-        free(finding);
-    return code;
+static enum bal_code judge(struct bal_store *store, const struct bal_experiment *e, struct bal_tally *tally,
+                           struct bal_error *err) {
+    struct bal_judged *judged;
+    const enum bal_code code = bal_judgements_new(store, e, &judged, err);
+    if (code)
+        return code;
+    bal_tally_add(tally, e, judged);
+    free(judged);
+    return BAL_OK;
 }
 
 int cli_print_experiment(struct bal_store *store, const struct bal_experiment *experiment,
                          const struct cli_results *results, struct cli_output *output) {
     struct bal_error err = {0};
-    size_t failures = 0;
+    struct bal_tally tally = {0};
     enum bal_code code = print(store, experiment, results, output->stream, &err);
     if (!code)
-        code = count_failures(store, experiment, &failures, &err);
+        code = judge(store, experiment, &tally, &err);
     if (code) {
         cli_output_discard(output);
         return cli_fail("%s", err.text);
     }
     const int status = cli_output_close(output);
-    return status ? status : failures ? CLI_OUTCOME : CLI_OK;
+    return status ? status : bal_tally_fails(&tally) ? CLI_OUTCOME : CLI_OK;
 }

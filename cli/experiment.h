@@ -35,7 +35,7 @@ struct cli_results {
 };
 
 /* Prints everything the store knows of the experiment to an output that has been opened, and closes that.
- * Returns the exit status: CLI_OUTCOME when a claim does not hold. */
+ * Returns the exit status: CLI_OUTCOME when a claim or a finding does not hold. */
 int cli_print_experiment(struct bal_store *store, const struct bal_experiment *experiment,
                          const struct cli_results *results, struct cli_output *output);
 

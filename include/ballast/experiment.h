@@ -172,10 +172,14 @@ struct bal_operand {
                               */
 };
 
+/* What somebody says, a paper as a rule, or a finding: what we found instead or beyond it. Both are judged
+ * alike, and counted apart. */
 struct bal_claim {
     const char *id;      /* unique */
     const char *section; /* of the paper, NULL: none */
     const char *says;    /* the claim in our words */
+    bool finding;        /* ours, not the paper's */
+    int answers;         /* of a finding: index of the claim that it answers; -1: none */
     enum bal_measure measure;
     struct bal_operand of, to; /* `to` where the measure compares */
     bool compares;
@@ -210,7 +214,7 @@ struct bal_experiment {
     const struct bal_quantity *metric; /* shown in tables */
     size_t plots;
     const struct bal_plot *plot;
-    size_t claims;
+    size_t claims; /* findings among them */
     const struct bal_claim *claim;
     struct bal_experiment_private *own;
 };

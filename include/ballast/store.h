@@ -97,7 +97,8 @@ enum bal_code bal_store_histograms(struct bal_store *store, const struct bal_exp
 enum bal_judgement { BAL_CLAIM_UNDECIDED, BAL_CLAIM_HOLDS, BAL_CLAIM_FAILS };
 const char *bal_judgement_text(enum bal_judgement judgement); /* "undecided", "holds", "does not hold" */
 
-struct bal_finding {
+/* What came out of a claim. */
+struct bal_judged {
     enum bal_judgement judgement;
     double value, low, high;  /* what was measured, where the claim is nearest to failing; NaN: nothing */
     enum bal_verdict verdict; /* of BAL_MEASURE_VERDICT */
@@ -109,7 +110,7 @@ struct bal_finding {
 /* Judges one claim. Intervals hold for all the points that a claim speaks of together (Bonferroni), with 95
  * %. */
 enum bal_code bal_claim_judge(struct bal_store *store, const struct bal_experiment *experiment,
-                              const struct bal_claim *claim, struct bal_finding *finding,
+                              const struct bal_claim *claim, struct bal_judged *judged,
                               struct bal_error *err);
 
 #ifdef __cplusplus

@@ -24,6 +24,7 @@ static const char style[] =
     "grid-template-columns:repeat(auto-fill,minmax(min(100%,26rem),1fr))}\n"
     ".claims li{background:var(--card);border-left:4px solid var(--mark);border-radius:4px;padding:.6rem "
     ".8rem}\n"
+    ".claims .finding{border-left-style:dashed}\n"
     ".holds{--mark:var(--good)}.fails{--mark:var(--bad)}.open{--mark:var(--open)}\n"
     ".badge{color:var(--mark);font-weight:600}\n"
     ".claims dl{display:grid;grid-template-columns:auto 1fr;gap:0 .7rem;margin:.4rem 0 0;font-size:.9rem}\n"

@@ -4,6 +4,7 @@
 #include "format/json.h"
 #include "format/table.h"
 #include "report/comparison.h"
+#include "report/judgements.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -53,21 +54,6 @@ static enum bal_code ratio_of(struct walk *w, const struct row *row, struct bal_
         return code;
     return bal_store_ratio(w->store, w->e, row->point, row->policy, quantity, w->e->baseline, quantity, ratio,
                            w->err);
-}
-
-enum bal_code bal_outcome_judge(struct bal_store *store, const struct bal_experiment *experiment,
-                                struct bal_finding **finding, struct bal_error *err) {
-    *finding = calloc(experiment->claims + 1, sizeof **finding);
-    if (!*finding)
-        return bal_fail(err, BAL_E_MEMORY, "not enough memory to judge the claims");
-    enum bal_code code = BAL_OK;
-    for (size_t i = 0; !code && i < experiment->claims; i++)
-        code = bal_claim_judge(store, experiment, &experiment->claim[i], &(*finding)[i], err);
-    if (code) {
-        free(*finding);
-        *finding = NULL;
-    }
-    return code;
 }
 
 /* ---- csv ---- */
@@ -179,36 +165,18 @@ static enum bal_code json_row(struct walk *w, const struct row *row) {
     return code;
 }
 
-static void json_claim(struct json *json, const struct bal_claim *claim, const struct bal_finding *finding) {
-    bal_json_open(json, NULL, '{');
-    bal_json_text(json, "id", claim->id);
-    if (claim->section)
-        bal_json_text(json, "section", claim->section);
-    else
-        bal_json_null(json, "section");
-    bal_json_text(json, "says", claim->says);
-    if (claim->measure == BAL_MEASURE_VERDICT)
-        bal_json_text(json, "measured", finding->measured);
-    else
-        bal_json_number(json, "measured", finding->value);
-    bal_json_number(json, "ci", (finding->high - finding->low) / 2);
-    bal_json_text(json, "expected", claim->expected);
-    bal_json_text(json, "verdict", bal_judgement_text(finding->judgement));
-    bal_json_text(json, "where", finding->where);
-    bal_json_text(json, "why", finding->why);
-    bal_json_close(json, '}');
-}
-
 static enum bal_code json_claims(struct walk *w) {
-    struct bal_finding *finding;
-    const enum bal_code code = bal_outcome_judge(w->store, w->e, &finding, w->err);
+    struct bal_judged *judged;
+    const enum bal_code code = bal_judgements_new(w->store, w->e, &judged, w->err);
     if (code)
         return code;
     bal_json_open(w->into, "claims", '[');
-    for (size_t i = 0; i < w->e->claims; i++)
-        json_claim(w->into, &w->e->claim[i], &finding[i]);
+    bal_judgements_json(w->into, w->e, judged, false);
     bal_json_close(w->into, ']');
-    free(finding);
+    bal_json_open(w->into, "findings", '[');
+    bal_judgements_json(w->into, w->e, judged, true);
+    bal_json_close(w->into, ']');
+    free(judged);
     return BAL_OK;
 }
 
@@ -363,28 +331,18 @@ static enum bal_code text_results(struct bal_store *store, const struct bal_expe
     return code;
 }
 
-static void text_claim(const struct bal_claim *claim, const struct bal_finding *finding, FILE *out) {
-    char line[1000];
-    snprintf(line, sizeof line, "%s%s%s%s", claim->says, claim->section ? " (" : "",
-             claim->section ? claim->section : "", claim->section ? ")" : "");
-    fputc('\n', out);
-    bal_table_wrap(bal_judgement_text(finding->judgement), line, 15, out);
-    snprintf(line, sizeof line, "measured %s%s%s, expected %s", finding->measured,
-             *finding->where ? " at " : "", finding->where, claim->expected);
-    bal_table_wrap("", line, 15, out);
-    if (*finding->why)
-        bal_table_wrap("", finding->why, 15, out);
-}
-
 static enum bal_code text_claims(struct bal_store *store, const struct bal_experiment *e, FILE *out,
                                  struct bal_error *err) {
-    struct bal_finding *finding;
-    const enum bal_code code = bal_outcome_judge(store, e, &finding, err);
-    if (code)
+    struct bal_judged *judged;
+    const enum bal_code code = bal_judgements_new(store, e, &judged, err);
+    if (code || e->claims == 0)
         return code;
-    for (size_t i = 0; i < e->claims; i++)
-        text_claim(&e->claim[i], &finding[i], out);
-    free(finding);
+    struct bal_tally tally = {0};
+    bal_tally_add(&tally, e, judged);
+    bal_judgements_text(e, judged, out);
+    fputc('\n', out);
+    bal_tally_print(&tally, out);
+    free(judged);
     return BAL_OK;
 }
 

@@ -14,12 +14,8 @@ enum bal_code bal_outcome_text(struct bal_store *store, const struct bal_experim
 enum bal_code bal_outcome_csv(struct bal_store *store, const struct bal_experiment *experiment, bool seconds,
                               FILE *out, struct bal_error *err);
 
-/* One object: {"version", "experiment", "results": [...], "claims": [...]}. */
+/* One object: {"version", "experiment", "results": [...], "claims": [...], "findings": [...]}. */
 enum bal_code bal_outcome_json(struct bal_store *store, const struct bal_experiment *experiment, FILE *out,
                                struct bal_error *err);
-
-/* The findings of all claims, one for each claim of the experiment; the caller frees *finding. */
-enum bal_code bal_outcome_judge(struct bal_store *store, const struct bal_experiment *experiment,
-                                struct bal_finding **finding, struct bal_error *err);
 
 #endif

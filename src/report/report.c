@@ -3,8 +3,8 @@
 
 #include "figure/svg.h"
 #include "format/html.h"
+#include "report/judgements.h"
 #include "report/metric.h"
-#include "report/outcome.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -27,7 +27,7 @@ struct page {
 struct item {
     const struct bal_store_run *run;
     struct bal_experiment *experiment;
-    struct bal_finding *finding; /* one for each claim */
+    struct bal_judged *judged; /* one for each claim and finding */
 };
 
 /* ---- small parts ---- */
@@ -53,22 +53,31 @@ static const char *judgement_sign(enum bal_judgement judgement) {
 
 /* ---- claims ---- */
 
-static void put_claim(const struct page *page, const struct bal_claim *claim,
-                      const struct bal_finding *finding) {
-    fprintf(page->out, "<li class=\"claim %s\" id=\"claim-%s\">\n", judgement_class(finding->judgement),
-            claim->id);
-    fprintf(page->out, "<span class=\"badge\">%s%s</span>\n<p>", judgement_sign(finding->judgement),
-            bal_judgement_text(finding->judgement));
+static void put_answer(const struct page *page, const struct bal_experiment *e,
+                       const struct bal_claim *claim) {
+    if (claim->answers < 0)
+        return;
+    const char *id = e->claim[claim->answers].id;
+    fprintf(page->out, "<dt>answers</dt><dd><a href=\"#claim-%s\">%s</a></dd>\n", id, id);
+}
+
+static void put_claim(const struct page *page, const struct bal_experiment *e, const struct bal_claim *claim,
+                      const struct bal_judged *judged) {
+    fprintf(page->out, "<li class=\"%s %s\" id=\"claim-%s\">\n", claim->finding ? "finding" : "claim",
+            judgement_class(judged->judgement), claim->id);
+    fprintf(page->out, "<span class=\"badge\">%s%s%s</span>\n<p>", claim->finding ? "Our finding: " : "",
+            judgement_sign(judged->judgement), bal_judgement_text(judged->judgement));
     bal_html_text(claim->says, page->out);
     put(page, "</p>\n<dl>\n");
-    char measured[sizeof finding->measured + sizeof finding->where + 8];
-    snprintf(measured, sizeof measured, "%s%s%s", *finding->measured ? finding->measured : "nothing",
-             *finding->where ? " at " : "", finding->where);
+    char measured[sizeof judged->measured + sizeof judged->where + 8];
+    snprintf(measured, sizeof measured, "%s%s%s", judged->measured, *judged->where ? " at " : "",
+             judged->where);
     put_fact(page, "measured", measured);
     put_fact(page, "expected", claim->expected);
-    put_fact(page, "undecided", finding->why);
+    put_fact(page, "undecided", judged->why);
     put_fact(page, "source", claim->section);
-    put_fact(page, "claim", claim->id);
+    put_answer(page, e, claim);
+    put_fact(page, claim->finding ? "finding" : "claim", claim->id);
     put(page, "</dl>\n</li>\n");
 }
 
@@ -78,7 +87,7 @@ static void put_claims(const struct page *page, const struct item *item) {
         return;
     put(page, "<h3>Claims</h3>\n<ul class=\"claims\">\n");
     for (size_t i = 0; i < e->claims; i++)
-        put_claim(page, &e->claim[i], &item->finding[i]);
+        put_claim(page, e, &e->claim[i], &item->judged[i]);
     put(page, "</ul>\n");
 }
 
@@ -309,24 +318,30 @@ static enum bal_code item_init(const struct bal_store_run *run, struct item *ite
     return bal_experiment_parse(run->spec, strlen(run->spec), run->name, run->mode, &item->experiment, err);
 }
 
-static void put_summary(const struct page *page, const struct item *items, size_t count) {
-    size_t judged[3] = {0};
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < items[i].experiment->claims; k++)
-            judged[items[i].finding[k].judgement]++;
+/* "✓ 41 claims hold · ✗ 4 claims do not hold" */
+static void put_tally(const struct page *page, const size_t judged[3], const char *one, const char *several) {
     static const enum bal_judgement order[] = {BAL_CLAIM_HOLDS, BAL_CLAIM_FAILS, BAL_CLAIM_UNDECIDED};
-    static const char *const words[2][3] = {{"claim holds", "claim does not hold", "claim is undecided"},
-                                            {"claims hold", "claims do not hold", "claims are undecided"}};
+    static const char *const words[2][3] = {{"holds", "does not hold", "is undecided"},
+                                            {"hold", "do not hold", "are undecided"}};
     const char *before = "<p>";
     for (int i = 0; i < 3; i++) {
         const size_t number = judged[order[i]];
         if (number == 0)
             continue;
-        fprintf(page->out, "%s<span class=\"%s\"><span class=\"badge\">%s%zu %s</span></span>", before,
-                judgement_class(order[i]), judgement_sign(order[i]), number, words[number != 1][i]);
+        fprintf(page->out, "%s<span class=\"%s\"><span class=\"badge\">%s%zu %s %s</span></span>", before,
+                judgement_class(order[i]), judgement_sign(order[i]), number, number == 1 ? one : several,
+                words[number != 1][i]);
         before = " · ";
     }
     put(page, judged[0] + judged[1] + judged[2] > 0 ? "</p>\n" : "");
+}
+
+static void put_summary(const struct page *page, const struct item *items, size_t count) {
+    struct bal_tally tally = {0};
+    for (size_t i = 0; i < count; i++)
+        bal_tally_add(&tally, items[i].experiment, items[i].judged);
+    put_tally(page, tally.claim, "claim", "claims");
+    put_tally(page, tally.finding, "finding of ours", "findings of ours");
     if (count < 2)
         return;
     put(page, "<ul>\n");
@@ -399,7 +414,7 @@ static enum bal_code items_new(const struct page *page, struct bal_store_run **r
 static void items_free(struct bal_store_run *runs, struct item *items, size_t used) {
     for (size_t i = 0; i < used; i++) {
         bal_experiment_free(items[i].experiment);
-        free(items[i].finding);
+        free(items[i].judged);
     }
     free(items);
     free(runs);
@@ -412,7 +427,7 @@ enum bal_code bal_report_write(struct bal_store *store, const char *path, FILE *
     size_t count;
     enum bal_code code = items_new(&page, &runs, &items, &count, err);
     for (size_t i = 0; i < count && !code; i++)
-        code = bal_outcome_judge(store, items[i].experiment, &items[i].finding, err);
+        code = bal_judgements_new(store, items[i].experiment, &items[i].judged, err);
     if (!code)
         code = put_page(&page, items, count, err);
     items_free(runs, items, count);

@@ -244,6 +244,8 @@ static enum bal_code read_claim(struct bal_reader *reader, int map, struct bal_c
         .id = bal_reader_text(reader, map, "id"),
         .section = bal_reader_text(reader, map, "section"),
         .says = bal_reader_text(reader, map, "says"),
+        .finding = bal_node_get(document, map, "finding") != 0,
+        .answers = -1,
         .measure =
             (enum bal_measure)bal_reader_choice(reader, map, "measure", bal_measures, BAL_MEASURE_VALUE),
         .over = (enum bal_over)bal_reader_choice(reader, map, "over", bal_overs, BAL_OVER_EACH),
@@ -274,6 +276,42 @@ static enum bal_code read_claim(struct bal_reader *reader, int map, struct bal_c
     return read_verdict(reader, expect, claim);
 }
 
+/* ---- all of them ---- */
+
+/* A claim of the paper by its id; -1: none. */
+static int find_claim(const struct bal_experiment *e, const char *id) {
+    for (size_t i = 0; i < e->claims; i++)
+        if (!e->claim[i].finding && strcmp(e->claim[i].id, id) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* finding: ID; the claim may stand before it or behind it. */
+static enum bal_code read_answer(struct bal_reader *reader, int map, struct bal_claim *claim) {
+    const char *id = bal_reader_text(reader, map, "finding");
+    if (!id || strcmp(id, "yes") == 0)
+        return BAL_OK;
+    claim->answers = find_claim(reader->e, id);
+    if (claim->answers >= 0)
+        return BAL_OK;
+    return bal_reader_fail(reader, bal_node_get(reader->document, map, "finding"), "finding", BAL_E_UNKNOWN,
+                           "there is no claim '%s' that it could answer; name one of this file, or say `yes`",
+                           id);
+}
+
+static enum bal_code read_answers(struct bal_reader *reader, int list, struct bal_claim *claims) {
+    size_t claim = 0;
+    for (size_t i = 0; i < bal_reader_count(reader, list); i++) {
+        const int map = bal_reader_item(reader, list, i);
+        if (bal_reader_is_elsewhere(reader, map))
+            continue;
+        const enum bal_code code = read_answer(reader, map, &claims[claim++]);
+        if (code)
+            return code;
+    }
+    return BAL_OK;
+}
+
 enum bal_code bal_read_claims(struct bal_reader *reader) {
     struct bal_experiment *e = reader->e;
     const int list = bal_node_get(reader->document, reader->root, "claims");
@@ -295,5 +333,5 @@ enum bal_code bal_read_claims(struct bal_reader *reader) {
                                        "'%s' is there twice; give each claim its own", claims[j].id);
         e->claims++;
     }
-    return BAL_OK;
+    return read_answers(reader, list, claims);
 }

@@ -152,6 +152,11 @@ static const struct bal_field claim_fields[] = {
     {.name = "id", ID, .help = "its name"},
     {.name = "section", TEXT, .fallback = "", .help = "where the paper claims it"},
     {.name = "says", TEXT, .help = "the claim, in your words"},
+    {.name = "finding",
+     ID,
+     .fallback = "",
+     .help = "it is not claimed but found: the `id` of the claim that it answers, or `yes` where it answers "
+             "none"},
     {.name = "only", CHOICE(bal_modes), .fallback = "", .help = "judged in this mode alone"},
     {.name = "measure", CHOICE(bal_measures), .fallback = "value", .help = "what is measured: see below"},
     {.name = "metric", TEXT, .fallback = "response.mean", .help = "of what: any metric, or `queue.tail.3`"},

@@ -152,7 +152,7 @@ static void print_where(const struct bal_experiment *e, const struct bal_claim *
 }
 
 enum bal_code bal_claim_judge(struct bal_store *store, const struct bal_experiment *experiment,
-                              const struct bal_claim *claim, struct bal_finding *finding,
+                              const struct bal_claim *claim, struct bal_judged *judged,
                               struct bal_error *err) {
     size_t places = 0;
     for (size_t point = 0; point < experiment->points; point++)
@@ -169,18 +169,18 @@ enum bal_code bal_claim_judge(struct bal_store *store, const struct bal_experime
         (extreme ? add_extreme : add_each)(claim, &outcome, &m, point);
     }
     const struct bal_measured *shown = &outcome.shown;
-    *finding = (struct bal_finding){
+    *judged = (struct bal_judged){
         .judgement = outcome.judgement,
         .value = shown->value,
         .low = shown->low,
         .high = shown->high,
         .verdict = shown->verdict,
     };
-    print_measured(claim, shown, finding->measured, sizeof finding->measured);
+    print_measured(claim, shown, judged->measured, sizeof judged->measured);
     if (experiment->points > 1)
-        print_where(experiment, claim, outcome.point, finding->where, sizeof finding->where);
+        print_where(experiment, claim, outcome.point, judged->where, sizeof judged->where);
     if (outcome.judgement == BAL_CLAIM_UNDECIDED)
-        snprintf(finding->why, sizeof finding->why, "%s",
+        snprintf(judged->why, sizeof judged->why, "%s",
                  shown->unknown ? shown->unknown
                  : claim->measure == BAL_MEASURE_VERDICT
                      ? "the verdict is undecided; longer runs or more of them decide"

@@ -39,8 +39,11 @@ $ ballast run small.yaml | sed '/──/d; s/[-+]*[0-9.]* ± [0-9.]*/X ± X/g; s
 |
 | vs random: response.mean compared with that of random on the same arrivals
 |
-| holds Two choices are better than one. (2)
+| holds faster, 2
+| Two choices are better than one.
 | measured X ± X at load=0.5, expected at most 0.95
+|
+| 1 claim: 1 holds, 0 do not hold, 0 undecided.
 | small.db
 | small.yaml
 
@@ -60,7 +63,7 @@ $ cut -d, -f1,2,4,5 a.csv; head -n 1 a.csv | tr , '\n' | tail -n 4
 | ratio.messages.per_job.ci
 $ ballast run small.yaml --format csv --seconds | head -n 1 | tr , '\n' | tail -n 1
 | seconds
-$ ballast run small.yaml --format json | jq -c '.experiment, (.results[3] | [.point, .label, .policy, .replications, (.response | keys[0:3]), (.ratio | keys)]), (.claims[] | [.id, .section, .expected, .verdict, .where])'
+$ ballast run small.yaml --format json | jq -c '.experiment, (.results[3] | [.point, .label, .policy, .replications, (.response | keys[0:3]), (.ratio | keys)]), (.claims[] | [.id, .section, .expected, .verdict, .at])'
 | {"name":"small","title":"Two choices","mode":"plain","seed":3,"baseline":"random","axes":["load"]}
 | [{"load":0.8},"two","pod:d=2",3,["ci","mean","p50"],["messages.per_job","response.mean"]]
 | ["faster","2","at most 0.95","holds","load=0.5"]
@@ -80,7 +83,8 @@ $ ballast results small.db --run 2 --format csv | wc -l; ballast results small.d
 
 # A claim that does not hold is an outcome.
 $ sed 's/most: 0.95/most: 0.01/' small.yaml >wrong.yaml; ballast run wrong.yaml --db small.db | sed -n '/does not hold/s/  */ /gp'; ballast run wrong.yaml --db small.db >/dev/null
-| does not hold Two choices are better than one. (2)
+|  does not hold faster, 2
+| 1 claim: 0 hold, 1 does not hold, 0 undecided.
 ? 1
 
 # Interrupted, it says how to go on; another one may look on, but not write.

@@ -25,6 +25,7 @@ $ mkdir -p papers/mine papers/notes && cd papers/mine
 > run: {jobs: 50k, replications: 4}
 > claims:
 >   - {id: wrong, section: 3, says: 'One choice needs no time at all, and this is said in so many words that a line does not hold them.', of: random, expect: {most: 0.1}}
+>   - {id: right, finding: wrong, says: It takes about twice as long as the work., of: random, expect: {near: 2, within: 10%}}
 > END
 
 # The list.
@@ -67,6 +68,10 @@ $ export BALLAST_PAPERS=papers; ballast paper mine --output out >text; echo $?; 
 |     them.
 |     measured X ± X, expected at most 0.1
 |
+|   holds          right, our finding on wrong
+|     It takes about twice as long as the work.
+|     measured X ± X, expected 2 ± 10 %
+|
 |   holds          faster, 2
 |     Two choices are better than one.
 |     measured X ± X at load=0.5, expected at most 0.9
@@ -76,14 +81,32 @@ $ export BALLAST_PAPERS=papers; ballast paper mine --output out >text; echo $?; 
 |     measured stable at load=0.5, expected stable
 |
 | 3 claims: 2 hold, 1 does not hold, 0 undecided.
+| 1 finding of ours: 1 holds, 0 do not hold, 0 undecided.
 | report.html, figures and results.db are in out/
 
 $ export BALLAST_PAPERS=papers; ballast paper mine --output out --figure 2 --format json >json; echo $?
-> jq -c '.paper, .mode, (.claims[] | [.id, .section, .verdict, .expected, (.measured > 1), (.ci > 0)])' json
+> jq -c '.paper, .mode, (.claims[], .findings[] | [.id, .answers, .section, .verdict, .expected, (.measured > 1), (.ci > 0)])' json
 | 1
 | "mine"
 | "plain"
-| ["wrong","3","does not hold","at most 0.1",true,true]
+| ["wrong",null,"3","does not hold","at most 0.1",true,true]
+| ["right","wrong",null,"holds","2 ± 10 %",true,true]
+
+# Findings of ours are marked in csv and Markdown too; the list of papers has neither.
+$ export BALLAST_PAPERS=papers; for format in csv markdown; do ballast paper mine --output out --figure 2 --format $format | sed 's/[0-9.]* ± [0-9.]*/X ± X/; s/,[0-9.]*,[0-9.]*$/,X,X/'; done
+| kind,id,answers,experiment,section,says,measured,at,expected,verdict,value,ci
+| claim,wrong,,figure-2,3,"One choice needs no time at all, and this is said in so many words that a line does not hold them.",X ± X,,at most 0.1,does not hold,X,X
+| finding,right,wrong,figure-2,,It takes about twice as long as the work.,X ± X,,2 ± 10 %,holds,X,X
+| | what is said | where | claim | measured | expected | |
+| |---|---|---|---|---|---|
+| | One choice needs no time at all, and this is said in so many words that a line does not hold them. | 3 | `wrong` | X ± X | at most 0.1 | **does not hold** |
+| | *Ours:* It takes about twice as long as the work. |  | `right`, on `wrong` | X ± X | 2 ± 10 % | holds |
+|
+| 1 claim: 0 hold, 1 does not hold, 0 undecided.
+| 1 finding of ours: 1 holds, 0 do not hold, 0 undecided.
+$ ballast paper --format csv
+! ballast: --format: the list of papers is text or json; name a paper for its claims
+? 2
 
 # A figure can be named by itself, and a paper by its directory.
 $ ballast paper ./papers/mine --quick --output one --figure slowest --format json | jq -c '[.claims[].id], .claims[1].measured'; ls one
@@ -127,8 +150,8 @@ $ BALLAST_PAPERS=papers ballast paper notes
 $ BALLAST_PAPERS=papers ballast paper mine --figure 7
 ! ballast: --figure 7: there is none such in paper mine; its experiments are figure-2, load
 ? 2
-$ BALLAST_PAPERS=papers ballast paper mine --format csv
-! ballast: --format csv: not one of text, json
+$ BALLAST_PAPERS=papers ballast paper mine --format xml
+! ballast: --format xml: not one of text, csv, json, markdown
 ? 2
 $ BALLAST_PAPERS=papers ballast paper mine --output papers/mine/paper.txt/x
 ! ballast: --output papers/mine/paper.txt/x: cannot make this directory: Not a directory; choose another place

@@ -126,12 +126,15 @@ $ ballast run steal.yaml | grep -v '──' | sed 's/[-+]*[0-9.]* ± [0-9.]*/X �
 |
 | ?: too short, or too few replications, to tell whether it is stable
 |
-| holds Half is enough.
+| holds calm
+| Half is enough.
 | measured stable at steal=half placement=1 load=0.3, expected stable
 |
-| holds Each of them asks.
-| measured X ± X at steal=2 placement=moving load=0.5, expected at least
-| 0.01
+| holds more
+| Each of them asks.
+| measured X ± X at steal=2 placement=moving load=0.5, expected at least 0.01
+|
+| 2 claims: 2 hold, 0 do not hold, 0 undecided.
 $ sed -i 's/half, 2/half, 0.7/' steal.yaml; ballast check steal.yaml
 ! ballast: steal.yaml:5: steal: steal '0.7': a constant is a whole number from 0 to 1e9; write none, half, one, constant(K), log2, sqrt, fraction(A) with 0 < A <= 0.5 or table(F F ...)
 ? 2

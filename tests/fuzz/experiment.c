@@ -59,6 +59,9 @@ static void check_parts(const struct bal_experiment *e) {
     }
     for (size_t i = 0; i < e->claims; i++) {
         const struct bal_claim *claim = &e->claim[i];
+        assert(claim->finding || claim->answers == -1);
+        assert(claim->answers < (int)e->claims);
+        assert(claim->answers < 0 || !e->claim[claim->answers].finding);
         assert(claim->id && claim->says && claim->expected && claim->along < (int)e->axes);
         assert((size_t)claim->of.policy < e->policies && (size_t)claim->to.policy < e->policies);
         assert(claim->measure == BAL_MEASURE_VERDICT || claim->low <= claim->high);

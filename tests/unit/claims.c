@@ -8,6 +8,7 @@
 
 #include "ballast/store.h"
 
+#include "report/judgements.h"
 #include "spec/plan.h"
 #include "store/store_private.h"
 
@@ -86,12 +87,11 @@ static void put(struct bench *bench, size_t point, size_t policy, double mean, d
     }
 }
 
-static struct bal_finding judge(struct bench *bench, size_t claim) {
-    struct bal_finding finding;
+static struct bal_judged judge(struct bench *bench, size_t claim) {
+    struct bal_judged judged;
     struct bal_error err = {0};
-    assert_int_equal(bal_claim_judge(bench->store, bench->e, &bench->e->claim[claim], &finding, &err),
-                     BAL_OK);
-    return finding;
+    assert_int_equal(bal_claim_judge(bench->store, bench->e, &bench->e->claim[claim], &judged, &err), BAL_OK);
+    return judged;
 }
 
 static void assert_near(double value, double expected) {
@@ -118,7 +118,7 @@ static void values(void **state) {
                 "  - {id: h, says: s, of: jsq, metric: queue.tail.2, expect: {near: 0.25, within: 0}}\n");
     for (size_t point = 0; point < 3; point++)
         put(bench, point, 0, 2 + (double)point, 0.1, steady);
-    struct bal_finding f = judge(bench, 0);
+    struct bal_judged f = judge(bench, 0);
     assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
     assert_near(f.value, 3);
     assert_near(f.high - f.value, half(0.1, 1));
@@ -173,7 +173,7 @@ static void comparisons_are_paired(void **state) {
     put(bench, 0, 1, 2.0, 0.1, steady);
     put(bench, 1, 0, 3.5, 0.1, steady);
     put(bench, 2, 2, 5.0, 0.02, steady); /* M/M/1 at 0.8 */
-    struct bal_finding f = judge(bench, 0);
+    struct bal_judged f = judge(bench, 0);
     assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
     assert_near(f.value, 0.5);
     assert_true(f.high - f.low < 1e-9);
@@ -219,7 +219,7 @@ static void verdicts(void **state) {
     }
     put(bench, 2, 2, 2, 0.1, growing);
     assert_int_equal(judge(bench, 0).judgement, BAL_CLAIM_HOLDS);
-    struct bal_finding f = judge(bench, 1);
+    struct bal_judged f = judge(bench, 1);
     assert_int_equal(f.judgement, BAL_CLAIM_FAILS);
     assert_string_equal(f.where, "load=0.8");
     assert_string_equal(f.measured, "unstable");
@@ -254,7 +254,7 @@ static void ranks(void **state) {
     put(bench, 1, 1, 2.05, -0.1, steady); /* too near to tell: it moves against the other */
     put(bench, 1, 2, 2, 0.1, growing);
     put(bench, 2, 0, 2, 0.1, steady);
-    struct bal_finding f = judge(bench, 0);
+    struct bal_judged f = judge(bench, 0);
     assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
     assert_near(f.value, 2);
     assert_string_equal(f.measured, "2");
@@ -286,7 +286,7 @@ static void fits(void **state) {
         put(bench, point, 1, 5 + 2 * log(x[point]), 0, steady);
         put(bench, point, 2, 0.7 / (1 - x[point]), point == 1 ? 0.001 : 0, steady);
     }
-    struct bal_finding f = judge(bench, 0);
+    struct bal_judged f = judge(bench, 0);
     assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
     assert_near(f.value, 1.5);
     assert_true(f.high - f.low < 1e-9);
@@ -326,7 +326,7 @@ static void critical_values(void **state) {
         put(bench, point, 1, 2, 0.1, steady);
         put(bench, point, 2, 2, 0.1, growing);
     }
-    struct bal_finding f = judge(bench, 0);
+    struct bal_judged f = judge(bench, 0);
     assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
     assert_true(f.low == 0.4 && f.high == 0.8);
     assert_string_equal(f.measured, "0.4 to 0.8");
@@ -358,7 +358,7 @@ static void crossings(void **state) {
         put(bench, point, 1, 3.25, 0.01, steady);              /* between 0.4 and 0.8 */
         put(bench, point, 2, 9, 0.01, steady);                 /* always larger */
     }
-    struct bal_finding f = judge(bench, 0);
+    struct bal_judged f = judge(bench, 0);
     assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
     assert_true(f.low == 0.4 && f.high == 0.8);
     assert_near(f.value, 0.5); /* a quarter of the way */
@@ -378,11 +378,88 @@ static void nothing_is_claimed_without_data(void **state) {
                        "  - {id: e, says: s, of: jsq, over: largest, expect: {most: 1}}\n"
                        "  - {id: f, says: s, measure: rank, of: jsq, expect: {most: 1}}\n");
     for (size_t i = 0; i < bench->e->claims; i++) {
-        const struct bal_finding f = judge(bench, i);
+        const struct bal_judged f = judge(bench, i);
         assert_int_equal(f.judgement, BAL_CLAIM_UNDECIDED);
         assert_string_equal(f.measured, "nothing");
         assert_string_equal(f.why, "not all of its trials have been run");
     }
+}
+
+/* Runs a writer and returns what it wrote; the caller frees it. */
+#define WRITTEN(text, call)                                                                                  \
+    do {                                                                                                     \
+        size_t size_;                                                                                        \
+        FILE *out = open_memstream(&(text), &size_);                                                         \
+        call;                                                                                                \
+        fclose(out);                                                                                         \
+    } while (0)
+
+static void assert_has(const char *text, const char *part) {
+    if (!strstr(text, part))
+        fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+/* A finding is judged as a claim is, but never counted as one, and says whose it is wherever it is shown. */
+static void findings_are_counted_apart(void **state) {
+    struct bench *bench = *state;
+    read_claims(bench, "  - {id: said, section: '4, a | b', says: small, of: jsq, where: {load: 0.4}, "
+                       "expect: {most: 2}}\n"
+                       "  - {id: found, finding: said, says: 'larger, rather', of: jsq, where: {load: 0.4}, "
+                       "expect: {near: 3, within: 10%}}\n"
+                       "  - {id: open, finding: yes, says: nobody asked, of: jiq, expect: {most: 2}}\n");
+    put(bench, 1, 0, 3, 0.1, steady);
+    struct bal_judged *judged;
+    struct bal_error err = {0};
+    assert_int_equal(bal_judgements_new(bench->store, bench->e, &judged, &err), BAL_OK);
+    struct bal_tally tally = {0};
+    bal_tally_add(&tally, bench->e, judged);
+    assert_int_equal(tally.claim[BAL_CLAIM_FAILS], 1);
+    assert_int_equal(tally.claim[BAL_CLAIM_HOLDS] + tally.claim[BAL_CLAIM_UNDECIDED], 0);
+    assert_int_equal(tally.finding[BAL_CLAIM_HOLDS], 1);
+    assert_int_equal(tally.finding[BAL_CLAIM_UNDECIDED], 1);
+    assert_true(bal_tally_fails(&tally));
+    char *text;
+    WRITTEN(text, bal_tally_print(&tally, out));
+    assert_string_equal(text, "1 claim: 0 hold, 1 does not hold, 0 undecided.\n"
+                              "2 findings of ours: 1 holds, 0 do not hold, 1 undecided.\n");
+    free(text);
+    WRITTEN(text, bal_judgements_text(bench->e, judged, out));
+    assert_has(text, "\n  does not hold  said, 4, a | b\n    small\n");
+    assert_has(text, "\n  holds          found, our finding on said\n    larger, rather\n");
+    assert_has(text, "\n  undecided      open, our finding\n    nobody asked\n");
+    free(text);
+    WRITTEN(text, bal_judgements_csv(bench->e, judged, out));
+    assert_has(text,
+               "claim,said,,t,\"4, a | b\",small,3.00 \u00b1 0.20,load=0.4,at most 2,does not hold,3,0.1");
+    assert_has(text, "\nfinding,found,said,t,,\"larger, rather\",");
+    assert_has(text, "\nfinding,open,,t,,nobody asked,nothing,load=0.2,at most 2,undecided,,\n");
+    free(text);
+    WRITTEN(text, bal_judgements_markdown(bench->e, judged, out));
+    assert_has(
+        text,
+        "| small | 4, a \\| b | `said` | 3.00 \u00b1 0.20 at load=0.4 | at most 2 | **does not hold** |\n");
+    assert_has(text, "| *Ours:* larger, rather |  | `found`, on `said` | ");
+    assert_has(text,
+               "| *Ours:* nobody asked |  | `open` | nothing at load=0.2 | at most 2 | **undecided** |\n");
+    free(text);
+    free(judged);
+}
+
+/* A finding of ours that does not hold is a failure too. */
+static void a_finding_can_fail(void **state) {
+    struct bench *bench = *state;
+    read_claims(bench, "  - {id: said, says: s, of: jsq, where: {load: 0.4}, expect: {most: 4}}\n"
+                       "  - {id: found, finding: said, says: s, of: jsq, where: {load: 0.4}, expect: {most: "
+                       "2}}\n");
+    put(bench, 1, 0, 3, 0.1, steady);
+    struct bal_judged *judged;
+    struct bal_error err = {0};
+    assert_int_equal(bal_judgements_new(bench->store, bench->e, &judged, &err), BAL_OK);
+    struct bal_tally tally = {0};
+    bal_tally_add(&tally, bench->e, judged);
+    assert_int_equal(tally.claim[BAL_CLAIM_FAILS], 0);
+    assert_true(bal_tally_fails(&tally));
+    free(judged);
 }
 
 int main(void) {
@@ -395,6 +472,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(critical_values, set_up, tear_down),
         cmocka_unit_test_setup_teardown(crossings, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_is_claimed_without_data, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(findings_are_counted_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_finding_can_fail, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

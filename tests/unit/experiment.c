@@ -304,6 +304,26 @@ static void claims_are_resolved(void **state) {
     bal_experiment_free(e);
 }
 
+/* A finding is ours; the claim that it answers may stand before it, behind it, or nowhere. */
+static void findings_name_what_they_answer(void **state) {
+    (void)state;
+    struct bal_experiment *e =
+        read_text(START "claims:\n"
+                        "  - {id: early, finding: claim, says: s, of: jsq, expect: {most: 2}}\n"
+                        "  - {id: claim, says: s, of: jsq, expect: {most: 1}}\n"
+                        "  - {id: late, finding: claim, says: s, of: jsq, expect: {most: 3}}\n"
+                        "  - {id: own, finding: yes, says: s, of: jsq, expect: {most: 3}}\n"
+                        "  - {id: full, only: full, says: s, of: jsq, expect: {most: 3}}\n"
+                        "  - {id: more, only: full, finding: full, says: s, of: jsq, expect: {most: 3}}\n");
+    assert_int_equal(e->claims, 4);
+    const struct bal_claim *c = e->claim;
+    assert_true(c[0].finding && c[0].answers == 1);
+    assert_true(!c[1].finding && c[1].answers == -1);
+    assert_true(c[2].finding && c[2].answers == 1);
+    assert_true(c[3].finding && c[3].answers == -1);
+    bal_experiment_free(e);
+}
+
 /* ---- what is wrong ---- */
 
 /* What is added to the good beginning, and what must be said of it. */
@@ -382,6 +402,16 @@ static const struct {
     {"claims: {id: a, says: b, of: jiq, expect: {most: 1}}\n",
      "t.yaml:6: of: the experiment has no policy 'jiq'"},
     {"claims: {id: a, says: b, of: jsq, expect: {}}\n", "t.yaml:6: expect: nothing is expected"},
+    {"claims: {id: a, finding: c, says: b, of: jsq, expect: {most: 1}}\n",
+     "t.yaml:6: finding: there is no claim 'c' that it could answer"},
+    {"claims: {id: a, finding: a, says: b, of: jsq, expect: {most: 1}}\n",
+     "t.yaml:6: finding: there is no claim 'a' that it could answer"},
+    {"claims:\n  - {id: a, finding: yes, says: b, of: jsq, expect: {most: 1}}\n"
+     "  - {id: b, finding: a, says: b, of: jsq, expect: {most: 1}}\n",
+     "t.yaml:8: finding: there is no claim 'a' that it could answer"},
+    {"claims:\n  - {id: a, says: b, of: jsq, expect: {most: 1}}\n"
+     "  - {id: a, finding: a, says: b, of: jsq, expect: {most: 1}}\n",
+     "t.yaml:8: id: 'a' is there twice"},
     {"claims: {id: a, says: b, of: jsq, expect: stable}\n", "t.yaml:6: expect: this should be bounds"},
     {"claims: {id: a, says: b, measure: verdict, of: jsq, expect: {most: 1}}\n",
      "t.yaml:6: expect: of a verdict `stable` or `unstable`"},
@@ -600,6 +630,7 @@ int main(void) {
         cmocka_unit_test(modes_lay_over),
         cmocka_unit_test(figures_are_resolved),
         cmocka_unit_test(claims_are_resolved),
+        cmocka_unit_test(findings_name_what_they_answer),
         cmocka_unit_test(wrong_files_are_explained),
         cmocka_unit_test(other_wrong_files),
         cmocka_unit_test(impossible_cells),
