@@ -414,18 +414,20 @@ static void power_timer(struct system *system, uint32_t server, double now, unsi
 }
 
 /* The timers that run out before the next event. */
-static void run_timers(struct event *event, double until) {
+static enum bal_code run_timers(struct event *event, double until) {
     struct system *system = &event->system;
     while (event->timers.count > 0 && event->timers.slot[0].time < until) {
         const struct bal_pending first = event->timers.slot[0];
-        if (first.time >= system->next_stop)
-            bal_system_sample(system, first.time);
+        const enum bal_code code = system_reach(system, first.time);
+        if (code)
+            return code;
         bal_heap_remove(&event->timers, first.id);
         if (bal_set_contains(system->setup, first.id))
             system_end_setup(system, first.time, first.id);
         else
             system_switch_off(system, first.time, first.id);
     }
+    return BAL_OK;
 }
 
 /* The laws of standby and set-up: the model's, or else exponential at the policy's rates. */
@@ -467,15 +469,22 @@ FOLDED enum bal_code next_arrival(struct event *event, double now, double *next,
     return code;
 }
 
+/* What servers do by themselves between two steps of the loop. */
+FOLDED enum bal_code between(struct event *event, double before, double now, unsigned features) {
+    enum bal_code code = BAL_OK;
+    if (features & RATED)
+        code = system_report(&event->system, before, now);
+    if (features & POWERED && !code)
+        code = run_timers(event, now);
+    return code;
+}
+
 /* No recorded job is left. Servers that switch off or report do so until the end of the run. */
 static enum bal_code drained(struct event *event, double last, unsigned features) {
     struct system *system = &event->system;
     const double end = fmax(last, system->run->time);
-    if (features & RATED)
-        system_report(system, last, end);
-    if (features & POWERED)
-        run_timers(event, end);
-    return bal_system_drained(system, end);
+    const enum bal_code code = between(event, last, end, features);
+    return code ? code : bal_system_drained(system, end);
 }
 
 FOLDED enum bal_code loop(struct event *event, const unsigned features) {
@@ -488,16 +497,10 @@ FOLDED enum bal_code loop(struct event *event, const unsigned features) {
         const double now = arrival ? arrives : completes;
         if (features & RECORDED && now == INFINITY)
             return drained(event, before, features);
-        if (features & RATED)
-            system_report(system, before, now);
-        if (features & POWERED)
-            run_timers(event, now);
+        code = between(event, before, now, features);
+        if (__builtin_expect(code || (code = system_reach(system, now)), 0))
+            return code;
         before = now;
-        if (__builtin_expect(now >= system->next_stop, 0)) {
-            code = bal_system_advance(system, now);
-            if (code)
-                return code;
-        }
         if (arrival) {
             code = arrive(event, now, features);
             if (!code)

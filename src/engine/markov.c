@@ -154,20 +154,18 @@ loop(struct system *system, const struct rates *rates, struct bal_rng *rng, cons
         for (unsigned i = 0; i < AHEAD; i++) {
             const double before = now;
             now += ahead.gap[i];
+            enum bal_code code = BAL_OK;
             if (features & RATED)
-                system_report(system, before, now);
-            if (features & POWERED)
-                system_power(system, before, now);
-            if (__builtin_expect(now >= system->next_stop, 0)) {
-                const enum bal_code code = bal_system_advance(system, now);
-                if (code)
-                    return code;
-            }
+                code = system_report(system, before, now);
+            if (features & POWERED && !code)
+                code = system_power(system, before, now);
+            if (__builtin_expect(code || (code = system_reach(system, now)), 0))
+                return code;
             if (large)
                 fetch(system, &ahead.server[i]);
             const uint32_t server = ahead.server[i];
             if (ahead.arrival[i]) {
-                const enum bal_code code = arrive(system, now, features);
+                code = arrive(system, now, features);
                 if (__builtin_expect(code, 0))
                     return code;
             } else if (system->length[server] > 0) {

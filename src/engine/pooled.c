@@ -56,11 +56,16 @@ static void leave(struct pooled *p, double now, struct bal_set *set, uint32_t se
         bal_heap_remove(&p->timers, server);
 }
 
+static void switch_off(struct pooled *p, double now, uint32_t server) {
+    bal_set_insert(p->off, server);
+    tally_power_up(&p->tally, now, POWER_OFF);
+}
+
 static void start_setup(struct pooled *p, double now) {
     const uint32_t server = bal_set_uniform(p->off, &p->choices);
     bal_set_remove(p->off, server);
     bal_set_insert(p->setup, server);
-    tally_power_up(&p->tally, now, POWER_SETUP);
+    tally_power_change(&p->tally, now, POWER_OFF, POWER_SETUP);
     bal_heap_insert(&p->timers, server, now + bal_law_sample(&p->setup_law, &p->power));
 }
 
@@ -68,7 +73,7 @@ static void cancel_excess(struct pooled *p, double now) {
     while (p->setup->count > waiting(p)) {
         const uint32_t server = bal_set_uniform(p->setup, &p->choices);
         leave(p, now, p->setup, server, POWER_SETUP);
-        bal_set_insert(p->off, server);
+        switch_off(p, now, server);
     }
 }
 
@@ -133,7 +138,7 @@ static void run_timer(struct pooled *p, double now) {
         take_next(p, now, server);
     } else {
         leave(p, now, p->standby, server, POWER_STANDBY);
-        bal_set_insert(p->off, server);
+        switch_off(p, now, server);
     }
 }
 
@@ -232,7 +237,7 @@ static void begin(struct pooled *p, const struct bal_start *start) {
             serve(p, 0, server, 0, bal_law_sample(p->size, &p->sizes));
             tally_join(&p->tally, 1);
         } else if (p->powered && server < on) {
-            bal_set_insert(p->off, server);
+            switch_off(p, 0, server);
         } else {
             stand_by(p, 0, server);
         }

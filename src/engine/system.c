@@ -135,6 +135,7 @@ static void begin_power(struct system *system) {
             tally_power_up(&system->tally, 0, POWER_SETUP);
         } else if (idle && off > 0) {
             off--;
+            tally_power_up(&system->tally, 0, POWER_OFF);
         } else {
             bal_set_insert(system->standby, server);
             tally_power_up(&system->tally, 0, POWER_STANDBY);

@@ -166,14 +166,14 @@ static inline void system_wake(struct system *system, double now, uint32_t serve
         system->now = now;
         bal_system_broken(system, "the policy woke a server that is not off");
     }
-    tally_power_up(&system->tally, now, POWER_SETUP);
+    tally_power_change(&system->tally, now, POWER_OFF, POWER_SETUP);
     if (system->power_timer)
         system->power_timer(system, server, now, POWER_SETUP);
 }
 
 static inline void system_switch_off(struct system *system, double now, uint32_t server) {
     bal_set_remove(system->standby, server);
-    tally_power_down(&system->tally, now, POWER_STANDBY);
+    tally_power_change(&system->tally, now, POWER_STANDBY, POWER_OFF);
     system->tally.totals.reports++;
     system->policy->report(system->state, BAL_REPORT_OFF, server);
 }
@@ -384,18 +384,25 @@ static inline bool system_arrival_is_real(struct system *system, double now) {
     return bal_rng_uniform(&system->thinning_rng) < bal_curve_at(system->curve, now) * system->per_most;
 }
 
+/* What a server does by itself at `now`, between two steps of the loop, happens like those: not before what
+ * stops there is closed, nor after the run is over. Returns what bal_system_advance says. */
+static inline enum bal_code system_reach(struct system *system, double now) {
+    return __builtin_expect(now >= system->next_stop, 0) ? bal_system_advance(system, now) : BAL_OK;
+}
+
 /* Servers switch off and finish their set-up between two times, at rates without memory. */
-static inline void system_power(struct system *system, double from, double to) {
+static inline enum bal_code system_power(struct system *system, double from, double to) {
     for (;;) {
         const double standby = system->standby_rate * system->standby->count;
         const double total = standby + system->setup_rate * system->setup->count;
         if (!(total > 0))
-            return;
+            return BAL_OK;
         from += bal_rng_exp(&system->power_rng) / total;
         if (from >= to)
-            return;
-        if (__builtin_expect(from >= system->next_stop, 0))
-            bal_system_sample(system, from);
+            return BAL_OK;
+        const enum bal_code code = system_reach(system, from);
+        if (code)
+            return code;
         if (bal_rng_uniform(&system->power_rng) * total < standby)
             system_switch_off(system, from, bal_set_uniform(system->standby, &system->power_rng));
         else
@@ -405,15 +412,19 @@ static inline void system_power(struct system *system, double from, double to) {
 
 /* Idle servers report at their rate between two times: having no memory, the process may be drawn anew from
  * any moment. */
-static inline void system_report(struct system *system, double from, double to) {
+static inline enum bal_code system_report(struct system *system, double from, double to) {
     while (system->idle->count > 0) {
         from += bal_rng_exp(&system->report_rng) / (system->report_rate * system->idle->count);
         if (from >= to)
-            return;
+            return BAL_OK;
+        const enum bal_code code = system_reach(system, from);
+        if (code)
+            return code;
         system->tally.totals.reports++;
         system->policy->report(system->state, BAL_REPORT_STILL_IDLE,
                                bal_set_uniform(system->idle, &system->report_rng));
     }
+    return BAL_OK;
 }
 
 #endif

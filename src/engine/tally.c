@@ -1,6 +1,7 @@
 #include "engine/tally.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ static enum bal_code start(struct tally *tally, const struct bal_run *run) {
 
 enum bal_code bal_tally_init(struct tally *tally, const struct bal_run *run, double unit, bool classes) {
     memset(tally, 0, sizeof *tally);
+    tally->run = run;
     tally->time = run->time;
     tally->slices = SLICES;
     tally->drains = run->trace;
@@ -38,6 +40,7 @@ enum bal_code bal_tally_init(struct tally *tally, const struct bal_run *run, dou
 
 enum bal_code bal_tally_init_slotted(struct tally *tally, const struct bal_run *run) {
     memset(tally, 0, sizeof *tally);
+    tally->run = run;
     tally->time = ceil(run->time);
     tally->slotted = true;
     tally->slices = tally->time < SLICES ? (unsigned)tally->time : SLICES;
@@ -242,24 +245,29 @@ static void percentiles(const struct tally *tally, const struct bal_histogram *h
     }
 }
 
+/* NaN where there is nothing to divide by: nothing was measured. */
+static double per(double amount, double count) {
+    return count > 0 ? amount / count : NAN;
+}
+
 /* The eleven metrics of BAL_TIME_METRICS, in its order. */
 static void times_of(const struct tally *tally, struct channel *channel, double *metric) {
     channel->waiting_histogram.count[0] += channel->immediate;
     const double started = (double)bal_histogram_total(&channel->waiting_histogram);
-    metric[0] = channel->response / (double)channel->completed;
+    metric[0] = per(channel->response, (double)channel->completed);
     percentiles(tally, &channel->response_histogram, metric + 1);
-    metric[5] = channel->waiting / started;
+    metric[5] = per(channel->waiting, started);
     percentiles(tally, &channel->waiting_histogram, metric + 6);
-    metric[10] = 1 - (double)channel->immediate / started;
+    metric[10] = 1 - per((double)channel->immediate, started);
 }
 
 static void class_metrics(struct tally *tally, double *metric) {
     struct channel *high = channel_of(tally, HIGH), *low = channel_of(tally, LOW);
     times_of(tally, high, &metric[BAL_HIGH_RESPONSE_MEAN]);
     times_of(tally, low, &metric[BAL_LOW_RESPONSE_MEAN]);
-    metric[BAL_HIGH_PROBES_PER_JOB] = (double)high->probes / (double)high->routed;
-    metric[BAL_LOW_PROBES_PER_JOB] = (double)low->probes / (double)low->routed;
-    metric[BAL_MOVES_PER_HIGH_JOB] = (double)tally->totals.moves / (double)high->routed;
+    metric[BAL_HIGH_PROBES_PER_JOB] = per((double)high->probes, (double)high->routed);
+    metric[BAL_LOW_PROBES_PER_JOB] = per((double)low->probes, (double)low->routed);
+    metric[BAL_MOVES_PER_HIGH_JOB] = per((double)tally->totals.moves, (double)high->routed);
 }
 
 /* From integrals to averages. Cutting the warm-up may leave a rounding error below 0. */
@@ -286,20 +294,33 @@ static double offered(const struct totals *totals) {
 static void message_metrics(const struct totals *totals, double time, double *metric) {
     const double jobs = offered(totals);
     const double probes = (double)totals->probes, reports = (double)totals->reports;
-    metric[BAL_PROBES_PER_JOB] = probes / jobs;
-    metric[BAL_REPORTS_PER_JOB] = reports / jobs;
-    metric[BAL_MESSAGES_PER_JOB] = (2 * probes + reports) / jobs;
+    metric[BAL_PROBES_PER_JOB] = per(probes, jobs);
+    metric[BAL_REPORTS_PER_JOB] = per(reports, jobs);
+    metric[BAL_MESSAGES_PER_JOB] = per(2 * probes + reports, jobs);
     metric[BAL_MESSAGES_PER_TIME] = (probes + reports) / time;
 }
 
 static void stealing_metrics(const struct totals *totals, uint32_t servers, double time, double *metric) {
     metric[BAL_STEALING_REQUESTS] = (double)totals->requests / time / servers;
     metric[BAL_STEALING_STEALS] = (double)totals->steals / time / servers;
-    metric[BAL_STEALING_MOVED] = (double)totals->stolen / offered(totals);
+    metric[BAL_STEALING_MOVED] = per((double)totals->stolen, offered(totals));
 }
 
-static double watts_of(const struct bal_watts *watts, double busy, double standby, double setup, double off) {
-    return busy * watts->busy + standby * watts->idle + setup * watts->setup + off * watts->off;
+/* What all servers have done: their number in each state, or the part of their time in it. */
+struct doing {
+    double busy, standby, setup, off;
+};
+
+/* Where servers cannot be off, those that are not busy stand by. */
+static struct doing doing_of(const struct tally *tally, double all, double busy, const double *power) {
+    if (!tally->powered)
+        return (struct doing){.busy = busy, .standby = all - busy};
+    return (struct doing){busy, power[POWER_STANDBY], power[POWER_SETUP], power[POWER_OFF]};
+}
+
+static double watts_of(const struct bal_watts *watts, const struct doing *doing) {
+    return doing->busy * watts->busy + doing->standby * watts->idle + doing->setup * watts->setup +
+           doing->off * watts->off;
 }
 
 static double area_until(const struct level *level, double width) {
@@ -307,36 +328,73 @@ static double area_until(const struct level *level, double width) {
 }
 
 double bal_tally_energy(const struct tally *tally, uint32_t servers, double until) {
-    const double width = until - tally->slice_start, all = servers * until;
+    const double width = until - tally->slice_start;
     const double busy = tally->totals.tail[1] + area_until(&tally->level[1], width);
+    double power[POWER_STATES];
+    for (unsigned i = 0; i < POWER_STATES; i++)
+        power[i] = tally->totals.power[i] + area_until(&tally->power[i], width);
+    const struct doing doing = doing_of(tally, servers * until, busy, power);
+    return watts_of(&tally->watts, &doing);
+}
+
+/* What follows would be our own mistake: tell which trial shows it. */
+static _Noreturn void broken(const struct tally *tally, const char *what, double value) {
+    fprintf(stderr, "ballast: internal error: %s %.17g (seed %llu, replication %llu, run of time %.17g)\n",
+            what, value, (unsigned long long)tally->run->seed, (unsigned long long)tally->run->replication,
+            tally->end);
+    abort();
+}
+
+/* What rounding may do to a part of the whole run, and more to a part of what a warm-up leaves of it. */
+static double rounding(const struct tally *tally, double time) {
+    return 1e-9 * tally->end / time;
+}
+
+/* The part of its time that servers are in a state; rounding alone may carry it past 0 or 1. */
+static double part_of(const struct tally *tally, const char *what, double area, double time,
+                      uint32_t servers) {
+    const double part = area / time / servers, slack = rounding(tally, time);
+    if (!(part >= -slack && part <= 1 + slack))
+        broken(tally, what, part);
+    return part < 0 ? 0 : part > 1 ? 1 : part;
+}
+
+/* Every server is in exactly one state at all times, so that the parts of all states are 1. */
+static struct doing parts_of(const struct tally *tally, uint32_t servers, double time) {
     const double *power = tally->totals.power;
-    const double standby =
-        tally->powered ? power[POWER_STANDBY] + area_until(&tally->power[POWER_STANDBY], width) : all - busy;
-    const double setup = power[POWER_SETUP] + area_until(&tally->power[POWER_SETUP], width);
-    return watts_of(&tally->watts, busy, standby, setup, all - busy - standby - setup);
+    const double part[POWER_STATES] = {
+        part_of(tally, "the part of time that servers stand by is", power[POWER_STANDBY], time, servers),
+        part_of(tally, "the part of time that servers are in set-up is", power[POWER_SETUP], time, servers),
+        part_of(tally, "the part of time that servers are off is", power[POWER_OFF], time, servers)};
+    const double busy =
+        part_of(tally, "the part of time that servers are busy is", tally->totals.tail[1], time, servers);
+    const struct doing parts = doing_of(tally, 1, busy, part);
+    const double sum = parts.busy + parts.standby + parts.setup + parts.off;
+    if (!(fabs(sum - 1) <= rounding(tally, time)))
+        broken(tally, "the parts of time in all states of servers sum to", sum);
+    return parts;
 }
 
 /* Mean watts of a server, joules of a job, and what is spent above the least that the work needs: a busy
  * server for every job in service, or for as many as a server can work on. */
 static void power_metrics(const struct tally *tally, uint32_t servers, double time, double *metric) {
-    const struct totals *totals = &tally->totals;
     const struct bal_watts *watts = &tally->watts;
-    const double busy = totals->tail[1] / time / servers;
-    const double standby = tally->powered ? totals->power[POWER_STANDBY] / time / servers : 1 - busy;
-    const double setup = totals->power[POWER_SETUP] / time / servers;
-    const double off = 1 - busy - standby - setup;
-    const double mean = watts_of(watts, busy, standby, setup, off);
-    const double needed = tally->slots > 1 ? totals->working / tally->slots / time / servers : busy;
-    const double least = needed * watts->busy + (1 - needed) * watts->off;
+    const struct doing parts = parts_of(tally, servers, time);
+    const double mean = watts_of(watts, &parts);
+    const double needed =
+        tally->slots > 1 ? tally->totals.working / tally->slots / time / servers : parts.busy;
     metric[BAL_POWER_MEAN] = mean;
-    metric[BAL_POWER_WASTE] = mean / least - 1;
-    metric[BAL_ENERGY_PER_JOB] = mean * servers * time / (double)tally->all.completed;
-    metric[BAL_POWER_BUSY] = busy;
-    metric[BAL_POWER_STANDBY] = standby;
-    metric[BAL_POWER_SETUP] = setup;
-    metric[BAL_POWER_OFF] = off > 0 ? off : 0;
-    metric[BAL_LOST] = (double)totals->lost / offered(totals);
-    metric[BAL_REFUSED] = (double)totals->refused / offered(totals);
+    metric[BAL_POWER_WASTE] = per(mean, needed * watts->busy + (1 - needed) * watts->off) - 1;
+    metric[BAL_ENERGY_PER_JOB] = per(mean * servers * time, (double)tally->all.completed);
+    metric[BAL_POWER_BUSY] = parts.busy;
+    metric[BAL_POWER_STANDBY] = parts.standby;
+    metric[BAL_POWER_SETUP] = parts.setup;
+    metric[BAL_POWER_OFF] = parts.off;
+}
+
+static void loss_metrics(const struct totals *totals, double *metric) {
+    metric[BAL_LOST] = per((double)totals->lost, offered(totals));
+    metric[BAL_REFUSED] = per((double)totals->refused, offered(totals));
 }
 
 static void load_metrics(const struct tally *tally, double *metric) {
@@ -363,7 +421,9 @@ void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *t
         class_metrics(tally, trial->metric);
     queue_metrics(tally, servers, time, trial);
     message_metrics(&tally->totals, time, trial->metric);
-    power_metrics(tally, servers, time, trial->metric);
+    loss_metrics(&tally->totals, trial->metric);
+    if (!tally->slotted) /* slots know no watts, and a server may do in a slot all that came in it */
+        power_metrics(tally, servers, time, trial->metric);
     if (tally->stealing)
         stealing_metrics(&tally->totals, servers, time, trial->metric);
     if (bal_histogram_total(&tally->load) > 0)

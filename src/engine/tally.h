@@ -28,7 +28,7 @@ struct level {
 };
 
 /* Where a server is that has no jobs. */
-enum { POWER_STANDBY, POWER_SETUP, POWER_STATES };
+enum { POWER_STANDBY, POWER_SETUP, POWER_OFF, POWER_STATES };
 
 /* Times of the jobs of one kind. */
 struct channel {
@@ -81,6 +81,7 @@ struct snapshot {
 };
 
 struct tally {
+    const struct bal_run *run;
     double time;     /* length of the run */
     bool slotted;    /* times are whole numbers of slots */
     unsigned slices; /* how many there are, that of the drain not counted */
@@ -127,7 +128,8 @@ bool bal_tally_end(struct tally *tally, double now, uint64_t probes);
  * which nothing has happened yet. */
 double bal_tally_energy(const struct tally *tally, uint32_t servers, double until);
 
-/* Works out the metrics of a complete run. */
+/* Works out the metrics of a complete run. Stops with a message that names it if servers were not in exactly
+ * one state at all times: that would be our own mistake. */
 void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *trial);
 
 static inline bool tally_done(const struct tally *tally) {
@@ -174,6 +176,11 @@ static inline void tally_power_up(struct tally *tally, double now, unsigned stat
 static inline void tally_power_down(struct tally *tally, double now, unsigned state) {
     tally->power[state].count--;
     tally->power[state].area += now - tally->slice_start;
+}
+
+static inline void tally_power_change(struct tally *tally, double now, unsigned from, unsigned to) {
+    tally_power_down(tally, now, from);
+    tally_power_up(tally, now, to);
 }
 
 /* A server begins or ends to work on a job; only where it can work on several. */

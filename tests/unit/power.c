@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "ballast/random.h"
 #include "ballast/simulate.h"
 
 #include <math.h>
@@ -178,6 +179,161 @@ static void energy_is_metered(void **unused) {
     }
 }
 
+static void simulate(const struct bal_model *model, const char *name, const struct bal_run *run,
+                     struct bal_trial *trial) {
+    struct bal_policy_spec policy;
+    assert_int_equal(bal_policy_parse(name, &policy, NULL), BAL_OK);
+    struct bal_error err = {0};
+    if (bal_simulate(model, &policy, run, trial, &err))
+        fail_msg("%s: %s", name, err.text);
+}
+
+/* Servers that nobody asks for do what their timers say: the part of the time in each state is known to the
+ * last digit, also where a timer runs out after the end or a cut lies between two timers. */
+static void timers_count_where_they_run_out(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *start, *standby;
+        double time, warmup, standing, setup, off;
+    } cases[] = {
+        {"idle", "det(1)", 10, 0, 0.1, 0, 0.9},
+        {"idle", "det(20)", 10, 0, 1, 0, 0},
+        {"idle", "det(1)", 10, 0.5, 0, 0, 1},
+        {"setup=1", "det(1)", 10, 0, 0.1, 0.3, 0.6},
+        {"setup=1", "det(1)", 1, 0, 0, 1, 0},
+        {"setup=1", "det(1)", 0.001, 0.999, 0, 1, 0},
+        {"setup=1", "det(20)", 10, 0.2, 0.875, 0.125, 0},
+        {"setup=0.5,off=0.5", "det(1)", 8, 0.25, 0.0833333333333333, 0.0833333333333333, 0.833333333333333},
+        {"off=1", "det(1)", 1e-6, 0, 0, 0, 1},
+        {"setup=1", "det(1)", 4, 0.875, 1, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bal_model model = small_model();
+        model.load = 1e-9;
+        assert_int_equal(bal_law_parse(cases[i].standby, &model.standby, NULL), BAL_OK);
+        assert_int_equal(bal_law_parse("det(3)", &model.setup, NULL), BAL_OK);
+        assert_int_equal(bal_start_parse(cases[i].start, &model.start, NULL), BAL_OK);
+        const struct bal_run run = {.seed = 1, .time = cases[i].time, .warmup = cases[i].warmup};
+        struct bal_trial trial = {0};
+        simulate(&model, "tabs", &run, &trial);
+        const double *m = trial.metric;
+        if (fabs(m[BAL_POWER_STANDBY] - cases[i].standing) > 1e-12 ||
+            fabs(m[BAL_POWER_SETUP] - cases[i].setup) > 1e-12 ||
+            fabs(m[BAL_POWER_OFF] - cases[i].off) > 1e-12)
+            fail_msg("case %zu: %.17g standing by, %.17g in set-up, %.17g off", i, m[BAL_POWER_STANDBY],
+                     m[BAL_POWER_SETUP], m[BAL_POWER_OFF]);
+    }
+}
+
+/* One of many settings: small and short, so that a run has few events or none. */
+static void draw_setting(struct bal_rng *rng, struct bal_model *model, struct bal_run *run, char *policy,
+                         size_t size) {
+    static const char *const laws[] = {"exp", "det", "hyper(4)", "erlang(3)"};
+    *model = (struct bal_model){.load = 0.02 + 1.2 * bal_rng_uniform(rng)};
+    char text[80];
+    snprintf(text, sizeof text, "%u", 2 + bal_rng_below(rng, 5));
+    assert_int_equal(bal_servers_parse(text, &model->servers, NULL), BAL_OK);
+    assert_int_equal(bal_law_parse(laws[bal_rng_below(rng, 2) * bal_rng_below(rng, 4)], &model->size, NULL),
+                     BAL_OK);
+    if (bal_rng_below(rng, 2)) {
+        assert_int_equal(bal_law_parse(laws[bal_rng_below(rng, 4)], &model->standby, NULL), BAL_OK);
+        bal_law_scale(&model->standby, pow(10, 3 * bal_rng_uniform(rng) - 2));
+    }
+    if (bal_rng_below(rng, 2)) {
+        assert_int_equal(bal_law_parse(laws[bal_rng_below(rng, 4)], &model->setup, NULL), BAL_OK);
+        bal_law_scale(&model->setup, pow(10, 3 * bal_rng_uniform(rng) - 2));
+    }
+    const double busy = bal_rng_below(rng, 2) * bal_rng_uniform(rng), left = 1 - busy,
+                 setup = bal_rng_below(rng, 2) * left * bal_rng_uniform(rng);
+    model->start = (struct bal_start){busy, setup, bal_rng_below(rng, 2) * (left - setup)};
+    model->watts = (struct bal_watts){1 + bal_rng_below(rng, 200), bal_rng_below(rng, 200),
+                                      bal_rng_below(rng, 200), bal_rng_below(rng, 20)};
+    static const double warmups[] = {0, 0.2, 0.5, 0.999, BAL_WARMUP_MSER};
+    *run = (struct bal_run){.seed = bal_rng_below(rng, 1000),
+                            .time = pow(10, 6 * bal_rng_uniform(rng) - 4),
+                            .warmup = warmups[bal_rng_below(rng, 5)],
+                            .engine = bal_rng_below(rng, 2) ? BAL_ENGINE_EVENT : BAL_ENGINE_AUTO};
+    static const char *const rules[] = {"central", "jiq", "rcpb:c=1,mu=2", "delayed-off", "tabs", "tabs"};
+    const uint32_t rule = bal_rng_below(rng, 6);
+    snprintf(policy, size, "%s", rules[rule]);
+    if (rule >= 3)
+        snprintf(policy, size, "%s:mu=%.3g,nu=%.3g", rules[rule], pow(10, 4 * bal_rng_uniform(rng) - 2),
+                 pow(10, 4 * bal_rng_uniform(rng) - 2));
+    if (rule == 0 || rule == 3)
+        run->engine = BAL_ENGINE_AUTO;
+    else if (bal_rng_below(rng, 4) == 0)
+        model->buffer = 1 + bal_rng_below(rng, 3);
+}
+
+/* Every server is busy, stands by, is in set-up or off at every moment, and so spends no less and no more
+ * watts than those states do, however short the run, whatever it starts from and wherever it is cut. */
+static void power_is_conserved(void **unused) {
+    (void)unused;
+    struct bal_rng rng;
+    bal_rng_init(&rng, 13, 0, 0);
+    for (int i = 0; i < 3000; i++) {
+        struct bal_model model;
+        struct bal_run run;
+        char policy[80];
+        draw_setting(&rng, &model, &run, policy, sizeof policy);
+        double jobs[7], response[7], p99[7], watts[7];
+        struct bal_history history = {7, jobs, response, p99, watts};
+        run.history = run.engine == BAL_ENGINE_EVENT ? &history : NULL;
+        struct bal_trial trial = {0};
+        simulate(&model, policy, &run, &trial);
+        const double *m = trial.metric;
+        const double part[] = {m[BAL_POWER_BUSY], m[BAL_POWER_STANDBY], m[BAL_POWER_SETUP], m[BAL_POWER_OFF]};
+        const double watt[] = {model.watts.busy, model.watts.idle, model.watts.setup, model.watts.off};
+        double sum = 0, mean = 0, least = INFINITY, most = 0;
+        for (int k = 0; k < 4; k++) {
+            if (!(part[k] >= 0 && part[k] <= 1))
+                fail_msg("setting %d, %s: state %d has the part %.17g", i, policy, k, part[k]);
+            sum += part[k];
+            mean += part[k] * watt[k];
+            least = fmin(least, watt[k]);
+            most = fmax(most, watt[k]);
+        }
+        if (!(fabs(sum - 1) < 1e-6))
+            fail_msg("setting %d, %s: the parts sum to %.17g", i, policy, sum);
+        assert_true(fabs(m[BAL_POWER_MEAN] - mean) <= 1e-9 * most);
+        assert_true(m[BAL_POWER_MEAN] > least - 1e-3 && m[BAL_POWER_MEAN] < most + 1e-3);
+        if (!run.history)
+            continue;
+        double spent = 0;
+        const double servers = bal_servers_count(&model.servers);
+        for (int k = 0; k < 7; k++) {
+            if (!(watts[k] > servers * least - 1e-6 && watts[k] < servers * most + 1e-6))
+                fail_msg("setting %d, %s: %.17g W in span %d", i, policy, watts[k], k);
+            spent += watts[k] / 7;
+        }
+        if (run.warmup == 0 && !(fabs(spent - servers * mean) < 1e-6))
+            fail_msg("setting %d, %s: %.17g W in all spans, %.17g in the run", i, policy, spent,
+                     servers * mean);
+    }
+}
+
+/* Idle servers report at their rate until the run ends, and not until the next event after it. The reports of
+ * 2000 runs are Poisson; five deviations: false alarm 6e-7. */
+static void reports_end_with_the_run(void **unused) {
+    (void)unused;
+    static const enum bal_engine engines[] = {BAL_ENGINE_MARKOV, BAL_ENGINE_EVENT};
+    for (int e = 0; e < 2; e++) {
+        struct bal_model model = small_model();
+        model.load = 1e-9;
+        double reports = 0;
+        for (unsigned r = 0; r < 2000; r++) {
+            const struct bal_run run = {
+                .seed = 1, .replication = r, .time = 0.1, .warmup = 0, .engine = engines[e]};
+            struct bal_trial trial = {0};
+            simulate(&model, "rcpb:c=1,mu=2", &run, &trial);
+            reports += trial.metric[BAL_MESSAGES_PER_TIME] * 0.1;
+        }
+        const double expected = 2000 * 0.1 * 4 * 2;
+        if (!(fabs(reports - expected) < 5 * sqrt(expected)))
+            fail_msg("%s: %g reports where %g are due", bal_engine_text(engines[e]), reports, expected);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(starts_are_read_and_printed),
@@ -185,6 +341,9 @@ int main(void) {
         cmocka_unit_test(common_queues_are_for_simulation_alone),
         cmocka_unit_test(impossible_power_is_refused),
         cmocka_unit_test(energy_is_metered),
+        cmocka_unit_test(timers_count_where_they_run_out),
+        cmocka_unit_test(power_is_conserved),
+        cmocka_unit_test(reports_end_with_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
