@@ -37,8 +37,9 @@ static enum bal_code set_policy(void *into, const char *value, struct bal_error 
     request->wish.priority.policy = (enum bal_priority_policy)which;
     request->given = strchr(value, ':') != NULL;
     if (request->given) {
-        request->wish.priority.d1 = (unsigned)spec.value[0];
-        request->wish.priority.d2 = (unsigned)spec.value[which == BAL_PRIORITY_SEP ? 0 : 1];
+        const bool one = which == BAL_PRIORITY_SEP;
+        request->wish.priority.d1 = (unsigned)bal_policy_value(&spec, one ? "d" : "d1");
+        request->wish.priority.d2 = (unsigned)bal_policy_value(&spec, one ? "d" : "d2");
     }
     return BAL_OK;
 }

@@ -219,6 +219,11 @@ enum bal_code bal_policy_parse(const char *text, struct bal_policy_spec *spec, s
  * large enough buffer would have needed. */
 size_t bal_policy_print(const struct bal_policy_spec *spec, char *text, size_t size);
 
+/* A parameter by its name: where its value stands, NULL when the policy has none of that name; or the value,
+ * then NaN. */
+double *bal_policy_param(struct bal_policy_spec *spec, const char *name);
+double bal_policy_value(const struct bal_policy_spec *spec, const char *name);
+
 /* ---- using one ---- */
 
 enum bal_code bal_policy_check(const struct bal_policy_spec *spec, const struct bal_setting *setting,

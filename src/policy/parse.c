@@ -158,3 +158,16 @@ size_t bal_policy_print(const struct bal_policy_spec *spec, char *text, size_t s
     }
     return w.length;
 }
+
+double *bal_policy_param(struct bal_policy_spec *spec, const char *name) {
+    for (unsigned i = 0; i < spec->policy->param_count; i++)
+        if (strcmp(spec->policy->params[i].name, name) == 0)
+            return &spec->value[i];
+    return NULL;
+}
+
+double bal_policy_value(const struct bal_policy_spec *spec, const char *name) {
+    struct bal_policy_spec copy = *spec;
+    const double *value = bal_policy_param(&copy, name);
+    return value ? *value : NAN;
+}

@@ -33,33 +33,26 @@ struct search {
 
 /* ---- policies and their parameters ---- */
 
-static double *parameter(struct bal_policy_spec *spec, const char *name) {
-    for (unsigned i = 0; i < spec->policy->param_count; i++)
-        if (strcmp(spec->policy->params[i].name, name) == 0)
-            return &spec->value[i];
-    return NULL;
-}
-
 static struct bal_policy_spec pod_of(double d) {
     struct bal_policy_spec spec;
     bal_policy_parse("pod", &spec, NULL);
-    *parameter(&spec, "d") = d;
+    *bal_policy_param(&spec, "d") = d;
     return spec;
 }
 
 static struct bal_policy_spec pod_memory_of(double d, double b) {
     struct bal_policy_spec spec;
     bal_policy_parse("pod-memory", &spec, NULL);
-    *parameter(&spec, "d") = d;
-    *parameter(&spec, "b") = b;
+    *bal_policy_param(&spec, "d") = d;
+    *bal_policy_param(&spec, "b") = b;
     return spec;
 }
 
 static struct bal_policy_spec rcpb_of(double c, double mup) {
     struct bal_policy_spec spec;
     bal_policy_parse("rcpb", &spec, NULL);
-    *parameter(&spec, "c") = c;
-    *parameter(&spec, "mup") = mup;
+    *bal_policy_param(&spec, "c") = c;
+    *bal_policy_param(&spec, "mup") = mup;
     return spec;
 }
 
@@ -254,14 +247,14 @@ static bool make_dearer(const struct search *search, struct bal_offer *offer) {
     struct bal_policy_spec spec = offer->policy;
     const double factor = search->wish->waiting / upper_end(offer->result.metric[BAL_WAITING_MEAN]);
     if (is_named(&spec, "pod") || is_named(&spec, "pod-memory")) {
-        double *d = parameter(&spec, "d");
-        const double b = is_named(&spec, "pod") ? 0 : *parameter(&spec, "b");
+        double *d = bal_policy_param(&spec, "d");
+        const double b = is_named(&spec, "pod") ? 0 : *bal_policy_param(&spec, "b");
         if (++*d + b > most_probes(search))
             return false;
     } else if (is_named(&spec, "rcpb")) {
-        double *mup = parameter(&spec, "mup");
+        double *mup = bal_policy_param(&spec, "mup");
         const double wanted =
-            fewest_reports(search, *parameter(&spec, "c"), 0.995 * pow(factor, 1.5) * offer->theory);
+            fewest_reports(search, *bal_policy_param(&spec, "c"), 0.995 * pow(factor, 1.5) * offer->theory);
         const double cautious = fmin(fmax(wanted, rounded_up(1.002 * *mup)), rounded_up(4 * *mup));
         const double dearer = fmin(cautious, search->wish->messages);
         if (!(dearer > *mup) || dearer > MUP_HIGH)

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 void bal_frontier_mark(const double *x, const double *y, size_t n, bool *on) {
     for (size_t i = 0; i < n; i++) {
@@ -50,12 +49,8 @@ static enum bal_code switching(const struct bal_tuning *tuning, const char *name
     const enum bal_code code = bal_policy_parse(name, spec, err);
     if (code)
         return code;
-    for (unsigned i = 0; i < spec->policy->param_count; i++) {
-        if (strcmp(spec->policy->params[i].name, "mu") == 0)
-            spec->value[i] = unit / standby;
-        if (strcmp(spec->policy->params[i].name, "nu") == 0)
-            spec->value[i] = unit / tuning->model.setup.mean;
-    }
+    *bal_policy_param(spec, "mu") = unit / standby;
+    *bal_policy_param(spec, "nu") = unit / tuning->model.setup.mean;
     return BAL_OK;
 }
 

@@ -1,8 +1,7 @@
+/* What is known about a policy on a model: which row of the table of theory answers, and to what. */
 #include "ballast/known.h"
 
-#include "ballast/fluid.h"
-#include "ballast/theory.h"
-#include "theory/uniform.h"
+#include "theory/about.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,19 +20,22 @@ const struct bal_known bal_known_nothing = {
     .low = BAL_KNOWN_NO_CLASS,
 };
 
-/* Equal servers, whatever they do with their jobs. */
-static bool equal_servers_of(const struct bal_model *model, struct bal_uniform *uniform) {
-    const struct bal_servers *servers = &model->servers;
-    if (model->clock != BAL_CLOCK_CONTINUOUS || model->tasks > 1 || model->buffer > 0 ||
-        model->curve.kind != BAL_CURVE_CONSTANT)
-        return false;
+bool bal_servers_are_equal(const struct bal_servers *servers) {
     for (unsigned g = 1; g < servers->groups; g++)
         if (servers->group[g].speed != servers->group[0].speed)
             return false;
+    return true;
+}
+
+/* Equal servers, whatever they do with their jobs. */
+static bool equal_servers_of(const struct bal_model *model, struct bal_uniform *uniform) {
+    if (model->clock != BAL_CLOCK_CONTINUOUS || model->tasks > 1 || model->buffer > 0 ||
+        model->curve.kind != BAL_CURVE_CONSTANT || !bal_servers_are_equal(&model->servers))
+        return false;
     *uniform = (struct bal_uniform){
         .lambda = model->load,
-        .servers = bal_servers_count(servers),
-        .unit = model->size.mean / servers->group[0].speed,
+        .servers = bal_servers_count(&model->servers),
+        .unit = model->size.mean / model->servers.group[0].speed,
         .exponential = bal_law_is_exponential(&model->size),
     };
     return true;
@@ -43,8 +45,8 @@ bool bal_uniform_of(const struct bal_model *model, struct bal_uniform *uniform) 
     return model->slots <= 1 && model->steal.kind == BAL_STEAL_NONE && equal_servers_of(model, uniform);
 }
 
-static struct bal_known from_wait(struct bal_wait wait, double unit, enum bal_known_kind kind,
-                                  const char *source) {
+struct bal_known bal_known_from_wait(struct bal_wait wait, double unit, enum bal_known_kind kind,
+                                     const char *source) {
     struct bal_known known = bal_known_nothing;
     known.kind = kind;
     known.source = source;
@@ -57,47 +59,9 @@ static struct bal_known from_wait(struct bal_wait wait, double unit, enum bal_kn
     return known;
 }
 
-/* Every server is an M/G/1 queue. */
-static struct bal_known known_random(const struct bal_model *model, const struct bal_uniform *u) {
-    if (u->exponential) {
-        struct bal_known known = from_wait(bal_wait_mm1(u->lambda), u->unit, BAL_KNOWN_EXACT, "M/M/1");
-        if (u->lambda < 1)
-            for (known.levels = 0; known.levels < BAL_KNOWN_LEVELS; known.levels++)
-                known.tail[known.levels] = pow(u->lambda, known.levels);
-        return known;
-    }
-    struct bal_known known = bal_known_nothing;
-    known.kind = BAL_KNOWN_EXACT;
-    known.source = "M/G/1";
-    const double speed = model->size.mean / u->unit;
-    known.waiting_mean =
-        bal_mg1_waiting(u->lambda / u->unit, u->unit, bal_law_moment(&model->size, 2) / (speed * speed));
-    known.waiting_limit = known.waiting_mean;
-    known.response_mean = known.waiting_mean + u->unit;
-    known.waiting_probability = fmin(u->lambda, 1);
-    return known;
-}
-
-static struct bal_known known_pod(const struct bal_policy_spec *policy, const struct bal_uniform *u) {
-    const struct bal_pod pod = bal_pod_plain(u->lambda, (unsigned)policy->value[0]);
-    struct bal_known known = bal_known_nothing;
-    known.kind = BAL_KNOWN_LIMIT;
-    known.source = "mean field";
-    known.response_mean = bal_pod_response(&pod, pod.d1) * u->unit;
-    known.waiting_mean = bal_pod_waiting(&pod, pod.d1) * u->unit;
-    known.waiting_limit = known.waiting_mean;
-    known.waiting_probability = pow(fmin(u->lambda, 1), pod.d1);
-    if (u->lambda < 1)
-        for (int i = 0; i < 4; i++)
-            known.response_quantile[i] =
-                bal_pod_response_quantile(&pod, pod.d1, bal_known_quantiles[i]) * u->unit;
-    const size_t levels = bal_pod_tail(&pod, known.tail, BAL_KNOWN_LEVELS);
-    known.levels = (unsigned)(levels < BAL_KNOWN_LEVELS ? levels : BAL_KNOWN_LEVELS);
-    return known;
-}
-
-/* In the limit of many servers nobody waits. */
-static struct bal_known known_no_wait(const struct bal_uniform *u) {
+struct bal_known bal_known_no_wait(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                   const struct bal_uniform *u) {
+    (void)model, (void)policy;
     struct bal_known known = bal_known_nothing;
     known.kind = BAL_KNOWN_LIMIT;
     known.source = "N to infinity";
@@ -108,80 +72,71 @@ static struct bal_known known_no_wait(const struct bal_uniform *u) {
     return known;
 }
 
-static struct bal_known known_round_robin(const struct bal_uniform *u) {
-    const struct bal_wait limit = bal_wait_dm1(u->lambda);
-    struct bal_known known =
-        from_wait(bal_wait_round_robin(u->lambda, u->servers), u->unit, BAL_KNOWN_EXACT, "E_N/M/1");
-    known.waiting_limit = bal_wait_mean(&limit) * u->unit;
-    return known;
+static struct bal_known known_fifo(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                   const struct bal_uniform *u) {
+    const struct bal_about *about = bal_about(policy);
+    return about->fifo && (u->exponential || about->any_sizes) ? about->fifo(model, policy, u)
+                                                               : bal_known_nothing;
 }
 
-static struct bal_known known_least_work(const struct bal_uniform *u) {
-    struct bal_known known =
-        from_wait(bal_wait_mmn(u->lambda, u->servers), u->unit, BAL_KNOWN_EXACT, "M/M/N");
-    known.waiting_limit = u->lambda < 1 ? 0 : INFINITY;
-    return known;
+/* Jobs of different classes fare alike. */
+static void copy_to_classes(struct bal_known *known) {
+    struct bal_known_class class = BAL_KNOWN_NO_CLASS;
+    class.response_mean = known->response_mean;
+    class.waiting_mean = known->waiting_mean;
+    class.waiting_probability = known->waiting_probability;
+    memcpy(class.response_quantile, known->response_quantile, sizeof class.response_quantile);
+    known->high = known->low = class;
 }
 
-/* Gamarnik, Tsitsiklis and Zubeldia (2016), Theorem 1 and equations (4) and (5), with c and mu held fixed. */
-static struct bal_known known_rcpb(const struct bal_policy_spec *policy, const struct bal_uniform *u) {
-    const struct bal_setting setting = {u->servers, u->lambda};
-    const struct bal_rcpb rcpb = {BAL_RCPB_CONSTRAINED, u->lambda, bal_policy_report_rate(policy, &setting),
-                                  (uint64_t)policy->value[0]};
-    struct bal_known known = from_wait(bal_rcpb_wait(&rcpb), u->unit, BAL_KNOWN_LIMIT, "fluid limit");
-    known.waiting_bound = bal_rcpb_bound(&rcpb) * u->unit;
-    if (u->lambda < 1)
-        for (known.levels = 0; known.levels < BAL_KNOWN_LEVELS; known.levels++)
-            known.tail[known.levels] = bal_rcpb_tail(&rcpb, known.levels);
-    return known;
+/* Servers that prefer a class. With exponential sizes, and routing that is blind to classes and sizes, the
+ * numbers of jobs at the servers are those of first come, first served, and so (Little) is the mean response
+ * time of all jobs; nothing else is. */
+static void forget_order(struct bal_known *known) {
+    known->waiting_mean = known->waiting_limit = known->waiting_probability = NAN;
+    for (int i = 0; i < 4; i++)
+        known->response_quantile[i] = NAN;
 }
 
-struct bal_known bal_known_fifo(const struct bal_model *model, const struct bal_policy_spec *policy,
-                                const struct bal_uniform *u) {
-    const char *name = policy->policy->name;
-    if (strcmp(name, "random") == 0)
-        return known_random(model, u);
-    if (!u->exponential)
+struct bal_known bal_known_classes_of_fifo(const struct bal_model *model,
+                                           const struct bal_policy_spec *policy, const struct bal_uniform *u,
+                                           enum bal_discipline discipline) {
+    struct bal_known known = known_fifo(model, policy, u);
+    /* Where nobody waits, preferring a class changes nothing. */
+    if (discipline == BAL_DISCIPLINE_FIFO || known.waiting_mean == 0) {
+        copy_to_classes(&known);
+        return known;
+    }
+    if (policy->policy->flags & BAL_NEEDS_WORK)
         return bal_known_nothing;
-    if (strcmp(name, "pod") == 0 || strcmp(name, "pod-sep") == 0)
-        return known_pod(policy, u);
-    if (strcmp(name, "least-work") == 0 || strcmp(name, "central") == 0)
-        return known_least_work(u);
-    if (strcmp(name, "round-robin") == 0)
-        return known_round_robin(u);
-    if (strcmp(name, "rcpb") == 0)
-        return known_rcpb(policy, u);
-    if (strcmp(name, "jsq") == 0 || strcmp(name, "jiq") == 0 || strcmp(name, "tabs") == 0)
-        return known_no_wait(u);
-    return bal_known_nothing;
+    forget_order(&known);
+    return known;
 }
 
-/* Servers of k slots, first come, first served. A uniform server is M/M/k. Joining the server at which a job
- * begins first is one common queue for all slots. */
+static struct bal_known known_classes(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                      const struct bal_uniform *u) {
+    const struct bal_about *about = bal_about(policy);
+    const enum bal_discipline discipline =
+        bal_model_discipline(model, policy->policy->flags & BAL_SERVES_RANKS);
+    return (about->classes ? about->classes : bal_known_classes_of_fifo)(model, policy, u, discipline);
+}
+
+/* Servers of k slots, first come, first served. */
 static struct bal_known known_slots(const struct bal_model *model, const struct bal_policy_spec *policy,
                                     const struct bal_uniform *u) {
-    const char *name = policy->policy->name;
-    if (model->classes || !u->exponential)
-        return bal_known_nothing;
-    if (strcmp(name, "random") == 0)
-        return from_wait(bal_wait_mmn(u->lambda, model->slots), u->unit, BAL_KNOWN_EXACT, "M/M/k");
-    if (strcmp(name, "least-work") != 0)
-        return bal_known_nothing;
-    const uint64_t slots = (uint64_t)u->servers * model->slots;
-    struct bal_known known = from_wait(bal_wait_mmn(u->lambda, slots), u->unit, BAL_KNOWN_EXACT, "M/M/(N k)");
-    known.waiting_limit = u->lambda < 1 ? 0 : INFINITY;
-    return known;
+    const struct bal_about *about = bal_about(policy);
+    return about->slots && !model->classes && u->exponential ? about->slots(model, policy, u)
+                                                             : bal_known_nothing;
 }
 
 /* By Little's law: jobs that are stolen stay in the system. */
 static struct bal_known known_stealing(const struct bal_model *model, const struct bal_policy_spec *policy,
                                        const struct bal_uniform *u) {
-    const bool pod = strcmp(policy->policy->name, "pod") == 0;
-    if (model->classes || model->slots > 1 || !u->exponential || !(u->lambda > 0) ||
-        (!pod && strcmp(policy->policy->name, "random") != 0))
+    const struct bal_about *about = bal_about(policy);
+    if (model->classes || model->slots > 1 || !u->exponential || !(u->lambda > 0) || !about->choices)
         return bal_known_nothing;
     const struct bal_stealing stealing = {
-        .lambda = u->lambda, .d = pod ? (unsigned)policy->value[0] : 1, .steal = model->steal};
+        .lambda = u->lambda, .d = about->choices(policy), .steal = model->steal};
     struct bal_known known = bal_known_nothing;
     double jobs = INFINITY;
     known.tail[0] = 1;
@@ -207,7 +162,20 @@ struct bal_known bal_known_of(const struct bal_model *model, const struct bal_po
         return known_stealing(model, policy, &u);
     if (model->slots > 1)
         return known_slots(model, policy, &u);
-    return model->classes ? bal_known_classes(model, policy, &u) : bal_known_fifo(model, policy, &u);
+    return model->classes ? known_classes(model, policy, &u) : known_fifo(model, policy, &u);
+}
+
+double bal_known_longer(const struct bal_model *model, const struct bal_policy_spec *policy,
+                        enum bal_known_time what, double t) {
+    const struct bal_about *about = bal_about(policy);
+    struct bal_uniform u;
+    if (!bal_uniform_of(model, &u) || !u.exponential || model->classes || !(u.lambda < 1))
+        return NAN;
+    t /= u.unit;
+    if (!about->wait)
+        return about->longer ? about->longer(policy, &u, what, t) : NAN;
+    const struct bal_wait wait = about->wait(policy, &u);
+    return what == BAL_KNOWN_RESPONSE ? bal_wait_response_tail(&wait, t) : bal_wait_tail(&wait, t);
 }
 
 double bal_known_floor(const struct bal_model *model) {

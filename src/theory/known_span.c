@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { POINTS = 400 }; /* the path is averaged by the trapezoidal rule over so many gaps */
 
@@ -35,8 +34,8 @@ bool bal_known_over(const struct bal_model *model, const struct bal_policy_spec 
                     double until, struct bal_known_span *span) {
     struct bal_known_fluid fluid;
     struct bal_fluid_path path = {0}, levels = {0};
-    if (strcmp(policy->policy->name, "tabs") != 0 ||
-        bal_known_fluid_init(&fluid, model, policy, BAL_RCPB_CONSTRAINED, NULL))
+    if (bal_known_fluid_init(&fluid, model, policy, BAL_RCPB_CONSTRAINED, NULL) ||
+        fluid.kind != BAL_FLUID_TABS)
         return false;
     *span = (struct bal_known_span){.tail = {1}};
     size_t n;

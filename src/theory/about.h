@@ -1,0 +1,92 @@
+/* What theory knows of policies: one file about_<policy>.c for each or for a family, one line for each file
+ * in list.def.
+ *
+ * A row holds what is known of one policy; what is not known is left out. The public functions of known.h
+ * check what holds for all policies (equal servers, one slot, ...), find the row by the policy's name, and
+ * ask it. */
+#ifndef THEORY_ABOUT_H
+#define THEORY_ABOUT_H
+
+#include "ballast/known.h"
+#include "ballast/theory.h"
+
+/* A model with equal servers in the units of theory.h: mean size 1, unit speed. */
+struct bal_uniform {
+    double lambda;
+    uint32_t servers;
+    double unit; /* mean service time */
+    bool exponential;
+};
+
+struct bal_about {
+    const char *policy; /* its name */
+
+    /* All jobs together, on equal servers of one slot that serve first come, first served. Asked only about
+     * exponential sizes, unless any_sizes. */
+    struct bal_known (*fifo)(const struct bal_model *model, const struct bal_policy_spec *policy,
+                             const struct bal_uniform *u);
+    bool any_sizes;
+    /* Two classes, where more is known than follows from fifo (bal_known_classes_of_fifo). */
+    struct bal_known (*classes)(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                const struct bal_uniform *u, enum bal_discipline discipline);
+    /* Servers of several slots, exponential sizes, one class. */
+    struct bal_known (*slots)(const struct bal_model *model, const struct bal_policy_spec *policy,
+                              const struct bal_uniform *u);
+    /* The waiting time where it has an exponential tail; lambda < 1. */
+    struct bal_wait (*wait)(const struct bal_policy_spec *policy, const struct bal_uniform *u);
+    /* Where it has none: the fraction of jobs whose time is longer than t mean service times. */
+    double (*longer)(const struct bal_policy_spec *policy, const struct bal_uniform *u,
+                     enum bal_known_time what, double t);
+    /* How many uniform servers a job is shown, of which it joins the shortest; with stealing this is all that
+     * matters. */
+    unsigned (*choices)(const struct bal_policy_spec *policy);
+
+    /* bal_known_critical_load and bal_known_unstable_load, without buffers and stealing. */
+    double (*critical_load)(const struct bal_model *model, const struct bal_policy_spec *policy);
+    double (*unstable_load)(const struct bal_model *model, const struct bal_policy_spec *policy);
+
+    /* The fluid model; any_fluid: also with sizes that are not exponential, and loads that change. */
+    enum bal_code (*fluid)(struct bal_known_fluid *fluid, const struct bal_model *model,
+                           const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
+                           struct bal_error *err);
+    bool any_fluid;
+};
+
+/* The row of a policy; one in which nothing is known when it has none. */
+const struct bal_about *bal_about(const struct bal_policy_spec *policy);
+/* All rows; NULL behind the last. */
+const struct bal_about *bal_about_at(size_t i);
+
+/* Is the model one of equal servers of one slot? Sets *uniform if so. */
+bool bal_uniform_of(const struct bal_model *model, struct bal_uniform *uniform);
+bool bal_servers_are_equal(const struct bal_servers *servers);
+
+/* ---- what rows are made of ---- */
+
+#define BAL_KNOWN_NO_CLASS                                                                                   \
+    { NAN, NAN, NAN, {NAN, NAN, NAN, NAN}, NAN }
+extern const struct bal_known bal_known_nothing;
+extern const double bal_known_quantiles[4];
+
+struct bal_known bal_known_from_wait(struct bal_wait wait, double unit, enum bal_known_kind kind,
+                                     const char *source);
+/* In the limit of many servers nobody waits: a `fifo`. */
+struct bal_known bal_known_no_wait(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                   const struct bal_uniform *u);
+
+/* Two classes under a policy that is blind to them. */
+struct bal_known bal_known_classes_of_fifo(const struct bal_model *model,
+                                           const struct bal_policy_spec *policy, const struct bal_uniform *u,
+                                           enum bal_discipline discipline);
+
+/* Stable at every load below 1: a `critical_load`; the next, if the servers are equal; the third, where a job
+ * joins one of d uniform servers. */
+double bal_critical_always(const struct bal_model *model, const struct bal_policy_spec *policy);
+double bal_critical_if_equal(const struct bal_model *model, const struct bal_policy_spec *policy);
+double bal_critical_of_d(const struct bal_servers *servers, double d, bool replace);
+
+enum bal_code bal_fluid_use_pod(struct bal_known_fluid *fluid, double lambda, double p, unsigned d1,
+                                unsigned d2);
+enum bal_code bal_fluid_use_rcpb(struct bal_known_fluid *fluid, const struct bal_rcpb *rcpb);
+
+#endif

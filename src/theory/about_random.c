@@ -1,0 +1,101 @@
+/* random: every server is a queue of its own. */
+#include "theory/about.h"
+
+#include <math.h>
+
+static struct bal_wait wait(const struct bal_policy_spec *policy, const struct bal_uniform *u) {
+    (void)policy;
+    return bal_wait_mm1(u->lambda);
+}
+
+static struct bal_known exponential(const struct bal_uniform *u) {
+    struct bal_known known = bal_known_from_wait(bal_wait_mm1(u->lambda), u->unit, BAL_KNOWN_EXACT, "M/M/1");
+    if (u->lambda < 1)
+        for (known.levels = 0; known.levels < BAL_KNOWN_LEVELS; known.levels++)
+            known.tail[known.levels] = pow(u->lambda, known.levels);
+    return known;
+}
+
+static struct bal_known fifo(const struct bal_model *model, const struct bal_policy_spec *policy,
+                             const struct bal_uniform *u) {
+    (void)policy;
+    if (u->exponential)
+        return exponential(u);
+    struct bal_known known = bal_known_nothing;
+    known.kind = BAL_KNOWN_EXACT;
+    known.source = "M/G/1";
+    const double speed = model->size.mean / u->unit;
+    known.waiting_mean =
+        bal_mg1_waiting(u->lambda / u->unit, u->unit, bal_law_moment(&model->size, 2) / (speed * speed));
+    known.waiting_limit = known.waiting_mean;
+    known.response_mean = known.waiting_mean + u->unit;
+    known.waiting_probability = fmin(u->lambda, 1);
+    return known;
+}
+
+static double mean_of_classes(double p, double high, double low) {
+    return p == 0 ? low : p == 1 ? high : p * high + (1 - p) * low;
+}
+
+/* Every server is an M/G/1 queue with two classes. A job waits until its service begins; a low one may be
+ * interrupted afterwards, so that its service takes 1/(1 - p lambda) times its size on average. */
+static struct bal_known classes(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                const struct bal_uniform *u, enum bal_discipline discipline) {
+    if (discipline == BAL_DISCIPLINE_FIFO)
+        return bal_known_classes_of_fifo(model, policy, u, discipline);
+    const bool interrupts = discipline == BAL_DISCIPLINE_PREEMPTIVE;
+    const double p = model->high, rate = u->lambda / u->unit, speed = model->size.mean / u->unit;
+    const double m2 = bal_law_moment(&model->size, 2) / (speed * speed);
+    const struct bal_mg1_class class[2] = {{p * rate, u->unit, m2}, {(1 - p) * rate, u->unit, m2}};
+    double (*const response)(const struct bal_mg1_class *, size_t, size_t) =
+        interrupts ? bal_mg1_preemptive : bal_mg1_nonpreemptive;
+    struct bal_known known = bal_known_nothing;
+    known.kind = BAL_KNOWN_EXACT;
+    known.source = u->exponential ? "M/M/1 with priorities" : "M/G/1 with priorities";
+    struct bal_known_class *high = &known.high, *low = &known.low;
+    high->response_mean = response(class, 2, 0);
+    low->response_mean = response(class, 2, 1);
+    high->waiting_mean = high->response_mean - u->unit;
+    low->waiting_mean = low->response_mean - (interrupts ? u->unit / (1 - p * u->lambda) : u->unit);
+    high->waiting_probability = fmin(interrupts ? p * u->lambda : u->lambda, 1);
+    low->waiting_probability = fmin(u->lambda, 1);
+    known.response_mean = mean_of_classes(p, high->response_mean, low->response_mean);
+    known.waiting_mean = mean_of_classes(p, high->waiting_mean, low->waiting_mean);
+    known.waiting_limit = known.waiting_mean;
+    known.waiting_probability = mean_of_classes(p, high->waiting_probability, low->waiting_probability);
+    return known;
+}
+
+static struct bal_known slots(const struct bal_model *model, const struct bal_policy_spec *policy,
+                              const struct bal_uniform *u) {
+    (void)policy;
+    return bal_known_from_wait(bal_wait_mmn(u->lambda, model->slots), u->unit, BAL_KNOWN_EXACT, "M/M/k");
+}
+
+static unsigned choices(const struct bal_policy_spec *policy) {
+    (void)policy;
+    return 1;
+}
+
+static double critical_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    (void)policy;
+    return bal_critical_of_d(&model->servers, 1, true);
+}
+
+static enum bal_code fluid(struct bal_known_fluid *f, const struct bal_model *model,
+                           const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
+                           struct bal_error *err) {
+    (void)policy, (void)variant, (void)err;
+    return bal_fluid_use_pod(f, model->load, 0, 1, 1);
+}
+
+const struct bal_about bal_about_random[] = {{.policy = "random",
+                                              .fifo = fifo,
+                                              .any_sizes = true,
+                                              .classes = classes,
+                                              .slots = slots,
+                                              .wait = wait,
+                                              .choices = choices,
+                                              .critical_load = critical_load,
+                                              .fluid = fluid},
+                                             {0}};

@@ -1,0 +1,25 @@
+/* round-robin: every server gets every N-th job, so that the gaps between its jobs are Erlang. */
+#include "theory/about.h"
+
+static struct bal_wait wait(const struct bal_policy_spec *policy, const struct bal_uniform *u) {
+    (void)policy;
+    return bal_wait_round_robin(u->lambda, u->servers);
+}
+
+static struct bal_known fifo(const struct bal_model *model, const struct bal_policy_spec *policy,
+                             const struct bal_uniform *u) {
+    (void)model;
+    const struct bal_wait limit = bal_wait_dm1(u->lambda);
+    struct bal_known known = bal_known_from_wait(wait(policy, u), u->unit, BAL_KNOWN_EXACT, "E_N/M/1");
+    known.waiting_limit = bal_wait_mean(&limit) * u->unit;
+    return known;
+}
+
+/* Every server gets the same rate. */
+static double critical_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    (void)policy;
+    return bal_critical_of_d(&model->servers, 1, true);
+}
+
+const struct bal_about bal_about_round_robin[] = {
+    {.policy = "round-robin", .fifo = fifo, .wait = wait, .critical_load = critical_load}, {0}};
