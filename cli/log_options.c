@@ -25,6 +25,10 @@ enum bal_code cli_set_time_field(void *into, const char *value, struct bal_error
     return set_field(&((struct cli_log_request *)into)->log.time, value, err);
 }
 
+enum bal_code cli_set_server_field(void *into, const char *value, struct bal_error *err) {
+    return set_field(&((struct cli_log_request *)into)->log.server, value, err);
+}
+
 enum bal_code cli_set_high_pattern(void *into, const char *value, struct bal_error *err) {
     if (*value == 0)
         return bal_fail(err, BAL_E_SYNTAX,

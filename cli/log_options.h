@@ -19,6 +19,8 @@ struct cli_log_request {
          "which one is the service time: upstream_response_time, duration:ms, ...", cli_set_service_field},  \
         {"time-field", "FIELD", "which one is the time of a line; FIELD:start or FIELD:end says of what",    \
          cli_set_time_field},                                                                                \
+        {"server-field", "FIELD", "which one names the server that had the request: upstream_addr, ...",     \
+         cli_set_server_field},                                                                              \
         {"high", "PATTERN", "two classes of jobs: the high one has a path that matches: '^/checkout'",       \
          cli_set_high_pattern},                                                                              \
     {                                                                                                        \
@@ -30,6 +32,7 @@ struct cli_log_request {
 enum bal_code cli_set_log_format(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_service_field(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_time_field(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_server_field(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_high_pattern(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_high_field(void *into, const char *value, struct bal_error *err);
 

@@ -26,6 +26,44 @@
 extern "C" {
 #endif
 
+/* Names of servers, numbered from 0 in the order in which the logs name them. */
+struct bal_log_servers;
+enum bal_code bal_log_servers_new(struct bal_log_servers **servers, struct bal_error *err);
+void bal_log_servers_free(struct bal_log_servers *servers); /* NULL is allowed */
+size_t bal_log_servers_count(const struct bal_log_servers *servers);
+const char *bal_log_servers_name(const struct bal_log_servers *servers, uint32_t number);
+
+/* What a service time of a log is the time of. */
+enum bal_log_covers {
+    BAL_LOG_COVERS_SERVICE, /* service alone: the name of the field says so */
+    BAL_LOG_COVERS_SERVER,  /* from the proxy to the server and back, with the wait in the server's queue */
+    BAL_LOG_COVERS_REQUEST, /* the whole request: with queues before that, and the way to the client */
+};
+
+enum { BAL_LOG_VISITS = 8 };
+
+/* A try at a server. */
+struct bal_log_visit {
+    uint32_t server; /* its number */
+    uint16_t status; /* that it answered with; 0: not told */
+    int64_t took;    /* nanoseconds; -1: not told */
+};
+
+/* What a line says of a request. Times are nanoseconds. */
+struct bal_log_record {
+    struct bal_trace_job job; /* as it is added to the trace: arrival, service time, class */
+    size_t file;              /* its number among the paths */
+    enum bal_log_covers covers;
+    int64_t whole;   /* how long the request took in all; -1: not told */
+    int64_t ahead;   /* from its arrival until it is handed to the first server; -1: not told */
+    uint16_t status; /* that was sent to the client; 0: not told */
+    bool aborted;    /* the client, or a time limit, ended it before the answer was complete */
+    bool zero;       /* the service time is told as 0 */
+    /* Tries one after the other, of which the first ones are kept. 0: no server is named. */
+    unsigned tries;
+    struct bal_log_visit visit[BAL_LOG_VISITS];
+};
+
 struct bal_log_options {
     /* NULL or "auto": found from the first lines of each file. "combined" (that of nginx, with
      * $request_time and, if there, $upstream_response_time at the end), "apache" (combined with %D at the
@@ -42,6 +80,14 @@ struct bal_log_options {
     /* The class: jobs whose field matches the pattern (PCRE) are high. NULL: one class. high_field NULL: the
      * path of the request. */
     const char *high_field, *high_pattern;
+    /* Servers: their names are collected here, and each record tells at which a request was. NULL: they are
+     * not looked for. server: the field that tells them; NULL: the usual ones. */
+    struct bal_log_servers *servers;
+    const char *server;
+    /* Called with each job in the order of the lines, in place of adding it to the trace, which may then be
+     * NULL. */
+    enum bal_code (*take)(void *context, const struct bal_log_record *record, struct bal_error *err);
+    void *take_context;
     uint64_t seed;            /* of the spreading within seconds */
     const volatile int *stop; /* when set and not 0: ends with BAL_E_STOPPED; may be NULL */
     /* Called now and then; may be NULL. part is the share of the bytes of all files that is read, or NaN
@@ -87,6 +133,8 @@ struct bal_log_summary {
     uint64_t empty;   /* blank lines, comments, the header of csv: not counted as skipped */
     char format[BAL_LOG_NAME];  /* of the last file: "haproxy", "nginx: combined $request_time" */
     char service[BAL_LOG_NAME]; /* the field that was used, with its unit: "$upstream_response_time (s)" */
+    char server[BAL_LOG_NAME];  /* the field that names the server, "" when there is none */
+    enum bal_log_covers covers; /* what the service time is the time of */
     char time[BAL_LOG_NAME];    /* "$msec (end of the request; $request_time is subtracted)" */
     bool spread;                /* times were whole seconds */
     double resolution;          /* of the times, in seconds: 1, 0.001, ... */

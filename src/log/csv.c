@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { COLUMNS = 1024, WANTED = 8 };
+enum { COLUMNS = 1024, WANTED = 16 };
 
 struct csv {
     char separator;
@@ -121,16 +121,6 @@ static char find_separator(struct bal_log_span header) {
     return ',';
 }
 
-static struct bal_log_span trim(struct bal_log_span span) {
-    while (span.length > 0 && span.text[0] == ' ') {
-        span.text++;
-        span.length--;
-    }
-    while (span.length > 0 && span.text[span.length - 1] == ' ')
-        span.length--;
-    return span;
-}
-
 /* Names lie in the copy of the header; those that had quotes inside of quotes in what is left of it. */
 static bool read_header(struct csv *csv, size_t length) {
     const char *at = csv->header, *end = at + length;
@@ -139,7 +129,7 @@ static bool read_header(struct csv *csv, size_t length) {
         if (csv->columns == COLUMNS ||
             !read_field(&at, end, csv->separator, &scratch, &csv->name[csv->columns]))
             return false;
-        csv->name[csv->columns] = trim(csv->name[csv->columns]);
+        csv->name[csv->columns] = bal_log_trim(csv->name[csv->columns]);
         csv->columns++;
         if (at == end)
             return true;

@@ -129,7 +129,7 @@ static bool fits_untimed(const char *pattern, const char *bytes, const struct ba
     bool fits = !bal_log_pattern_new(pattern, &format, NULL) && bal_log_bind_time(&format, sample, &binding);
     if (fits) {
         const struct bal_log_span name = {bytes, strlen(bytes)};
-        binding.service = binding.took = format.kind->find(&format, name, sample, false);
+        binding.service = binding.whole = format.kind->find(&format, name, sample, false);
         fits = 2 * count_read(FAMILIES, &format, &binding, sample) > sample->count;
     }
     bal_log_format_free(&format);

@@ -1,321 +1,10 @@
 #include "log/entry.h"
 
 #include "log/decimal.h"
-
-#include <strings.h>
+#include "log/visit.h"
 
 /* A time 0 that is told in steps of more than 10 ms says nothing. */
 static const int64_t ZERO_STEP_MOST = 10000000;
-
-enum { OF_NAME = -1 }; /* the unit is told by the name's ending, and is seconds when it is not */
-
-struct usual {
-    const char *name;
-    int unit;
-};
-
-/* Names of the time that a server worked on a request, the closest to that first: what the proxy waited for,
- * then what the whole request took. */
-static const struct usual services[] = {
-    {"upstream_response_time", BAL_LOG_S}, /* nginx */
-    {"urt", BAL_LOG_S},
-    {"Tr", BAL_LOG_MS},             /* HAProxy */
-    {"OriginDuration", BAL_LOG_NS}, /* Traefik */
-    {"service_time", OF_NAME},
-    {"service", OF_NAME},
-};
-static const struct usual wholes[] = {
-    {"request_time", BAL_LOG_S}, /* nginx */
-    {"rt", BAL_LOG_S},
-    {"%D", BAL_LOG_US}, /* Apache */
-    {"%{us}T", BAL_LOG_US},
-    {"%{ms}T", BAL_LOG_MS},
-    {"%{s}T", BAL_LOG_S},
-    {"%T", BAL_LOG_S},
-    {"Ta", BAL_LOG_MS},             /* HAProxy */
-    {"event.duration", BAL_LOG_NS}, /* Elastic Common Schema */
-    {"request_duration", OF_NAME},
-    {"response_time", OF_NAME},
-    {"duration", OF_NAME},
-    {"latency", OF_NAME},
-    {"elapsed", OF_NAME},
-    {"elapsed_time", OF_NAME},
-    {"time_taken", OF_NAME},
-    {"responseTime", OF_NAME},
-};
-
-/* Endings of names that tell a unit. */
-static const struct {
-    const char *ending;
-    int unit;
-} endings[] = {{"_ms", BAL_LOG_MS},     {"Ms", BAL_LOG_MS},  {"_msec", BAL_LOG_MS},
-               {"_millis", BAL_LOG_MS}, {"_us", BAL_LOG_US}, {"_usec", BAL_LOG_US},
-               {"_micros", BAL_LOG_US}, {"_ns", BAL_LOG_NS}, {"_nanos", BAL_LOG_NS},
-               {"_s", BAL_LOG_S},       {"_sec", BAL_LOG_S}, {"_seconds", BAL_LOG_S}};
-
-/* Names of times: arrivals first, then the moment at which a line was written. */
-static const char *const times[] = {
-    "tr",                                                      /* HAProxy */
-    "%{usec}t",     "%{msec}t",     "%t",           "%{sec}t", /* Apache */
-    "StartUTC",     "arrival",      "arrival_time", "start_time", "start",    "request_start",
-    "msec",         "time_iso8601", "time_local", /* nginx */
-    "@timestamp",   "timestamp",    "time",         "ts",         "datetime", "date",
-    "timestamp_ms", "time_ms",      "ts_ms",
-};
-
-/* Names of what tells the class of a request when nothing is said: all of them hold its path. */
-static const char *const paths[] = {"request_uri", "uri",         "path",    "url",
-                                    "request",     "%U",          "%r",      "request_path",
-                                    "RequestPath", "request.uri", "url.path"};
-
-static struct bal_log_span span_of(const char *text) {
-    return (struct bal_log_span){text, strlen(text)};
-}
-
-static int find_usual(struct bal_log_format *format, struct bal_log_span name,
-                      const struct bal_log_sample *sample) {
-    return format->kind->find(format, name, sample, true);
-}
-
-static int find_first(struct bal_log_format *format, const char *const *names, size_t count,
-                      const struct bal_log_sample *sample, const char **name) {
-    for (size_t i = 0; i < count; i++) {
-        const int field = find_usual(format, span_of(names[i]), sample);
-        *name = names[i];
-        if (field >= 0)
-            return field;
-    }
-    return -1;
-}
-
-struct found {
-    int field, unit;
-    char name[BAL_LOG_NAME];
-};
-
-/* The usual name as it is, or with an ending. */
-static bool find_duration(struct bal_log_format *format, const struct usual *usual,
-                          const struct bal_log_sample *sample, struct found *found) {
-    snprintf(found->name, sizeof found->name, "%s", usual->name);
-    found->unit = usual->unit == OF_NAME ? BAL_LOG_S : usual->unit;
-    found->field = find_usual(format, span_of(found->name), sample);
-    if (usual->name[0] == '%')
-        return found->field >= 0;
-    for (size_t i = 0; found->field < 0 && i < sizeof endings / sizeof *endings; i++) {
-        snprintf(found->name, sizeof found->name, "%s%s", usual->name, endings[i].ending);
-        found->unit = endings[i].unit;
-        found->field = find_usual(format, span_of(found->name), sample);
-    }
-    return found->field >= 0;
-}
-
-static bool find_durations(struct bal_log_format *format, const struct usual *usual, size_t count,
-                           const struct bal_log_sample *sample, struct found *found) {
-    for (size_t i = 0; i < count; i++)
-        if (find_duration(format, &usual[i], sample, found))
-            return true;
-    return false;
-}
-
-static bool find_whole(struct bal_log_format *format, const struct bal_log_sample *sample,
-                       struct found *found) {
-    return find_durations(format, wholes, sizeof wholes / sizeof *wholes, sample, found);
-}
-
-static int unit_of_name(struct bal_log_span name) {
-    for (size_t i = 0; i < sizeof services / sizeof *services; i++)
-        if (services[i].unit != OF_NAME && bal_log_is(name, services[i].name))
-            return services[i].unit;
-    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
-        if (wholes[i].unit != OF_NAME && bal_log_is(name, wholes[i].name))
-            return wholes[i].unit;
-    static const char *const timers[] = {"TR", "Tw", "Tc", "Tq", "Tt"}; /* the other ones of HAProxy */
-    for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
-        if (bal_log_is(name, timers[i]))
-            return BAL_LOG_MS;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        const size_t length = strlen(endings[i].ending);
-        if (name.length > length && memcmp(name.text + name.length - length, endings[i].ending, length) == 0)
-            return endings[i].unit;
-    }
-    return BAL_LOG_S;
-}
-
-static const char *unit_text(int unit) {
-    return unit == BAL_LOG_NS ? "ns" : unit == BAL_LOG_US ? "us" : unit == BAL_LOG_MS ? "ms" : "s";
-}
-
-/* Names of nginx are shown with their $. */
-static const char *sign_of(const struct bal_log_format *format) {
-    return strncmp(format->name, "nginx", 5) == 0 ? "$" : "";
-}
-
-/* Takes an ending such as ":ms" off; whether it was there. */
-static bool take_off(struct bal_log_span *name, const char *ending) {
-    const size_t length = strlen(ending);
-    if (name->length <= length || memcmp(name->text + name->length - length, ending, length) != 0)
-        return false;
-    name->length -= length;
-    return true;
-}
-
-static enum bal_code fail_unknown(const struct bal_log_format *format, struct bal_log_span name,
-                                  const struct bal_log_sample *sample, struct bal_error *err) {
-    char list[256] = "";
-    size_t used = 0;
-    struct bal_log_span other;
-    for (size_t i = 0; used < sizeof list && (other = format->kind->name(format, sample, i)).text; i++) {
-        const int length = other.length < 40 ? (int)other.length : 40;
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%.*s", i ? ", " : "", sign_of(format),
-                                 length, other.text);
-    }
-    return bal_fail(err, BAL_E_UNKNOWN, "the log has no field '%.*s'; it has %s%s", (int)name.length,
-                    name.text, *list ? list : "none", used < sizeof list ? "" : "...");
-}
-
-/* A field that the user has named, with or without the $ of nginx. */
-static enum bal_code find_named(struct bal_log_format *format, struct bal_log_span name,
-                                const struct bal_log_sample *sample, int *field, struct bal_error *err) {
-    *field = format->kind->find(format, name, sample, false);
-    if (*field < 0 && name.length > 1 && name.text[0] == '$')
-        *field =
-            format->kind->find(format, (struct bal_log_span){name.text + 1, name.length - 1}, sample, false);
-    return *field < 0 ? fail_unknown(format, name, sample, err) : BAL_OK;
-}
-
-static struct bal_log_span without_sign(struct bal_log_span name) {
-    return name.length > 1 && name.text[0] == '$' ? (struct bal_log_span){name.text + 1, name.length - 1}
-                                                  : name;
-}
-
-static enum bal_code bind_service(struct bal_log_format *format, const char *given,
-                                  const struct bal_log_sample *sample, struct bal_log_binding *binding,
-                                  struct bal_error *err) {
-    struct found found;
-    if (given) {
-        struct bal_log_span name = span_of(given);
-        static const struct {
-            const char *ending;
-            int unit;
-        } units[] = {{":ns", BAL_LOG_NS}, {":us", BAL_LOG_US}, {":ms", BAL_LOG_MS}, {":s", BAL_LOG_S}};
-        found.unit = OF_NAME;
-        for (size_t i = 0; i < sizeof units / sizeof *units && found.unit == OF_NAME; i++)
-            if (take_off(&name, units[i].ending))
-                found.unit = units[i].unit;
-        const enum bal_code code = find_named(format, name, sample, &found.field, err);
-        if (code)
-            return code;
-        name = without_sign(name);
-        if (found.unit == OF_NAME)
-            found.unit = unit_of_name(name);
-        snprintf(found.name, sizeof found.name, "%.*s", (int)name.length, name.text);
-    } else if (!find_durations(format, services, sizeof services / sizeof *services, sample, &found) &&
-               !find_whole(format, sample, &found)) {
-        return bal_fail(err, BAL_E_UNKNOWN, "no field of the log looks like a service time; name one");
-    }
-    binding->service = found.field;
-    binding->service_unit = found.unit;
-    snprintf(binding->service_text, sizeof binding->service_text, "%s%.100s (%s)", sign_of(format),
-             found.name, unit_text(found.unit));
-    return BAL_OK;
-}
-
-/* Does a name say that it is the beginning of a request? Apache and HAProxy mean that unless they say else.
- */
-static bool means_start(struct bal_log_span name) {
-    char text[BAL_LOG_NAME];
-    snprintf(text, sizeof text, "%.*s", (int)name.length, name.text);
-    if (text[0] == '%')
-        return strncmp(text, "%{end:", 6) != 0;
-    return strcmp(text, "tr") == 0 || strcasestr(text, "start") || strcasestr(text, "begin") ||
-           strcasestr(text, "arrival");
-}
-
-static enum bal_code find_time(struct bal_log_format *format, const char *given,
-                               const struct bal_log_sample *sample, struct bal_log_span *name,
-                               struct bal_log_binding *binding, struct bal_error *err) {
-    if (!given) {
-        const char *usual;
-        binding->time = find_first(format, times, sizeof times / sizeof *times, sample, &usual);
-        *name = span_of(usual);
-        binding->at_end = !means_start(*name);
-        return binding->time >= 0
-                   ? BAL_OK
-                   : bal_fail(err, BAL_E_UNKNOWN, "no field of the log looks like a time; name one");
-    }
-    *name = span_of(given);
-    const bool start = take_off(name, ":start");
-    const bool end = !start && take_off(name, ":end");
-    const enum bal_code code = find_named(format, *name, sample, &binding->time, err);
-    *name = without_sign(*name);
-    binding->at_end = end || (!start && !means_start(*name));
-    return code;
-}
-
-static enum bal_code bind_time(struct bal_log_format *format, const char *given,
-                               const struct bal_log_sample *sample, struct bal_log_binding *binding,
-                               struct bal_error *err) {
-    struct bal_log_span name;
-    const enum bal_code code = find_time(format, given, sample, &name, binding, err);
-    if (code)
-        return code;
-    const int length = name.length < 40 ? (int)name.length : 40;
-    const char *sign = sign_of(format);
-    if (!binding->at_end) {
-        snprintf(binding->time_text, sizeof binding->time_text, "%s%.*s (start of the request)", sign, length,
-                 name.text);
-        return BAL_OK;
-    }
-    struct found whole;
-    if (!find_whole(format, sample, &whole)) {
-        whole = (struct found){.field = binding->service, .unit = binding->service_unit};
-        snprintf(whole.name, sizeof whole.name, "%s", "the service time");
-        sign = "";
-    }
-    binding->took = whole.field;
-    binding->took_unit = whole.unit;
-    snprintf(binding->time_text, sizeof binding->time_text,
-             "%s%.*s (end of the request; %s%.30s is subtracted)", sign_of(format), length, name.text, sign,
-             whole.name);
-    return BAL_OK;
-}
-
-static enum bal_code bind_high(struct bal_log_format *format, const struct bal_log_options *options,
-                               const struct bal_log_sample *sample, struct bal_log_binding *binding,
-                               struct bal_error *err) {
-    binding->high = -1;
-    if (!options->high_pattern)
-        return BAL_OK;
-    if (options->high_field)
-        return find_named(format, span_of(options->high_field), sample, &binding->high, err);
-    const char *name;
-    binding->path = true;
-    binding->high = find_first(format, paths, sizeof paths / sizeof *paths, sample, &name);
-    if (binding->high >= 0)
-        return BAL_OK;
-    return bal_fail(err, BAL_E_UNKNOWN,
-                    "no field of the log looks like the path of a request; name the one that"
-                    " tells the class");
-}
-
-enum bal_code bal_log_bind(struct bal_log_format *format, const struct bal_log_options *options,
-                           const struct bal_log_sample *sample, struct bal_log_binding *binding,
-                           struct bal_error *err) {
-    *binding = (struct bal_log_binding){0};
-    enum bal_code code = bind_service(format, options->service, sample, binding, err);
-    if (!code)
-        code = bind_time(format, options->time, sample, binding, err);
-    if (!code)
-        code = bind_high(format, options, sample, binding, err);
-    return code;
-}
-
-bool bal_log_bind_time(struct bal_log_format *format, const struct bal_log_sample *sample,
-                       struct bal_log_binding *binding) {
-    *binding = (struct bal_log_binding){.high = -1};
-    struct bal_log_span name;
-    return find_time(format, NULL, sample, &name, binding, NULL) == BAL_OK;
-}
 
 /* Of "GET /a/b?c HTTP/1.1" or "https://host/a/b?c": /a/b. */
 static struct bal_log_span cut_path(struct bal_log_span request) {
@@ -333,35 +22,74 @@ static struct bal_log_span cut_path(struct bal_log_span request) {
     return (struct bal_log_span){at, (size_t)((query ? query : end) - at)};
 }
 
+static struct bal_log_span text_of(const struct bal_log_span *fields, int field) {
+    return field >= 0 ? fields[field] : (struct bal_log_span){0};
+}
+
+/* A length of time; -1 when it is not said. */
+static int64_t read_length(const struct bal_log_span *fields, int field, int unit) {
+    int64_t length, step;
+    const struct bal_log_span text = text_of(fields, field);
+    return text.text && bal_log_duration_read(text, unit, &length, &step) ? length : -1;
+}
+
+/* All that lies between the arrival and the server; -1 when a part of it is not said. */
+static int64_t read_ahead(const struct bal_log_span *fields, const struct bal_log_binding *binding) {
+    int64_t sum = binding->ahead[0] >= 0 ? 0 : -1;
+    for (int i = 0; i < BAL_LOG_AHEADS && binding->ahead[i] >= 0; i++) {
+        const int64_t length = read_length(fields, binding->ahead[i], binding->ahead_unit);
+        if (length < 0)
+            return -1;
+        sum += length;
+    }
+    return sum;
+}
+
+/* A server that has not answered when the client or the proxy gave up was occupied until then. */
+static bool take_rest(struct bal_log_entry *entry) {
+    entry->unanswered =
+        bal_log_names_server(entry->server) && entry->whole > 0 && entry->ahead < entry->whole;
+    entry->service = entry->whole - (entry->ahead > 0 ? entry->ahead : 0);
+    return entry->unanswered;
+}
+
+static enum bal_log_reason read_service(const struct bal_log_binding *binding, struct bal_log_entry *entry) {
+    int64_t step = 0;
+    entry->unanswered = entry->zero = false;
+    if (!entry->service_text.text ||
+        !bal_log_duration_read(entry->service_text, binding->service_unit, &entry->service, &step))
+        return take_rest(entry) ? BAL_LOG_REASON_COUNT : BAL_LOG_NO_SERVICE;
+    entry->zero = entry->service == 0;
+    if (entry->zero && step > ZERO_STEP_MOST)
+        return BAL_LOG_ZERO;
+    if (entry->zero) /* what is rounded to 0 lies between 0 and half a step */
+        entry->service = step >= 4 ? step / 4 : 1;
+    return BAL_LOG_REASON_COUNT;
+}
+
 enum bal_log_reason bal_log_entry_read(const struct bal_log_format *format,
                                        const struct bal_log_binding *binding, struct bal_log_clock *clock,
                                        struct bal_log_span line, struct bal_log_entry *entry) {
     struct bal_log_span fields[BAL_LOG_FIELDS];
     if (!format->kind->split(format, line, fields))
         return BAL_LOG_MALFORMED;
-    const struct bal_log_span time = fields[binding->time], service = fields[binding->service];
-    entry->service_text = service;
+    const struct bal_log_span time = fields[binding->time];
+    entry->service_text = fields[binding->service];
     if (!time.text || !bal_log_clock_read(clock, time, &entry->time, &entry->decimals))
         return BAL_LOG_NO_TIME;
-    int64_t step;
-    if (!service.text || !bal_log_duration_read(service, binding->service_unit, &entry->service, &step))
-        return BAL_LOG_NO_SERVICE;
-    entry->zero = entry->service == 0;
-    if (entry->zero && step > ZERO_STEP_MOST)
-        return BAL_LOG_ZERO;
-    if (entry->zero) /* what is rounded to 0 lies between 0 and half a step */
-        entry->service = step >= 4 ? step / 4 : 1;
-    entry->before = 0;
-    entry->guessed = false;
-    if (binding->at_end) {
-        const struct bal_log_span took = fields[binding->took];
-        entry->guessed =
-            !took.text || !bal_log_duration_read(took, binding->took_unit, &entry->before, &step);
-        if (entry->guessed)
-            entry->before = entry->service;
-    }
-    entry->class = (struct bal_log_span){0};
-    if (binding->high >= 0 && fields[binding->high].text)
-        entry->class = binding->path ? cut_path(fields[binding->high]) : fields[binding->high];
+    entry->whole = read_length(fields, binding->whole, binding->whole_unit);
+    entry->ahead = read_ahead(fields, binding);
+    entry->server = text_of(fields, binding->server);
+    entry->status = text_of(fields, binding->status);
+    entry->statuses = text_of(fields, binding->statuses);
+    entry->state = text_of(fields, binding->state);
+    const enum bal_log_reason reason = read_service(binding, entry);
+    if (reason != BAL_LOG_REASON_COUNT)
+        return reason;
+    entry->guessed = binding->at_end && entry->whole < 0;
+    entry->before = !binding->at_end ? 0 : entry->guessed ? entry->service : entry->whole;
+    entry->class = text_of(fields, binding->high);
+    if (entry->class.text && binding->path)
+        entry->class = cut_path(entry->class);
     return BAL_LOG_REASON_COUNT;
 }

@@ -7,7 +7,22 @@
  * so far: TR until it is received, Tw in queues, Tc to connect, Tr until the server answers, Ta all of it. */
 #include "log/format.h"
 
-enum field { TIME, TR, TW, TC, TR_SERVER, TA, FRONTEND, BACKEND, SERVER, STATUS, REQUEST, FIELDS };
+enum field {
+    TIME,
+    TR,
+    TW,
+    TC,
+    TR_SERVER,
+    TA,
+    FRONTEND,
+    BACKEND,
+    SERVER,
+    PLACE,
+    STATUS,
+    STATE,
+    REQUEST,
+    FIELDS
+};
 
 static const char *const names[FIELDS] = {
     [TIME] = "tr",
@@ -19,7 +34,9 @@ static const char *const names[FIELDS] = {
     [FRONTEND] = "frontend",
     [BACKEND] = "backend",
     [SERVER] = "server",
+    [PLACE] = "backend/server", /* servers of different backends may have the same name */
     [STATUS] = "status",
+    [STATE] = "termination",
     [REQUEST] = "request",
 };
 
@@ -77,13 +94,16 @@ static bool split(const struct bal_log_format *format, struct bal_log_span line,
     fields[TIME] = (struct bal_log_span){date, (size_t)(at - date)};
     at++;
     fields[FRONTEND] = next_word(&at, end);
-    if (!split_parts(next_word(&at, end), &fields[BACKEND], 2) ||
-        !split_parts(next_word(&at, end), &fields[TR], 5))
+    fields[PLACE] = next_word(&at, end);
+    if (!split_parts(fields[PLACE], &fields[BACKEND], 2) || !split_parts(next_word(&at, end), &fields[TR], 5))
         return false;
     drop_plus(&fields[TA]);
     fields[STATUS] = next_word(&at, end);
     if (fields[STATUS].length == 0)
         return false;
+    for (int i = 0; i < 3; i++) /* bytes and two cookies */
+        next_word(&at, end);
+    fields[STATE] = next_word(&at, end);
     const char *quote = memchr(at, '"', (size_t)(end - at));
     fields[REQUEST] = (struct bal_log_span){quote ? quote + 1 : end, quote ? (size_t)(end - quote - 1) : 0};
     if (quote && end[-1] == '"' && end - 1 > quote) /* a line that was cut off has none */

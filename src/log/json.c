@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { WANTED = 8, PATH = 120 };
+enum { WANTED = 16, PATH = 120 };
 
 struct json {
     char path[WANTED][PATH]; /* members that were asked for: "a", or "a.b" for b inside of a */

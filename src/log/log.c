@@ -5,6 +5,7 @@
 #include "log/detect.h"
 #include "log/high.h"
 #include "log/source.h"
+#include "log/visit.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -31,6 +32,7 @@ struct reader {
 
     /* the file at hand */
     const char *path;
+    size_t file; /* its number */
     struct bal_log_source *source;
     struct bal_log_format format;
     struct bal_log_binding binding;
@@ -77,23 +79,46 @@ static void watch_order(struct reader *reader, int64_t time) {
         reader->latest = time;
 }
 
+/* Arrival, size and class. */
+static enum bal_code make_job(struct reader *reader, const struct bal_log_entry *entry,
+                              struct bal_trace_job *job, struct bal_error *err) {
+    *job = (struct bal_trace_job){.time = entry->time - entry->before, .size = entry->service};
+    if (reader->spread && entry->decimals == 0)
+        job->time += bal_rng_below(&reader->rng, (uint32_t)BAL_LOG_SECOND);
+    return entry->class.text ? bal_log_high_match(reader->high, entry->class, &job->high, err) : BAL_OK;
+}
+
+static enum bal_code hand_on(struct reader *reader, const struct bal_log_entry *entry,
+                             const struct bal_trace_job *job, struct bal_error *err) {
+    const struct bal_log_options *options = reader->options;
+    struct bal_log_record record = {
+        .job = *job,
+        .file = reader->file,
+        .covers = reader->binding.covers,
+        .whole = entry->whole,
+        .ahead = entry->ahead,
+        .zero = entry->zero,
+    };
+    enum bal_code code = BAL_OK;
+    if (options->servers)
+        code = bal_log_visits_read(entry, &reader->binding, options->servers, &record, err);
+    return code ? code : options->take(options->take_context, &record, err);
+}
+
 static enum bal_code add(struct reader *reader, const struct bal_log_entry *entry, struct bal_error *err) {
     watch_order(reader, entry->time);
-    struct bal_trace_job job = {.time = entry->time - entry->before, .size = entry->service};
-    if (reader->spread && entry->decimals == 0)
-        job.time += bal_rng_below(&reader->rng, (uint32_t)BAL_LOG_SECOND);
-    if (entry->class.text) {
-        const enum bal_code code = bal_log_high_match(reader->high, entry->class, &job.high, err);
-        if (code)
-            return code;
-    }
+    struct bal_trace_job job;
+    const enum bal_code code = make_job(reader, entry, &job, err);
+    if (code)
+        return code;
     reader->summary->jobs++;
     if (entry->zero) {
         const double size = (double)job.size / (double)BAL_LOG_SECOND;
         reader->summary->zeros++;
         reader->summary->zero_most = size > reader->summary->zero_most ? size : reader->summary->zero_most;
     }
-    return bal_trace_add(reader->trace, &job, err);
+    return reader->options->take ? hand_on(reader, entry, &job, err)
+                                 : bal_trace_add(reader->trace, &job, err);
 }
 
 static enum bal_code take_line(struct reader *reader, struct bal_log_span line, enum bal_log_line kind,
@@ -188,6 +213,8 @@ static enum bal_code begin_file(struct reader *reader, struct bal_error *err) {
     reader->header = strcmp(reader->format.name, "csv") == 0;
     snprintf(summary->format, sizeof summary->format, "%s", reader->format.name);
     snprintf(summary->service, sizeof summary->service, "%s", reader->binding.service_text);
+    snprintf(summary->server, sizeof summary->server, "%s", reader->binding.server_text);
+    summary->covers = reader->binding.covers;
     snprintf(summary->time, sizeof summary->time, "%s", reader->binding.time_text);
     measure_clock(reader, &sample);
     return BAL_OK;
@@ -202,9 +229,10 @@ static enum bal_code read_lines(struct reader *reader, struct bal_error *err) {
     return code;
 }
 
-static enum bal_code read_file(struct reader *reader, const char *path, uint64_t number,
+static enum bal_code read_file(struct reader *reader, const char *path, size_t number,
                                struct bal_error *err) {
     reader->path = path;
+    reader->file = number;
     reader->line = 0;
     reader->latest = INT64_MIN + BAL_LOG_SECOND;
     reader->header = reader->spread = false;

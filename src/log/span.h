@@ -15,6 +15,8 @@ static inline bool bal_log_is(struct bal_log_span span, const char *text) {
     return span.length == strlen(text) && memcmp(span.text, text, span.length) == 0;
 }
 
+struct bal_log_span bal_log_trim(struct bal_log_span span); /* without blanks at its ends */
+
 /* Writes it for people: a dot for each byte that a terminal would not like, and " ... " in place of its
  * middle where it does not fit. size: at least 8. */
 void bal_log_show(struct bal_log_span span, char *to, size_t size);

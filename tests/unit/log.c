@@ -256,6 +256,148 @@ static void takes_the_fields_it_is_told(void **state) {
                  BAL_E_UNKNOWN, "no field 'c'; it has a, b");
 }
 
+/* A unit that was said of a field holds for what is subtracted from the end too. */
+static void scales_what_is_subtracted(void **state) {
+    (void)state;
+    static const char json[] =
+        "{\"ts\":1794737472.0,\"duration\":50}\n{\"ts\":1794737473.0,\"duration\":900}\n";
+    const struct result *r = read_text(json, &(struct bal_log_options){.service = "duration:ms"});
+    assert_job(r, 0, TEN - 50 * MS, 50 * MS);
+    assert_job(r, 1, TEN + 100 * MS, 900 * MS);
+}
+
+enum { RECORDS = 16 };
+
+struct records {
+    size_t count;
+    struct bal_log_record record[RECORDS];
+};
+
+static enum bal_code keep_record(void *context, const struct bal_log_record *record, struct bal_error *err) {
+    (void)err;
+    struct records *records = context;
+    assert_true(records->count < RECORDS);
+    records->record[records->count++] = *record;
+    return BAL_OK;
+}
+
+static enum bal_code drop_record(void *context, const struct bal_log_record *record, struct bal_error *err) {
+    (void)context, (void)record, (void)err;
+    return BAL_OK;
+}
+
+/* The text's records, with the names of the servers in the order of their numbers. */
+static void assert_records(const char *text, struct bal_log_options options, struct records *records,
+                           const char *const *names, size_t count) {
+    struct bal_log_summary summary;
+    struct bal_error err;
+    assert_int_equal(bal_log_servers_new(&options.servers, &err), BAL_OK);
+    *records = (struct records){0};
+    options.take = keep_record;
+    options.take_context = records;
+    write_text(text);
+    const char *const paths[] = {path};
+    if (bal_log_read(paths, 1, &options, NULL, &summary, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(bal_log_servers_count(options.servers), count);
+    for (uint32_t i = 0; i < count; i++)
+        assert_string_equal(bal_log_servers_name(options.servers, i), names[i]);
+    bal_log_servers_free(options.servers);
+}
+
+static void assert_visit(const struct bal_log_record *record, unsigned i, uint32_t server, int64_t took,
+                         int status) {
+    assert_true(i < record->tries);
+    assert_int_equal(record->visit[i].server, server);
+    assert_int_equal(record->visit[i].took, took);
+    assert_int_equal(record->visit[i].status, status);
+}
+
+/* nginx lists tries with commas, and colons where a request was handed on. */
+static void tells_tries_of_nginx(void **state) {
+    (void)state;
+    static const char *const names[] = {"10.0.0.1:80", "10.0.0.2:80", "[::1]:80", "unix:/run/a"};
+    struct records records;
+    assert_records(
+        "1794737472.000 0.100 0.090 10.0.0.1:80 200 200\n"
+        "1794737472.000 0.100 0.010, 0.050 : - 10.0.0.2:80, 10.0.0.1:80 : [::1]:80 502, 200 : - 499\n"
+        "1794737472.000 0.001 - - - 304\n"
+        "1794737472.000 0.000 0.000 unix:/run/a 200 200\n",
+        (struct bal_log_options){.format = "$msec $request_time $upstream_response_time "
+                                           "$upstream_addr $upstream_status $status"},
+        &records, names, 4);
+    assert_int_equal(records.count, 3);
+    const struct bal_log_record *r = records.record;
+    assert_int_equal(r[0].tries, 1);
+    assert_visit(&r[0], 0, 0, 90 * MS, 200);
+    assert_int_equal(r[0].covers, BAL_LOG_COVERS_SERVER);
+    assert_int_equal(r[0].status, 200);
+    assert_true(r[0].whole == 100 * MS && r[0].ahead == -1 && !r[0].aborted);
+    assert_int_equal(r[1].tries, 3);
+    assert_visit(&r[1], 0, 1, 10 * MS, 502);
+    assert_visit(&r[1], 1, 0, 50 * MS, 200);
+    assert_visit(&r[1], 2, 2, -1, 0);
+    assert_int_equal(r[1].status, 499);
+    assert_true(r[1].aborted && r[1].job.size == 60 * MS);
+    assert_visit(&r[2], 0, 3, 0, 200);
+    assert_true(r[2].zero && r[2].job.size == MS / 4);
+}
+
+/* A server that has not answered was occupied until the session ended. */
+static void tells_servers_of_haproxy(void **state) {
+    (void)state;
+    static const char *const names[] = {"b/s1", "c/s1"};
+    static const char rest[] = "1/1/1/1/0 0/0 \"GET /x\"\n";
+    char text[1000];
+    snprintf(text, sizeof text,
+             "10.0.1.2:3 [15/Nov/2026:10:11:12.345] f b/s1 10/20/30/69/140 200 50 - - ---- %s"
+             "10.0.1.2:3 [15/Nov/2026:10:11:12.345] f c/s1 0/100/50/-1/5150 504 50 - - sH-- %s"
+             "10.0.1.2:3 [15/Nov/2026:10:11:12.345] f b/<NOSRV> 0/-1/-1/-1/10 503 50 - - SC-- %s",
+             rest, rest, rest);
+    struct records records;
+    assert_records(text, (struct bal_log_options){0}, &records, names, 2);
+    assert_int_equal(records.count, 2);
+    const struct bal_log_record *r = records.record;
+    assert_visit(&r[0], 0, 0, 69 * MS, 0);
+    assert_true(r[0].ahead == 60 * MS && r[0].whole == 140 * MS && r[0].status == 200 && !r[0].aborted);
+    assert_visit(&r[1], 0, 1, 5000 * MS, 0);
+    assert_true(r[1].job.size == 5000 * MS && r[1].aborted && r[1].status == 504);
+}
+
+/* In JSON and csv the field is named; one that names a client is found out. */
+static void tells_servers_of_named_fields(void **state) {
+    (void)state;
+    static const char *const names[] = {"b", "a"};
+    struct records records;
+    assert_records("start,duration,host\n1.5,1,b\n1.5,1,a\n1.5,1,b\n1.5,1,\n",
+                   (struct bal_log_options){.server = "host"}, &records, names, 2);
+    assert_int_equal(records.count, 4);
+    assert_visit(&records.record[1], 0, 1, S, 0);
+    assert_visit(&records.record[2], 0, 0, S, 0);
+    assert_int_equal(records.record[3].tries, 0);
+    assert_int_equal(records.record[0].covers, BAL_LOG_COVERS_REQUEST);
+
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fputs("start,service_time,client\n", file);
+    for (int i = 0; i < 70000; i++)
+        fprintf(file, "1.5,1,%d\n", i);
+    assert_int_equal(fclose(file), 0);
+    struct bal_log_options options = {.server = "client", .take = NULL};
+    struct bal_log_summary summary;
+    struct bal_error err;
+    struct bal_trace *trace;
+    assert_int_equal(bal_log_servers_new(&options.servers, &err), BAL_OK);
+    assert_int_equal(bal_trace_new(NULL, &trace, &err), BAL_OK);
+    const char *const paths[] = {path};
+    assert_int_equal(bal_log_read(paths, 1, &options, trace, &summary, &err), BAL_OK);
+    bal_trace_free(trace);
+    options.take = drop_record;
+    assert_int_equal(bal_log_read(paths, 1, &options, NULL, &summary, &err), BAL_E_RANGE);
+    assert_non_null(strstr(err.text, "more than 65536 names of servers, the last being '65536'"));
+    bal_log_servers_free(options.servers);
+}
+
 static void tells_classes(void **state) {
     (void)state;
     static const char text[] =
@@ -628,6 +770,10 @@ int main(void) {
         cmocka_unit_test(finds_formats),
         cmocka_unit_test(reads_patterns),
         cmocka_unit_test(takes_the_fields_it_is_told),
+        cmocka_unit_test(scales_what_is_subtracted),
+        cmocka_unit_test(tells_tries_of_nginx),
+        cmocka_unit_test(tells_servers_of_haproxy),
+        cmocka_unit_test(tells_servers_of_named_fields),
         cmocka_unit_test(tells_classes),
         cmocka_unit_test(spreads_whole_seconds),
         cmocka_unit_test(accounts_for_skipped_lines),

@@ -1,0 +1,95 @@
+/* nginx writes lists: addresses "a:80, b:80 : c:80", the time at each "0.001, 0.020 : 0.005", the answer of
+ * each "502, 200 : 200". A comma stands between tries, a colon between blanks where the request was handed on
+ * inside of nginx. Others tell one server and one time. */
+#include "log/visit.h"
+
+#include "log/decimal.h"
+#include "log/servers.h"
+
+bool bal_log_names_server(struct bal_log_span text) {
+    if (!text.text || text.length == 0 || memchr(text.text, '<', text.length)) /* b/<NOSRV> of HAProxy */
+        return false;
+    return !bal_log_is(text, "-") && !bal_log_is(text, "null");
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+/* Does a separator begin here? An address has colons too, but no blanks around them. */
+static bool separates(const char *start, const char *at, const char *end) {
+    return *at == ',' || (*at == ':' && at > start && is_blank(at[-1]) && at + 1 < end && is_blank(at[1]));
+}
+
+/* Takes the first try off a list; false when nothing is left. */
+static bool take_try(struct bal_log_span *list, struct bal_log_span *item) {
+    if (!list->text)
+        return false;
+    const char *start = list->text, *end = start + list->length, *at = start;
+    while (at < end && !separates(start, at, end))
+        at++;
+    *item = bal_log_trim((struct bal_log_span){start, (size_t)(at - start)});
+    *list = at < end ? (struct bal_log_span){at + 1, (size_t)(end - at - 1)} : (struct bal_log_span){0};
+    return true;
+}
+
+/* Three digits, else 0. */
+static uint16_t read_status(struct bal_log_span text) {
+    unsigned value = 0;
+    for (size_t i = 0; i < text.length; i++) {
+        const unsigned digit = (unsigned char)(text.text[i] - '0');
+        if (digit > 9 || text.length != 3)
+            return 0;
+        value = 10 * value + digit;
+    }
+    return (uint16_t)value;
+}
+
+static int64_t read_took(struct bal_log_span text, int unit) {
+    int64_t took, step;
+    return bal_log_duration_read(text, unit, &took, &step) ? took : -1;
+}
+
+/* HAProxy begins its letters with who ended the session before its time: the client, the server, a time limit
+ * of either, or HAProxy itself. Envoy lists reasons, of which these two are a client and a time limit. */
+static bool says_aborted(struct bal_log_span state, bool reasons) {
+    if (!state.text || state.length == 0)
+        return false;
+    if (!reasons)
+        return strchr("CScsDUK", state.text[0]) != NULL;
+    return memmem(state.text, state.length, "DC", 2) || memmem(state.text, state.length, "UT", 2);
+}
+
+/* nginx says 499 of a client that went away, load balancers of AWS 460. */
+static bool is_aborted(const struct bal_log_entry *entry, const struct bal_log_binding *binding,
+                       uint16_t status) {
+    return entry->unanswered || status == 499 || status == 460 || status == 504 ||
+           says_aborted(entry->state, binding->state_reasons);
+}
+
+enum bal_code bal_log_visits_read(const struct bal_log_entry *entry, const struct bal_log_binding *binding,
+                                  struct bal_log_servers *servers, struct bal_log_record *record,
+                                  struct bal_error *err) {
+    record->status = entry->status.text ? read_status(entry->status) : 0;
+    record->aborted = is_aborted(entry, binding, record->status);
+    record->tries = 0;
+    struct bal_log_span names = entry->server, times = entry->service_text, answers = entry->statuses, name;
+    while (take_try(&names, &name)) {
+        struct bal_log_span took = {0}, answer = {0};
+        take_try(&times, &took);
+        take_try(&answers, &answer);
+        if (!bal_log_names_server(name))
+            continue;
+        struct bal_log_visit visit = {.took = took.text ? read_took(took, binding->service_unit) : -1,
+                                      .status = answer.text ? read_status(answer) : 0};
+        const enum bal_code code = bal_log_servers_number(servers, name, &visit.server, err);
+        if (code)
+            return code;
+        if (record->tries < BAL_LOG_VISITS)
+            record->visit[record->tries] = visit;
+        record->tries++;
+    }
+    if (record->tries == 1 && record->visit[0].took < 0) /* told by the whole request alone */
+        record->visit[0].took = entry->service;
+    return BAL_OK;
+}
