@@ -1,5 +1,7 @@
 /* ballast share: how many jobs may be privileged? */
 #include "commands.h"
+
+#include "ballast/version.h"
 #include "setup.h"
 
 #include "format/json.h"

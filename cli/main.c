@@ -1,6 +1,8 @@
 /* ballast: finds the command and runs it. */
 #include "commands.h"
 
+#include "ballast/version.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>

@@ -1,5 +1,6 @@
 #include "spread.h"
 
+#include "ballast/version.h"
 #include "cli.h"
 
 #include <stdlib.h>

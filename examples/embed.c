@@ -1,7 +1,7 @@
 /* An embedder: a dispatcher with a loop of its own that asks a Ballast policy where each request goes. No
  * engine of Ballast runs here; the policies and what they stand on are all that is linked.
  *
- *     cc embed.c -o embed $(pkg-config --cflags --libs ballast)
+ *     cc embed.c -o embed $(pkg-config --cflags --libs ballast-policy)
  *     ./embed random pod:d=2 jiq
  *
  * Eight workers serve requests of ten ticks each on average. At most one request comes in per tick, as many

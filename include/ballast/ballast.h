@@ -30,5 +30,6 @@
 #include "ballast/theory.h"
 #include "ballast/trace.h"
 #include "ballast/tune.h"
+#include "ballast/version.h"
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "ballast/known.h"
 #include "ballast/theory.h"
+#include "ballast/version.h"
 #include "format/csv.h"
 
 #include <inttypes.h>

@@ -1,5 +1,6 @@
 #include "report/fit_report.h"
 
+#include "ballast/version.h"
 #include "format/json.h"
 #include "format/table.h"
 #include "report/log_report.h"

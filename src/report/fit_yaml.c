@@ -2,6 +2,7 @@
 #include "report/fit_report.h"
 
 #include "ballast/simulate.h"
+#include "ballast/version.h"
 #include "format/text.h"
 #include "format/time_text.h"
 #include "report/log_report.h"

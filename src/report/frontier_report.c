@@ -3,6 +3,7 @@
 #include "ballast/figure.h"
 #include "ballast/number.h"
 #include "ballast/theory.h"
+#include "ballast/version.h"
 #include "format/csv.h"
 #include "format/json.h"
 #include "format/table.h"

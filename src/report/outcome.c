@@ -1,5 +1,6 @@
 #include "report/outcome.h"
 
+#include "ballast/version.h"
 #include "format/csv.h"
 #include "format/json.h"
 #include "format/table.h"

@@ -1,6 +1,7 @@
 #include "report/price_report.h"
 
 #include "ballast/known.h"
+#include "ballast/version.h"
 #include "format/csv.h"
 #include "format/json.h"
 #include "format/table.h"

@@ -1,6 +1,7 @@
 /* A replay for programs: csv and JSON. Times are in seconds, energy is in kWh. */
 #include "report/replay_report.h"
 
+#include "ballast/version.h"
 #include "format/csv.h"
 #include "format/json.h"
 #include "report/log_report.h"

@@ -2,6 +2,7 @@
 #include "report/replay_report.h"
 
 #include "ballast/figure.h"
+#include "ballast/version.h"
 #include "figure/svg.h"
 #include "format/html.h"
 #include "format/time_text.h"

@@ -1,6 +1,7 @@
 /* One HTML page about all that a store has seen: claims first, then figures, tables, and how to repeat it. */
 #include "ballast/report.h"
 
+#include "ballast/version.h"
 #include "figure/svg.h"
 #include "format/html.h"
 #include "report/judgements.h"

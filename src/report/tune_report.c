@@ -2,6 +2,7 @@
 
 #include "ballast/figure.h"
 #include "ballast/number.h"
+#include "ballast/version.h"
 #include "format/json.h"
 #include "format/table.h"
 

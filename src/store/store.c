@@ -8,6 +8,7 @@
  * none. */
 #include "store/store_private.h"
 
+#include "ballast/version.h"
 #include "store/pack.h"
 
 #include <endian.h>

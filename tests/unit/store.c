@@ -1,5 +1,7 @@
 /* The store of results: what is put in comes out again, and files that are not ours are left alone. */
 #include <setjmp.h>
+
+#include "ballast/version.h"
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,35 @@
+/* Which version this is.
+ *
+ * The headers are in two tiers. *Policy* is version.h, error.h, random.h, set.h and policy.h: what a
+ * dispatcher needs that hosts policies. It is all that libballast-policy has, which needs nothing but libc
+ * and libm; within a major version nothing is taken away from it or changes its meaning (before 1.0: within a
+ * minor one). *Lab* is everything else, in libballast, which holds the policies too: link one of the two. The
+ * lab may change with every minor version.
+ *
+ * Threads, in both: there is no hidden state, so that calls on different objects never meet. Two threads may
+ * use one object at the same time only where all that they do takes it as const, or where a header says more
+ * (policy.h does of a policy's state, store.h of a store). No function installs signal handlers or changes
+ * the locale. */
+#ifndef BALLAST_VERSION_H
+#define BALLAST_VERSION_H
+
+#define BALLAST_VERSION_MAJOR 0
+#define BALLAST_VERSION_MINOR 1
+#define BALLAST_VERSION_PATCH 0
+#define BALLAST_VERSION "0.1.0"
+/* For comparisons: #if BALLAST_VERSION_NUMBER >= BALLAST_VERSION_OF(0, 1, 0) */
+#define BALLAST_VERSION_OF(major, minor, patch) (((major)*1000 + (minor)) * 1000 + (patch))
+#define BALLAST_VERSION_NUMBER                                                                               \
+    BALLAST_VERSION_OF(BALLAST_VERSION_MAJOR, BALLAST_VERSION_MINOR, BALLAST_VERSION_PATCH)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* That of the library which is loaded; BALLAST_VERSION is that of the headers. */
+const char *bal_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
