@@ -1,13 +1,17 @@
 /* Traces: jobs as they were recorded, each with its time of arrival and its size, to be replayed.
  *
  * A trace of any length takes a bounded amount of memory: its jobs lie in a temporary file without a name,
- * 16 bytes each, which is gone when the trace is freed or the program ends. Jobs may be added in any order;
+ * 24 bytes each, which is gone when the trace is freed or the program ends. Jobs may be added in any order;
  * bal_trace_finish() sorts them by time (those of equal time stay in the order in which they were added).
- * After that the trace is read only, and any number of threads may read it, each with a cursor of its own. */
+ * After that the trace is read only, and any number of threads may read it, each with a cursor of its own.
+ *
+ * Where a log tells whole seconds, the time of a job within its second is drawn. The trace knows what was
+ * drawn, so that a cursor can draw it anew: what depends on the draw shows from replay to replay. */
 #ifndef BALLAST_TRACE_H
 #define BALLAST_TRACE_H
 
 #include "ballast/error.h"
+#include "ballast/random.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,14 +25,24 @@ struct bal_trace_job {
     int64_t time; /* of arrival, in nanoseconds since 1970-01-01 00:00 UTC or any other moment */
     int64_t size; /* nanoseconds of service at a server of speed 1, > 0 */
     bool high;    /* is it of the high class? */
+    /* As the record says; all of it may be left 0. */
+    bool aborted;    /* nobody waited for its end: the client had gone, or the proxy had given up */
+    bool spread;     /* the log tells the second alone, and `drawn` of the time was drawn */
+    uint8_t kind;    /* which of the kinds of jobs that are told apart, below BAL_TRACE_KINDS */
+    uint32_t server; /* who served it, counted from 1, up to BAL_TRACE_SERVERS; 0: not known */
+    uint32_t drawn;  /* nanoseconds, below BAL_TRACE_STEP; 0 where nothing is spread */
 };
+
+enum { BAL_TRACE_KINDS = 32, BAL_TRACE_SERVERS = (1 << 24) - 1, BAL_TRACE_STEP = 1000000000 };
 
 /* Known when a trace is finished. Means are of seconds. */
 struct bal_trace_info {
     uint64_t jobs;
-    uint64_t high;       /* of these, of the high class */
-    uint64_t unordered;  /* jobs that were added after a later one */
-    int64_t first, last; /* times of arrival */
+    uint64_t high;      /* of these, of the high class */
+    uint64_t unordered; /* jobs that were added after a later one */
+    uint64_t spread;    /* jobs whose time within the second was drawn */
+    uint64_t kind[BAL_TRACE_KINDS];
+    int64_t first, last; /* times of arrival; the first and last possible ones where they are drawn */
     double span;         /* seconds from the first arrival to the last */
     double work;         /* sum of all sizes, in seconds */
     double size_mean;
@@ -53,8 +67,11 @@ struct bal_trace_cursor;
 enum bal_code bal_trace_cursor_new(const struct bal_trace *trace, struct bal_trace_cursor **cursor,
                                    struct bal_error *err);
 void bal_trace_cursor_free(struct bal_trace_cursor *cursor); /* NULL is allowed */
-/* The next job; at the end BAL_OK and a job of size 0. Costs a few nanoseconds but for one read in thousands.
- */
+/* From the first job on, draws anew what was drawn, from the given stream. Nothing changes where no job is
+ * spread. */
+void bal_trace_cursor_redraw(struct bal_trace_cursor *cursor, const struct bal_rng *rng);
+/* The next job; at the end BAL_OK and a job of size 0. Costs a few nanoseconds but for one read in thousands;
+ * where times are drawn, about a hundred. */
 enum bal_code bal_trace_next(struct bal_trace_cursor *cursor, struct bal_trace_job *job,
                              struct bal_error *err);
 

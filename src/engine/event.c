@@ -552,7 +552,10 @@ static enum bal_code set_up_trace(struct event *event, const struct bal_run *run
     event->err = err;
     event->first = bal_trace_info(run->trace)->first;
     event->seconds = 1e-9 / (run->speedup > 0 ? run->speedup : 1);
-    return bal_trace_cursor_new(run->trace, &event->cursor, err);
+    const enum bal_code code = bal_trace_cursor_new(run->trace, &event->cursor, err);
+    if (!code) /* every policy of a replication sees the same draw */
+        bal_trace_cursor_redraw(event->cursor, &event->arrivals);
+    return code;
 }
 
 static enum bal_code set_up(struct event *event, const struct bal_model *model, const struct bal_run *run) {

@@ -83,8 +83,11 @@ static void watch_order(struct reader *reader, int64_t time) {
 static enum bal_code make_job(struct reader *reader, const struct bal_log_entry *entry,
                               struct bal_trace_job *job, struct bal_error *err) {
     *job = (struct bal_trace_job){.time = entry->time - entry->before, .size = entry->service};
-    if (reader->spread && entry->decimals == 0)
-        job->time += bal_rng_below(&reader->rng, (uint32_t)BAL_LOG_SECOND);
+    if (reader->spread && entry->decimals == 0) {
+        job->spread = true;
+        job->drawn = bal_rng_below(&reader->rng, BAL_TRACE_STEP);
+        job->time += job->drawn;
+    }
     return entry->class.text ? bal_log_high_match(reader->high, entry->class, &job->high, err) : BAL_OK;
 }
 

@@ -4,34 +4,15 @@
  * finishing merges the runs. */
 #include "ballast/trace.h"
 
-#include "workload/spool.h"
 #include "workload/trace_private.h"
-#include "workload/trace_sort.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    WINDOW = 1 << 20, /* jobs: 16 MB, and 8 MB to sort them */
-    CURSOR = 4096     /* jobs read at once */
-};
+enum { WINDOW = 1 << 20 }; /* jobs: 24 MB, and 12 MB to sort them */
 
 #define NANOSECONDS 1e9
-
-struct bal_trace {
-    struct bal_spool spool;
-    struct bal_trace_info info;
-    bool finished;
-
-    size_t window, held; /* jobs in memory: at most, and now */
-    struct bal_trace_record *record, *scratch;
-    bool ordered; /* those in memory are */
-
-    struct bal_trace_run *run; /* what is in the file */
-    size_t runs, runs_room;
-    int64_t written_last; /* the time of the last record of the last run */
-};
 
 enum bal_code bal_trace_new_small(const char *directory, size_t window, struct bal_trace **trace,
                                   struct bal_error *err) {
@@ -111,12 +92,18 @@ static void sort_window(struct bal_trace *trace) {
 
 static void note(struct bal_trace_info *info, const struct bal_trace_job *job) {
     const double size = (double)job->size / NANOSECONDS;
-    if (info->jobs++ == 0)
-        info->first = info->last = job->time;
+    const int64_t first = job->time - job->drawn;
+    const int64_t last = job->spread ? first + (BAL_TRACE_STEP - 1) : first;
+    if (info->jobs++ == 0) {
+        info->first = first;
+        info->last = last;
+    }
     info->high += job->high;
-    info->unordered += job->time < info->last;
-    info->first = job->time < info->first ? job->time : info->first;
-    info->last = job->time > info->last ? job->time : info->last;
+    info->kind[job->kind]++;
+    info->spread += job->spread;
+    info->unordered += last < info->last;
+    info->first = first < info->first ? first : info->first;
+    info->last = last > info->last ? last : info->last;
     info->work += size;
     info->size_square += size * size; /* the sum, until the end */
     info->size_most = size > info->size_most ? size : info->size_most;
@@ -126,16 +113,25 @@ enum bal_code bal_trace_add(struct bal_trace *trace, const struct bal_trace_job 
     assert(!trace->finished);
     if (job->size <= 0)
         return bal_fail(err, BAL_E_RANGE, "a job of size %lld; sizes are above 0", (long long)job->size);
+    assert(job->kind < BAL_TRACE_KINDS && job->server <= BAL_TRACE_SERVERS &&
+           job->drawn < (job->spread ? BAL_TRACE_STEP : 1));
     if (trace->held == trace->window) {
         sort_window(trace);
         const enum bal_code code = write_first(trace, trace->window / 2, err);
         if (code)
             return code;
     }
-    if (trace->held > 0 && job->time < trace->record[trace->held - 1].time)
+    const struct bal_trace_record record = {.time = job->time - job->drawn,
+                                            .size = job->size,
+                                            .drawn = job->drawn,
+                                            .server = job->server & BAL_TRACE_SERVERS,
+                                            .kind = job->kind & (BAL_TRACE_KINDS - 1u),
+                                            .high = job->high,
+                                            .aborted = job->aborted,
+                                            .spread = job->spread};
+    if (trace->held > 0 && record.time < trace->record[trace->held - 1].time)
         trace->ordered = false;
-    trace->record[trace->held++] = (struct bal_trace_record){
-        .time = job->time, .size_and_class = (uint64_t)job->size << 1 | (uint64_t)job->high};
+    trace->record[trace->held++] = record;
     note(&trace->info, job);
     return BAL_OK;
 }
@@ -186,59 +182,4 @@ enum bal_code bal_trace_finish(struct bal_trace *trace, const volatile int *stop
 const struct bal_trace_info *bal_trace_info(const struct bal_trace *trace) {
     assert(trace->finished);
     return &trace->info;
-}
-
-struct bal_trace_cursor {
-    const struct bal_trace *trace;
-    uint64_t read; /* jobs taken from the file */
-    size_t at, filled;
-    struct bal_trace_record record[CURSOR];
-};
-
-enum bal_code bal_trace_cursor_new(const struct bal_trace *trace, struct bal_trace_cursor **cursor,
-                                   struct bal_error *err) {
-    assert(trace->finished);
-    struct bal_trace_cursor *c = malloc(sizeof *c);
-    *cursor = c;
-    if (!c)
-        return bal_fail(err, BAL_E_MEMORY, "not enough memory to read a trace");
-    c->trace = trace;
-    c->read = 0;
-    c->at = c->filled = 0;
-    return BAL_OK;
-}
-
-void bal_trace_cursor_free(struct bal_trace_cursor *cursor) {
-    free(cursor);
-}
-
-static enum bal_code refill(struct bal_trace_cursor *cursor, struct bal_error *err) {
-    const uint64_t left = cursor->trace->info.jobs - cursor->read;
-    const size_t count = left < CURSOR ? (size_t)left : CURSOR;
-    const enum bal_code code = bal_spool_read(&cursor->trace->spool, cursor->read * sizeof *cursor->record,
-                                              cursor->record, count * sizeof *cursor->record, err);
-    if (code)
-        return code;
-    cursor->read += count;
-    cursor->at = 0;
-    cursor->filled = count;
-    return BAL_OK;
-}
-
-enum bal_code bal_trace_next(struct bal_trace_cursor *cursor, struct bal_trace_job *job,
-                             struct bal_error *err) {
-    if (cursor->at == cursor->filled) {
-        const enum bal_code code = refill(cursor, err);
-        if (code)
-            return code;
-        if (cursor->filled == 0) {
-            *job = (struct bal_trace_job){.time = cursor->trace->info.last};
-            return BAL_OK;
-        }
-    }
-    const struct bal_trace_record *record = &cursor->record[cursor->at++];
-    *job = (struct bal_trace_job){.time = record->time,
-                                  .size = (int64_t)(record->size_and_class >> 1),
-                                  .high = record->size_and_class & 1};
-    return BAL_OK;
 }

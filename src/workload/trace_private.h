@@ -1,8 +1,25 @@
-/* For tests: a trace that holds few jobs in memory, so that a short one is sorted like a long one. */
+/* What trace.c and trace_cursor.c share; and, for tests, a trace that holds few jobs in memory, so that a
+ * short one is sorted like a long one. */
 #ifndef WORKLOAD_TRACE_PRIVATE_H
 #define WORKLOAD_TRACE_PRIVATE_H
 
 #include "ballast/trace.h"
+#include "workload/spool.h"
+#include "workload/trace_sort.h"
+
+struct bal_trace {
+    struct bal_spool spool;
+    struct bal_trace_info info;
+    bool finished;
+
+    size_t window, held; /* jobs in memory: at most, and now */
+    struct bal_trace_record *record, *scratch;
+    bool ordered; /* those in memory are */
+
+    struct bal_trace_run *run; /* what is in the file */
+    size_t runs, runs_room;
+    int64_t written_last; /* the time of the last record of the last run */
+};
 
 /* window: jobs held in memory, at least 2. */
 enum bal_code bal_trace_new_small(const char *directory, size_t window, struct bal_trace **trace,

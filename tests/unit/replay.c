@@ -194,6 +194,29 @@ static void replay_by_hand(void **unused) {
     bal_trace_free(trace);
 }
 
+/* What depends on where in their second jobs are put differs from replication to replication, also under a
+ * policy that draws nothing; and so the half-width says it. */
+static void spread_is_drawn_anew_in_every_replication(void **unused) {
+    (void)unused;
+    struct bal_trace *trace;
+    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
+    for (int i = 0; i < 300; i++) {
+        const struct bal_trace_job job = {.time = i / 3 * SECOND, .size = SECOND / 4, .spread = true};
+        assert_int_equal(bal_trace_add(trace, &job, NULL), BAL_OK);
+    }
+    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
+    struct bal_replay replay = replay_on(trace, "1");
+    replay.replications = 5;
+    const struct bal_policy_spec policy = policy_of("round-robin");
+    struct bal_case c;
+    assert_int_equal(bal_replay_case(&replay, &policy, &c, NULL), BAL_OK);
+    const struct bal_result result = run_case(&c), again = run_case(&c);
+    assert_true(result.metric[BAL_RESPONSE_P99].half > 0.01);
+    assert_true(result.metric[BAL_RESPONSE_P99].half == again.metric[BAL_RESPONSE_P99].half);
+    assert_int_equal(result.jobs, 5 * 300);
+    bal_trace_free(trace);
+}
+
 /* ---- the least fleet ---- */
 
 static void least_fleet_by_hand(void **unused) {
@@ -346,6 +369,7 @@ int main(void) {
         cmocka_unit_test(one_moment_is_refused),
         cmocka_unit_test(stop_is_heeded),
         cmocka_unit_test(replay_by_hand),
+        cmocka_unit_test(spread_is_drawn_anew_in_every_replication),
         cmocka_unit_test(least_fleet_by_hand),
         cmocka_unit_test(some_targets_cannot_be_met),
         cmocka_unit_test(search_ends),

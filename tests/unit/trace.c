@@ -30,7 +30,9 @@ static struct bal_trace *make(size_t window) {
 
 static void add(struct bal_trace *trace, int64_t time, int64_t size, bool high) {
     struct bal_error err;
-    assert_int_equal(bal_trace_add(trace, &(struct bal_trace_job){time, size, high}, &err), BAL_OK);
+    assert_int_equal(
+        bal_trace_add(trace, &(struct bal_trace_job){.time = time, .size = size, .high = high}, &err),
+        BAL_OK);
 }
 
 static void finish(struct bal_trace *trace) {
@@ -178,6 +180,82 @@ static void keeps_extremes(void **state) {
     bal_trace_free(trace);
 }
 
+/* All that a job has besides. */
+static void keeps_what_the_record_says(void **state) {
+    (void)state;
+    struct bal_trace *trace = make(2);
+    const struct bal_trace_job jobs[] = {
+        {.time = 1, .size = 5, .aborted = true, .server = BAL_TRACE_SERVERS, .kind = BAL_TRACE_KINDS - 1},
+        {.time = 2, .size = 6, .server = 1, .high = true},
+        {.time = 3, .size = 7, .kind = 1},
+        {.time = 4, .size = 8, .aborted = true, .kind = 1},
+    };
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(bal_trace_add(trace, &jobs[i], NULL), BAL_OK);
+    finish(trace);
+    struct bal_trace_cursor *cursor = open_cursor(trace);
+    for (int i = 0; i < 4; i++) {
+        const struct bal_trace_job job = next(cursor);
+        assert_true(job.time == jobs[i].time && job.size == jobs[i].size && job.high == jobs[i].high);
+        assert_true(job.aborted == jobs[i].aborted && job.server == jobs[i].server);
+        assert_true(job.kind == jobs[i].kind && !job.spread && job.drawn == 0);
+    }
+    bal_trace_cursor_free(cursor);
+    const struct bal_trace_info *info = bal_trace_info(trace);
+    assert_true(info->kind[0] == 1 && info->kind[1] == 2 && info->kind[BAL_TRACE_KINDS - 1] == 1);
+    assert_int_equal(info->spread, 0);
+    bal_trace_free(trace);
+}
+
+/* Jobs of whole seconds, some with a fraction between them: each draw is in order, within the second, and
+ * another for another stream; the same for the same. Sizes tell the jobs apart. */
+static void draws_anew_within_seconds(void **state) {
+    (void)state;
+    enum { JOBS = 3000, SECOND = BAL_TRACE_STEP };
+    struct bal_trace *trace = make(0);
+    struct bal_rng rng;
+    bal_rng_init(&rng, 3, 0, BAL_STREAM_TEST);
+    int64_t base[JOBS];
+    for (int i = 0; i < JOBS; i++) {
+        const bool spread = i % 5 > 0;
+        const uint32_t drawn = spread ? bal_rng_below(&rng, SECOND) : 0;
+        base[i] = i / 30 * (int64_t)SECOND - 3 * (int64_t)bal_rng_below(&rng, SECOND);
+        const struct bal_trace_job job = {
+            .time = base[i] + drawn, .size = i + 1, .spread = spread, .drawn = drawn};
+        assert_int_equal(bal_trace_add(trace, &job, NULL), BAL_OK);
+    }
+    finish(trace);
+    assert_int_equal(bal_trace_info(trace)->spread, JOBS - JOBS / 5);
+    int64_t drawn[3][JOBS];
+    for (int draw = 0; draw < 4; draw++) { /* as added; stream 1, stream 2, stream 1 again */
+        struct bal_trace_cursor *cursor = open_cursor(trace);
+        bal_rng_init(&rng, 9, draw == 2 ? 2 : 1, BAL_STREAM_TEST);
+        if (draw > 0)
+            bal_trace_cursor_redraw(cursor, &rng);
+        int64_t before = INT64_MIN;
+        int moved = 0;
+        for (int n = 0; n < JOBS; n++) {
+            const struct bal_trace_job job = next(cursor);
+            const int i = (int)job.size - 1;
+            assert_true(job.time >= before && job.time >= bal_trace_info(trace)->first);
+            assert_true(job.time <= bal_trace_info(trace)->last);
+            before = job.time;
+            assert_true(job.time - job.drawn == base[i] && job.drawn < SECOND && job.spread == (i % 5 > 0));
+            if (!job.spread)
+                assert_int_equal(job.drawn, 0);
+            if (draw == 3)
+                assert_true(job.time == drawn[1][i]);
+            else
+                drawn[draw][i] = job.time;
+            moved += draw > 0 && job.time != drawn[0][i];
+        }
+        assert_int_equal(next(cursor).size, 0);
+        assert_true(draw == 0 ? moved == 0 : moved > JOBS - JOBS / 5 - 5); /* equal by chance: 1e-9 each */
+        bal_trace_cursor_free(cursor);
+    }
+    bal_trace_free(trace);
+}
+
 enum { READERS = 2, READ = 20000 };
 
 static void *read_all(void *context) {
@@ -243,7 +321,7 @@ static void tells_of_a_full_disk(void **state) {
     struct rlimit before;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     void (*const handler)(int) = signal(SIGXFSZ, SIG_IGN);
-    const struct rlimit little = {4096 * 16, before.rlim_max};
+    const struct rlimit little = {4096 * sizeof(struct bal_trace_record), before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
     struct bal_trace *trace = make(16);
     struct bal_error err = {0};
@@ -283,6 +361,8 @@ int main(void) {
         cmocka_unit_test(sorts_many),
         cmocka_unit_test(tells_what_it_has),
         cmocka_unit_test(keeps_extremes),
+        cmocka_unit_test(keeps_what_the_record_says),
+        cmocka_unit_test(draws_anew_within_seconds),
         cmocka_unit_test(is_read_by_many),
         cmocka_unit_test(refuses),
         cmocka_unit_test(stops),
