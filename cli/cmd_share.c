@@ -190,7 +190,9 @@ static void add_row(struct table *table, const struct answer *answer, const char
     bal_table_add(table, "%.4f", theory);
     if (!answer->simulated)
         return;
-    if (isnan(measured.half))
+    if (isnan(measured.mean))
+        bal_table_add(table, "%s", "");
+    else if (isnan(measured.half))
         bal_table_add(table, "%.4f", measured.mean);
     else
         bal_table_add(table, "%.4f \u00b1 %.4f", measured.mean, measured.half);
@@ -242,7 +244,9 @@ static void print_text(const struct answer *answer, FILE *out) {
         fprintf(out, "\u00b1: 95 %% confidence over %u replications. theory: limit of many servers.\n",
                 answer->measured.replications);
     const double miss = miss_of(answer);
-    if (!is_confirmed(answer))
+    if (isnan(miss))
+        fputs("Not confirmed: a class of jobs was not measured. Use longer runs (--jobs).\n", out);
+    else if (!is_confirmed(answer))
         fprintf(out,
                 "Not confirmed: with %u servers the wish is missed by %.1f %%. Wish for less, or use more "
                 "servers.\n",

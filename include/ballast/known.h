@@ -24,7 +24,7 @@ struct bal_known_class {
     double waiting_probability;  /* that a job waits at all */
     double response_quantile[4]; /* 50, 90, 99, 99.9 % */
     double response_bound; /* of response_mean, where one is proved: from below for high, from above for low
-                              jobs */
+                              jobs; NaN where it is less than a service, which says nothing */
 };
 
 /* Times are in the unit of the model. What is not known is NaN; what does not exist is INFINITY. */

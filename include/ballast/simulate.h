@@ -154,8 +154,8 @@ struct bal_run {
 struct bal_trial {
     double metric[BAL_METRIC_COUNT];
     double tail[BAL_TAIL_LEVELS]; /* tail[i]: time average of the fraction of servers with at least i jobs;
-                                   * with one common queue tail[1] is that of busy servers and tail[2] the
-                                   * jobs that wait, per server */
+                                   * with one common queue jobs that wait are at none, so that tail[1] is that
+                                   * of busy servers and the others are 0 */
     double quarter[4];            /* mean total queue over each quarter of the whole run, warm-up included */
     double warmup;                /* model time that was cut */
     double seconds;               /* wall-clock time it took */

@@ -19,6 +19,9 @@
 
 enum { ARRIVAL, SIZE, WORDS }; /* the words of a job that waits */
 
+/* Jobs that wait are in the queue, but at no server: they are counted beyond the levels that are shown. */
+enum { WAITING = LEVELS - 1 };
+
 struct pooled {
     uint32_t servers;
     double per_speed; /* 1 / speed of the servers */
@@ -102,7 +105,7 @@ static enum bal_code arrive(struct pooled *p, double now) {
         return BAL_E_MEMORY;
     item[ARRIVAL].real = now;
     item[SIZE].real = size;
-    tally_up(&p->tally, now, 2);
+    tally_up(&p->tally, now, WAITING);
     if (p->off->count > 0)
         start_setup(p, now);
     return BAL_OK;
@@ -117,7 +120,7 @@ static void take_next(struct pooled *p, double now, uint32_t server) {
     const union bal_word *head = bal_queues_at(&p->waiting, 0, WORDS, 0);
     const double arrival = head[ARRIVAL].real, size = head[SIZE].real;
     bal_queues_drop(&p->waiting, 0);
-    tally_down(&p->tally, now, 2);
+    tally_down(&p->tally, now, WAITING);
     tally_start(&p->tally, &p->tally.all, now - arrival, true);
     serve(p, now, server, arrival, size);
     cancel_excess(p, now);

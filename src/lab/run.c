@@ -126,6 +126,21 @@ static struct bal_estimate estimate(const struct bal_trial *trial, size_t count,
     return bal_estimate_mean(scratch, count);
 }
 
+/* Where no job was measured there is nothing to judge; and before a few services could be over every queue
+ * grows, whatever the load (docs/statistics.md). */
+static enum bal_verdict verdict_of(const struct bal_case *c, const double (*quarters)[4],
+                                   const struct bal_result *result) {
+    enum { SERVICES = 10 };
+    const struct bal_model *model = &c->model;
+    const double service =
+        model->clock == BAL_CLOCK_SLOTTED
+            ? 1
+            : model->size.mean * bal_servers_count(&model->servers) / bal_servers_capacity(&model->servers);
+    if (result->jobs == 0 || c->run.time < SERVICES * service)
+        return BAL_UNDECIDED;
+    return bal_verdict_of_drift(quarters, result->replications);
+}
+
 void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size_t count,
                    struct bal_result *result) {
     const struct bal_setting setting = {bal_servers_count(&c->model.servers), c->model.load};
@@ -153,7 +168,7 @@ void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size
     }
     for (int i = 0; i < BAL_TAIL_LEVELS; i++) /* the sum is divided, so that tail[0] is 1 */
         result->tail[i] /= (double)count;
-    result->verdict = bal_verdict_of_drift((const double(*)[4])quarters, count);
+    result->verdict = verdict_of(c, (const double(*)[4])quarters, result);
     result->engine = trial[0].engine;
     if (c->precision > 0) {
         const struct bal_estimate response = result->metric[BAL_RESPONSE_MEAN];

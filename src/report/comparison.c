@@ -10,8 +10,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+const char *bal_comparison_no_means(const struct bal_result *result) {
+    return result->replications == 0         ? "no trial done"
+           : result->verdict == BAL_UNSTABLE ? "unstable"
+           : result->jobs == 0               ? "no job done"
+                                             : NULL;
+}
+
 bool bal_comparison_has_means(const struct bal_result *result) {
-    return result->replications > 0 && result->verdict != BAL_UNSTABLE;
+    return bal_comparison_no_means(result) == NULL;
 }
 
 bool bal_comparison_warmup_is_short(const struct bal_result *result) {

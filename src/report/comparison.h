@@ -26,8 +26,10 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c, con
 void bal_comparison_csv_head(FILE *out);
 void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *result, FILE *out);
 
-/* Are there means to speak of? That of a queue which grows without bound is not a number. */
+/* Are there means to speak of? That of a queue which grows without bound is not a number, nor is that of no
+ * job. If not, what a table says in their place: "unstable", "no job done", "no trial done"; else NULL. */
 bool bal_comparison_has_means(const struct bal_result *result);
+const char *bal_comparison_no_means(const struct bal_result *result);
 
 /* Does MSER-5 take more of the runs for warm-up than was cut, by the 95 % interval over replications? */
 bool bal_comparison_warmup_is_short(const struct bal_result *result);

@@ -80,10 +80,8 @@ static void add_estimate(struct table *table, struct bal_estimate mean, int deci
 }
 
 static void add_mean(struct table *table, const struct bal_result *result, int decimals) {
-    if (result->replications == 0)
-        bal_table_add(table, "no trial done");
-    else if (result->verdict == BAL_UNSTABLE)
-        bal_table_add(table, "unstable");
+    if (!bal_comparison_has_means(result))
+        bal_table_add(table, "%s", bal_comparison_no_means(result));
     else
         add_estimate(table, result->metric[BAL_RESPONSE_MEAN], decimals,
                      result->verdict == BAL_UNDECIDED         ? " ?"
@@ -144,7 +142,10 @@ static void add_row(struct table *table, const struct bal_case *c, const struct 
     if (!powered)
         add_short(table, known ? result->metric[BAL_RESPONSE_P50].mean : NAN);
     add_short(table, known ? result->metric[BAL_RESPONSE_P99].mean : NAN);
-    add_short(table, known ? result->metric[powered ? BAL_POWER_MEAN : BAL_RESPONSE_P999].mean : NAN);
+    if (powered)
+        add_short(table, result->verdict == BAL_UNSTABLE ? NAN : result->metric[BAL_POWER_MEAN].mean);
+    else
+        add_short(table, known ? result->metric[BAL_RESPONSE_P999].mean : NAN);
     if (known)
         bal_table_add(table, "%.1f%%", 100 * result->metric[BAL_WAITING_PROBABILITY].mean);
     else
@@ -292,7 +293,7 @@ static void print_losses(const struct comparison *comparison, FILE *out) {
     for (size_t i = 0; i < comparison->count; i++) {
         const double lost = comparison->results[i].metric[BAL_LOST].mean;
         const double refused = comparison->results[i].metric[BAL_REFUSED].mean;
-        if (!(lost + refused > 0))
+        if (!(lost + refused > 0)) /* nor where no job came */
             continue;
         char policy[200];
         bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);

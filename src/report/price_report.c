@@ -52,12 +52,8 @@ static void add_number(struct table *table, double value) {
 }
 
 static void add_waiting(struct table *table, const struct bal_result *result) {
-    if (result->replications == 0) {
-        bal_table_add(table, "no trial done");
-        return;
-    }
     if (!bal_comparison_has_means(result)) {
-        bal_table_add(table, "unstable");
+        bal_table_add(table, "%s", bal_comparison_no_means(result));
         return;
     }
     char text[BAL_METRIC_TEXT];
@@ -320,6 +316,8 @@ static void print_outcome(const struct bal_offers *offers, const struct bal_case
     fputs("\nno policy meets this", out);
     if (offers->count == 0) {
         fputs(": there is none with so few messages and so little memory\n", out);
+    } else if (offers->offer[0].result.jobs == 0) {
+        fputs(", as far as is known: no job was measured; use longer runs (--jobs)\n", out);
     } else {
         char policy[200], waiting[BAL_METRIC_TEXT];
         bal_policy_print(&offers->offer[0].policy, policy, sizeof policy);

@@ -183,7 +183,10 @@ static void add_row(struct table *table, const struct bal_replay_report *report,
         add_time(table, result, BAL_HIGH_RESPONSE_P99, unit);
         add_time(table, result, BAL_LOW_RESPONSE_P99, unit);
     }
-    bal_table_add(table, "%.1f%%", 100 * result->metric[BAL_WAITING_PROBABILITY].mean);
+    if (isnan(result->metric[BAL_WAITING_PROBABILITY].mean))
+        bal_table_add(table, "%s", "");
+    else
+        bal_table_add(table, "%.1f%%", 100 * result->metric[BAL_WAITING_PROBABILITY].mean);
     add_number(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
     add_number(table, bal_replay_energy(result) / energy.seconds);
     add_number(table, result->metric[BAL_POWER_MEAN].mean);

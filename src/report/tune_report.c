@@ -5,17 +5,13 @@
 #include "ballast/version.h"
 #include "format/json.h"
 #include "format/table.h"
+#include "report/comparison.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Is there a mean? */
-static bool known(const struct bal_result *result) {
-    return result->replications > 0 && result->verdict != BAL_UNSTABLE;
-}
-
 static double metric_of(const struct bal_result *result, enum bal_metric metric) {
-    return known(result) ? result->metric[metric].mean : NAN;
+    return bal_comparison_has_means(result) ? result->metric[metric].mean : NAN;
 }
 
 /* The least power that the work needs: servers that are busy and nothing else. */
@@ -29,8 +25,8 @@ static double optimum(const struct bal_model *model) {
 
 static void add_waiting(struct table *table, const struct bal_result *result) {
     const struct bal_estimate waiting = result->metric[BAL_WAITING_MEAN];
-    if (!known(result))
-        bal_table_add(table, "%s", result->replications ? "unstable" : "");
+    if (!bal_comparison_has_means(result))
+        bal_table_add(table, "%s", bal_comparison_no_means(result));
     else if (isnan(waiting.half))
         bal_table_add(table, "%.4f", waiting.mean);
     else
@@ -77,11 +73,11 @@ static void print_advice(const struct bal_tuning *tuning, const struct bal_tuned
     if (tuned->knee < tuned->points) {
         const struct bal_tune_point *knee = &tuned->point[tuned->knee];
         const double power = metric_of(&knee->tabs, BAL_POWER_MEAN);
-        fprintf(out,
-                "knee: a standby of %.3g draws %.1f W a server, %.0f %% less than always on, and jobs wait "
-                "%.4f on "
-                "average.\n",
-                knee->standby, power, 100 * (1 - power / on), metric_of(&knee->tabs, BAL_WAITING_MEAN));
+        char saving[60] = "";
+        if (isfinite(on))
+            snprintf(saving, sizeof saving, ", %.0f %% less than always on", 100 * (1 - power / on));
+        fprintf(out, "knee: a standby of %.3g draws %.1f W a server%s, and jobs wait %.4f on average.\n",
+                knee->standby, power, saving, metric_of(&knee->tabs, BAL_WAITING_MEAN));
     } else {
         fputs("There is no knee: fewer than three standby times are worth considering; widen --from and "
               "--to.\n",
@@ -129,7 +125,7 @@ static void csv_row(const char *policy, double standby, const struct bal_result 
     fprintf(out, "%s,%s,%s", policy, text, bal_verdict_text(result->verdict));
     for (int i = 0; i < SHOWN; i++) {
         const double number[2] = {metric_of(result, shown[i]),
-                                  known(result) ? result->metric[shown[i]].half : NAN};
+                                  bal_comparison_has_means(result) ? result->metric[shown[i]].half : NAN};
         for (int k = 0; k < 2; k++) {
             text[0] = 0;
             if (isfinite(number[k]))
@@ -161,7 +157,7 @@ static void json_result(struct json *json, const char *key, const struct bal_res
         char ci[80];
         snprintf(ci, sizeof ci, "%s.ci", bal_metric_table[shown[i]].name);
         bal_json_number(json, bal_metric_table[shown[i]].name, metric_of(result, shown[i]));
-        bal_json_number(json, ci, known(result) ? result->metric[shown[i]].half : NAN);
+        bal_json_number(json, ci, bal_comparison_has_means(result) ? result->metric[shown[i]].half : NAN);
     }
     bal_json_close(json, '}');
 }
@@ -237,7 +233,7 @@ enum bal_code bal_tune_figure(const struct bal_tuning *tuning, const struct bal_
             const struct bal_result *result = p ? &tuned->point[i].pooled : &tuned->point[i].tabs;
             x[p][i] = metric_of(result, BAL_POWER_MEAN);
             y[p][i] = metric_of(result, BAL_WAITING_MEAN);
-            half[p][i] = known(result) ? result->metric[BAL_WAITING_MEAN].half : NAN;
+            half[p][i] = bal_comparison_has_means(result) ? result->metric[BAL_WAITING_MEAN].half : NAN;
         }
     struct bal_series series[6];
     put(&series[0], &series[1], "tabs", 0, n, x[0], y[0], half[0]);

@@ -467,5 +467,8 @@ enum bal_code bal_claim_measure(struct bal_store *store, const struct bal_experi
                                 const struct bal_claim *claim, size_t places, size_t point,
                                 struct bal_measured *m, struct bal_error *err) {
     struct gauge gauge = {.store = store, .e = experiment, .claim = claim, .places = places, .err = err};
-    return measure(&gauge, point, m);
+    const enum bal_code code = measure(&gauge, point, m);
+    if (!code && !m->unknown && claim->measure != BAL_MEASURE_VERDICT && isnan(m->value + m->low + m->high))
+        *m = nothing("it was not measured");
+    return code;
 }

@@ -245,6 +245,8 @@ static enum bal_code propose_pod_memory(struct search *search, struct bal_error 
 /* Parameters that cost more and do more, as far as the budgets go; false when there are none. */
 static bool make_dearer(const struct search *search, struct bal_offer *offer) {
     struct bal_policy_spec spec = offer->policy;
+    if (isnan(offer->result.metric[BAL_WAITING_MEAN].mean))
+        return false;
     const double factor = search->wish->waiting / upper_end(offer->result.metric[BAL_WAITING_MEAN]);
     if (is_named(&spec, "pod") || is_named(&spec, "pod-memory")) {
         double *d = bal_policy_param(&spec, "d");
@@ -272,11 +274,14 @@ static bool make_dearer(const struct search *search, struct bal_offer *offer) {
     return true;
 }
 
+/* By the interval, of a queue that is known to settle: what a run has measured too little of, or of no job
+ * at all, decides nothing. */
 static enum bal_fulfilment judge(const struct bal_result *result, double waiting) {
     const struct bal_estimate measured = result->metric[BAL_WAITING_MEAN];
-    if (result->verdict == BAL_UNSTABLE || !(lower_end(measured) <= waiting))
+    if (result->verdict == BAL_UNSTABLE || measured.mean - measured.half > waiting)
         return BAL_WISH_MISSED;
-    return upper_end(measured) <= waiting ? BAL_WISH_MET : BAL_WISH_UNDECIDED;
+    const bool met = result->verdict == BAL_STABLE && measured.mean + measured.half <= waiting;
+    return met ? BAL_WISH_MET : BAL_WISH_UNDECIDED;
 }
 
 /* Simulates what is pending and judges it. The last word on an offer that cannot be made dearer is what was
@@ -312,8 +317,8 @@ static void drop_too_dear(struct search *search) {
     struct bal_offers *offers = search->offers;
     size_t kept = 0;
     for (size_t i = 0; i < offers->count; i++)
-        if (lower_end(offers->offer[i].result.metric[BAL_MESSAGES_PER_JOB]) <= search->wish->messages)
-            offers->offer[kept++] = offers->offer[i];
+        if (!(lower_end(offers->offer[i].result.metric[BAL_MESSAGES_PER_JOB]) > search->wish->messages))
+            offers->offer[kept++] = offers->offer[i]; /* also where it is not known */
     offers->count = kept;
 }
 
@@ -334,7 +339,10 @@ static void mark_cheapest(struct bal_offers *offers) {
     }
 }
 
+/* What is not known comes last. */
 static int compare_numbers(double x, double y) {
+    if (isnan(x) || isnan(y))
+        return isnan(x) - isnan(y);
     return (x > y) - (x < y);
 }
 

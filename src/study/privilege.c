@@ -54,6 +54,8 @@ struct bal_privilege bal_privilege_find(const struct bal_privilege_wish *wish) {
 double bal_privilege_miss(const struct bal_privilege_wish *wish, double gain, double loss) {
     const double gain_miss = wish->gain > 0 ? 1 - gain / wish->gain : 0;
     const double loss_miss = isfinite(wish->loss) ? loss / wish->loss - 1 : 0;
+    if (isnan(gain_miss + loss_miss)) /* fmax would pass over it */
+        return NAN;
     return fmax(fmax(gain_miss, loss_miss), 0);
 }
 

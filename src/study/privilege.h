@@ -40,7 +40,8 @@ enum bal_code bal_privilege_measure(const struct bal_privilege_wish *wish, doubl
                                     const struct bal_lab_options *options,
                                     struct bal_privilege_measured *measured, struct bal_error *err);
 
-/* How far a value is on the wrong side of what is wanted, as a fraction of that; 0 when it is not. */
+/* How far a value is on the wrong side of what is wanted, as a fraction of that; 0 when it is not;
+ * NaN when a value that is wanted is not known. */
 double bal_privilege_miss(const struct bal_privilege_wish *wish, double gain, double loss);
 
 /* The policy as text, and pod:d=d1. */

@@ -49,8 +49,9 @@ static void add_sep(struct bal_known *known, unsigned d, double p, const struct 
     known->low.response_mean = result.low * u->unit;
     known->low.waiting_probability = pow(fmin(u->lambda, 1), d);
     known->low.response_bound = bound * u->unit;
-    if (p > 0 && isfinite(bound))
-        known->high.response_bound = (result.all - (1 - p) * bound) / p * u->unit;
+    const double high = (result.all - (1 - p) * bound) / p;
+    if (p > 0 && high >= 1) /* less says nothing: no job takes less than its service */
+        known->high.response_bound = high * u->unit;
 }
 
 static struct bal_known classes(const struct bal_model *model, const struct bal_policy_spec *policy,
