@@ -3,7 +3,7 @@
 
 #include "ballast/random.h"
 #include "log/detect.h"
-#include "log/high.h"
+#include "log/match.h"
 #include "log/source.h"
 #include "log/visit.h"
 
@@ -25,7 +25,7 @@ struct reader {
     const struct bal_log_options *options;
     struct bal_trace *trace;
     struct bal_log_summary *summary;
-    struct bal_log_high *high;
+    struct bal_log_match *high;
     double total;  /* bytes of all files, NaN when not known */
     uint64_t done; /* bytes of the files before this one */
     uint64_t next_report;
@@ -88,7 +88,7 @@ static enum bal_code make_job(struct reader *reader, const struct bal_log_entry 
         job->drawn = bal_rng_below(&reader->rng, BAL_TRACE_STEP);
         job->time += job->drawn;
     }
-    return entry->class.text ? bal_log_high_match(reader->high, entry->class, &job->high, err) : BAL_OK;
+    return entry->class.text ? bal_log_match_try(reader->high, entry->class, &job->high, err) : BAL_OK;
 }
 
 static enum bal_code hand_on(struct reader *reader, const struct bal_log_entry *entry,
@@ -138,11 +138,14 @@ static enum bal_code take_line(struct reader *reader, struct bal_log_span line, 
         reader->summary->empty++;
         return BAL_OK;
     }
+    if (kind == BAL_LOG_LINE_LAST && bal_log_source_truncated(reader->source)) {
+        skip(reader, line, BAL_LOG_TRUNCATED);
+        return BAL_OK;
+    }
     struct bal_log_entry entry;
     enum bal_log_reason reason =
         bal_log_entry_read(&reader->format, &reader->binding, &reader->clock, line, &entry);
-    if (kind == BAL_LOG_LINE_LAST &&
-        (reason == BAL_LOG_MALFORMED || bal_log_source_truncated(reader->source)))
+    if (kind == BAL_LOG_LINE_LAST && reason == BAL_LOG_MALFORMED)
         reason = BAL_LOG_TRUNCATED;
     if (reason == BAL_LOG_REASON_COUNT)
         return add(reader, &entry, err);
@@ -273,10 +276,10 @@ enum bal_code bal_log_read(const char *const *paths, size_t count, const struct 
                            struct bal_trace *trace, struct bal_log_summary *summary, struct bal_error *err) {
     *summary = (struct bal_log_summary){0};
     struct reader reader = {.options = options, .trace = trace, .summary = summary};
-    enum bal_code code = bal_log_high_new(options->high_pattern, &reader.high, err);
+    enum bal_code code = bal_log_match_new(options->high_pattern, &reader.high, err);
     reader.total = sum_sizes(paths, count);
     for (size_t i = 0; i < count && !code; i++)
         code = read_file(&reader, paths[i], i, err);
-    bal_log_high_free(reader.high);
+    bal_log_match_free(reader.high);
     return code;
 }

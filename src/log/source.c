@@ -1,17 +1,16 @@
 #include "log/source.h"
 
+#include "log/unpack.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 enum {
     CHUNK = 1 << 18, /* bytes that are read at once */
     ROOM = BAL_LOG_LINE_MOST + CHUNK + 1,
-    GZIP = 16 + MAX_WBITS /* zlib expects the header of gzip */
 };
 
 struct bal_log_source {
@@ -20,9 +19,9 @@ struct bal_log_source {
     const volatile int *stop;
     uint64_t size, taken, bytes;
 
-    bool packed;    /* with gzip */
-    bool unpacking; /* in the middle of one of its members */
-    z_stream stream;
+    const char *packed; /* the way in which it is compressed; NULL: it is not */
+    struct bal_log_unpacker *unpacker;
+    struct bal_log_buffers left; /* of what is read */
     unsigned char *input;
 
     char *buffer; /* ROOM bytes; lines to come are from start to end */
@@ -55,52 +54,42 @@ static enum bal_code read_raw(struct bal_log_source *source, void *into, size_t 
     return BAL_OK;
 }
 
-/* A file of gzip may have several members, one after the other, and zeros behind the last. */
-static bool begins_member(const struct bal_log_source *source) {
-    for (uInt i = 0; i < source->stream.avail_in; i++)
-        if (source->stream.next_in[i] != 0)
-            return true;
-    return false;
-}
-
-static enum bal_code fail_inflate(const struct bal_log_source *source, int code, struct bal_error *err) {
-    if (code == Z_MEM_ERROR)
+static enum bal_code fail_unpack(const struct bal_log_source *source, enum bal_log_unpacked result,
+                                 struct bal_error *err) {
+    if (result == BAL_LOG_NO_MEMORY)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to decompress '%s'", source->path);
+    if (result == BAL_LOG_TOO_LARGE)
+        return bal_fail(
+            err, BAL_E_RANGE,
+            "'%s' needs more than 128 MiB to decompress; read it with %s and hand it on as standard"
+            " input, -",
+            source->path, strcmp(source->packed, "xz") == 0 ? "xzcat" : "zstdcat --long=31");
     return bal_fail(err, BAL_E_FORMAT, "'%s' is damaged: its compressed data cannot be read beyond byte %llu",
-                    source->path, (unsigned long long)(source->taken - source->stream.avail_in));
+                    source->path, (unsigned long long)(source->taken - source->left.in_left));
 }
 
 static enum bal_code unpack(struct bal_log_source *source, void *into, size_t size, size_t *got,
                             struct bal_error *err) {
-    z_stream *stream = &source->stream;
-    stream->next_out = into;
-    stream->avail_out = (uInt)size;
-    while (stream->avail_out > 0) {
-        if (stream->avail_in == 0) {
-            size_t count;
-            const enum bal_code code = read_raw(source, source->input, CHUNK, &count, err);
-            if (code)
-                return code;
-            source->truncated = count == 0 && source->unpacking;
-            if (count == 0)
-                break;
-            stream->next_in = source->input;
-            stream->avail_in = (uInt)count;
-        }
-        if (!source->unpacking && !begins_member(source)) {
-            stream->avail_in = 0;
-            continue;
-        }
-        source->unpacking = true;
-        const int code = inflate(stream, Z_NO_FLUSH);
-        if (code == Z_STREAM_END) {
-            source->unpacking = false;
-            inflateReset(stream);
-        } else if (code != Z_OK && code != Z_BUF_ERROR) {
-            return fail_inflate(source, code, err);
-        }
+    struct bal_log_buffers *left = &source->left;
+    left->out = into;
+    left->out_left = size;
+    for (;;) {
+        const enum bal_log_unpacked result = bal_log_unpack(source->unpacker, left);
+        if (result != BAL_LOG_UNPACKED)
+            return fail_unpack(source, result, err);
+        if (left->out_left == 0)
+            break;
+        size_t count;
+        const enum bal_code code = read_raw(source, source->input, CHUNK, &count, err);
+        if (code)
+            return code;
+        source->truncated = count == 0 && bal_log_unpacker_busy(source->unpacker);
+        if (count == 0)
+            break;
+        left->in = source->input;
+        left->in_left = count;
     }
-    *got = size - stream->avail_out;
+    *got = size - left->out_left;
     return BAL_OK;
 }
 
@@ -129,9 +118,8 @@ static enum bal_code refuse_others(const struct bal_log_source *source, size_t l
         const char *bytes;
         size_t length;
         const char *what, *program;
-    } others[] = {{"\xfd\x37zXZ", 5, "compressed with xz", "xzcat"},
-                  {"BZh", 3, "compressed with bzip2", "bzcat"},
-                  {"\x28\xb5\x2f\xfd", 4, "compressed with zstd", "zstdcat"},
+    } others[] = {{"\x04\x22\x4d\x18", 4, "compressed with lz4", "lz4cat"},
+                  {"\x1f\x9d", 2, "compressed with compress", "zcat"},
                   {"PK\x03\x04", 4, "a zip archive", "unzip -p"},
                   {"\xff\xfe", 2, "text in UTF-16", "iconv -f UTF-16"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -150,13 +138,11 @@ static enum bal_code begin(struct bal_log_source *source, struct bal_error *err)
         code = refuse_others(source, got, err);
     if (code)
         return code;
-    if (got >= 2 && source->input[0] == 0x1f && source->input[1] == 0x8b) {
-        if (inflateInit2(&source->stream, GZIP) != Z_OK)
-            return fail_inflate(source, Z_MEM_ERROR, err);
-        source->packed = true;
-        source->stream.next_in = source->input;
-        source->stream.avail_in = (uInt)got;
-        code = fill(source, err);
+    source->packed = bal_log_packed_name(source->input, got);
+    if (source->packed) {
+        code = bal_log_unpacker_new(source->packed, &source->unpacker, err);
+        source->left = (struct bal_log_buffers){.in = source->input, .in_left = got};
+        code = code ? code : fill(source, err);
     } else {
         memcpy(source->buffer, source->input, got);
         source->end = source->bytes = got;
@@ -204,8 +190,7 @@ enum bal_code bal_log_source_open(const char *path, const volatile int *stop, st
 void bal_log_source_close(struct bal_log_source *source) {
     if (!source)
         return;
-    if (source->packed)
-        inflateEnd(&source->stream);
+    bal_log_unpacker_free(source->unpacker);
     if (source->fd > STDERR_FILENO)
         close(source->fd);
     free(source->buffer);
@@ -279,7 +264,8 @@ enum bal_code bal_log_source_peek(struct bal_log_source *source, struct bal_log_
     const enum bal_code code = hold_line(source, &newline, err);
     for (size_t at = source->start; !code && at < source->end && *count < most; at = newline + 1) {
         newline = find_newline(source, at);
-        if ((newline == source->end && !source->ended) || newline - at > BAL_LOG_LINE_MOST)
+        const bool whole = newline < source->end;
+        if ((!whole && (!source->ended || source->truncated)) || newline - at > BAL_LOG_LINE_MOST)
             break;
         lines[(*count)++] = cut(source, at, newline);
     }

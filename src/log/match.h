@@ -1,0 +1,19 @@
+/* A pattern of PCRE, matched with pieces of lines. */
+#ifndef LOG_MATCH_H
+#define LOG_MATCH_H
+
+#include "ballast/error.h"
+#include "log/span.h"
+
+struct bal_log_match;
+
+/* pattern NULL: there is none, *match is NULL. */
+enum bal_code bal_log_match_new(const char *pattern, struct bal_log_match **match, struct bal_error *err);
+void bal_log_match_free(struct bal_log_match *match); /* NULL is allowed */
+
+/* Does the text match? An error when that takes more than 10^7 steps, a second at most, or more than 64 MiB
+ * to tell. */
+enum bal_code bal_log_match_try(const struct bal_log_match *match, struct bal_log_span text, bool *matches,
+                                struct bal_error *err);
+
+#endif
