@@ -138,6 +138,7 @@ static double speed(const struct row *row, const char *path) {
     const double seconds = processor_time() - start;
     if (summary.jobs != LINES)
         fail("not every line gives a job");
+    bal_log_summary_fini(&summary);
     bal_trace_free(trace);
     return LINES / seconds;
 }

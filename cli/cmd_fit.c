@@ -175,6 +175,7 @@ static int run(const struct cli_command *command, int argc, char **argv) {
     if (work) {
         bal_fit_sample_free(work->sample);
         bal_trace_free(work->trace);
+        bal_log_summary_fini(&work->summary);
     }
     free(work);
     return status;

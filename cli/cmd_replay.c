@@ -170,6 +170,7 @@ struct work {
 
 static void work_fini(struct work *work) {
     bal_trace_free(work->trace);
+    bal_log_summary_fini(&work->summary);
     free(work->cases);
     free(work->results);
     free(work->history);

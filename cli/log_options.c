@@ -29,6 +29,31 @@ enum bal_code cli_set_server_field(void *into, const char *value, struct bal_err
     return set_field(&((struct cli_log_request *)into)->log.server, value, err);
 }
 
+enum bal_code cli_set_log_from(void *into, const char *value, struct bal_error *err) {
+    (void)err;
+    ((struct cli_log_request *)into)->log.from = value;
+    return BAL_OK;
+}
+
+enum bal_code cli_set_log_to(void *into, const char *value, struct bal_error *err) {
+    (void)err;
+    ((struct cli_log_request *)into)->log.to = value;
+    return BAL_OK;
+}
+
+enum bal_code cli_set_log_path(void *into, const char *value, struct bal_error *err) {
+    if (*value == 0)
+        return bal_fail(err, BAL_E_SYNTAX, "an empty pattern matches everything; write one such as '^/api/'");
+    ((struct cli_log_request *)into)->log.path = value;
+    return BAL_OK;
+}
+
+enum bal_code cli_set_log_status(void *into, const char *value, struct bal_error *err) {
+    (void)err;
+    ((struct cli_log_request *)into)->log.status = value;
+    return BAL_OK;
+}
+
 enum bal_code cli_set_high_pattern(void *into, const char *value, struct bal_error *err) {
     if (*value == 0)
         return bal_fail(err, BAL_E_SYNTAX,
@@ -70,6 +95,9 @@ static enum bal_code read_all(const struct cli_log_request *request, char *const
 
 /* Every line was skipped: the commonest reason tells what to do, and its first line shows it. */
 static int fail_without_jobs(const struct bal_log_summary *summary) {
+    if (summary->filtered > 0)
+        return cli_fail("no job of these logs is left: %llu are left out by --from, --to, --path or --status",
+                        (unsigned long long)summary->filtered);
     unsigned most = 0;
     for (unsigned i = 1; i < BAL_LOG_REASON_COUNT; i++)
         if (summary->skipped[i] > summary->skipped[most])
@@ -116,6 +144,26 @@ static void warn_of_pattern(const char *pattern, const struct bal_trace_info *in
         cli_warn("--high %s: %s job matches", pattern, info->high == 0 ? "no" : "every");
 }
 
+static void warn_of_same(const struct bal_log_summary *summary) {
+    for (size_t i = 0; i < summary->files; i++)
+        if (summary->file[i].same > 0)
+            cli_warn("%s has the same jobs as %s: they count twice", summary->file[i].path,
+                     summary->file[summary->file[i].same - 1].path);
+}
+
+static int read_or_explain(const struct cli_log_request *request, char *const *paths, int count,
+                           struct bal_trace *trace, struct bal_log_summary *summary) {
+    struct bal_error err = {0};
+    const enum bal_code code = read_all(request, paths, count, trace, summary, &err);
+    if (code == BAL_E_STOPPED) {
+        cli_warn("interrupted");
+        return CLI_INTERRUPTED;
+    }
+    if (code == BAL_E_MODEL && summary->jobs == 0)
+        return fail_without_jobs(summary);
+    return code ? cli_fail("%s", err.text) : -1;
+}
+
 int cli_read_logs(const struct cli_log_request *request, char *const *paths, int count,
                   struct bal_trace **trace, struct bal_log_summary *summary) {
     struct bal_error err = {0};
@@ -129,18 +177,14 @@ int cli_read_logs(const struct cli_log_request *request, char *const *paths, int
     if (bal_trace_new(NULL, trace, &err))
         return cli_fail("%s", err.text);
     cli_catch_signals();
-    const enum bal_code code = read_all(request, paths, count, *trace, summary, &err);
-    if (!code) {
+    const int status = read_or_explain(request, paths, count, *trace, summary);
+    if (status < 0) {
         warn_of_pattern(request->log.high_pattern, bal_trace_info(*trace));
+        warn_of_same(summary);
         return -1;
     }
     bal_trace_free(*trace);
     *trace = NULL;
-    if (code == BAL_E_STOPPED) {
-        cli_warn("interrupted");
-        return CLI_INTERRUPTED;
-    }
-    if (code == BAL_E_MODEL && summary->jobs == 0)
-        return fail_without_jobs(summary);
-    return cli_fail("%s", err.text);
+    bal_log_summary_fini(summary);
+    return status;
 }

@@ -21,6 +21,11 @@ struct cli_log_request {
          cli_set_time_field},                                                                                \
         {"server-field", "FIELD", "which one names the server that had the request: upstream_addr, ...",     \
          cli_set_server_field},                                                                              \
+        {"from", "TIME", "only what arrived then or later: 2026-11-15, 2026-11-15T10:30+01:00",              \
+         cli_set_log_from},                                                                                  \
+        {"to", "TIME", "only what arrived before that", cli_set_log_to},                                     \
+        {"path", "PATTERN", "only requests whose path matches: '^/api/'", cli_set_log_path},                 \
+        {"status", "LIST", "only requests that were answered so: 2xx,304", cli_set_log_status},              \
         {"high", "PATTERN", "two classes of jobs: the high one has a path that matches: '^/checkout'",       \
          cli_set_high_pattern},                                                                              \
     {                                                                                                        \
@@ -33,6 +38,10 @@ enum bal_code cli_set_log_format(void *into, const char *value, struct bal_error
 enum bal_code cli_set_service_field(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_time_field(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_server_field(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_log_from(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_log_to(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_log_path(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_log_status(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_high_pattern(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_high_field(void *into, const char *value, struct bal_error *err);
 
@@ -41,7 +50,8 @@ enum bal_code cli_set_high_field(void *into, const char *value, struct bal_error
 int cli_spare_logs(const char *option, const char *path, char *const *logs, int count);
 
 /* Reads the logs into a finished trace, with a progress bar, and catches signals from here on. Returns -1 to
- * go on: the caller then frees the trace. Otherwise the exit status, with the reason printed. */
+ * go on: the caller then frees the trace and ends the summary. Otherwise the exit status, with the reason
+ * printed. */
 int cli_read_logs(const struct cli_log_request *request, char *const *paths, int count,
                   struct bal_trace **trace, struct bal_log_summary *summary);
 

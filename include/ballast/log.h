@@ -1,9 +1,9 @@
 /* Access logs: reads the jobs of a trace from what servers and proxies write.
  *
  * Formats: a log_format of nginx, a LogFormat of Apache or one of the names below, HAProxy's HTTP log, JSON
- * lines, csv with a header; each also compressed with gzip. A line gives a job: when it arrived, how long its
- * service took, and its class. A line that does not is skipped, counted, and the first few are kept to be
- * shown.
+ * lines, csv with a header; each also compressed with gzip, zstd, xz or bzip2. A line gives a job: when it
+ * arrived, how long its service took, and its class. A line that does not is skipped, counted, and the first
+ * few are kept to be shown.
  *
  * nginx writes a line, and takes its time, when a request is complete, so the time that the request took is
  * subtracted to get its arrival; Apache and HAProxy log the arrival itself. Times that are whole seconds are
@@ -88,6 +88,10 @@ struct bal_log_options {
      * NULL. */
     enum bal_code (*take)(void *context, const struct bal_log_record *record, struct bal_error *err);
     void *take_context;
+    /* Only jobs that arrived in that part of the time ("to" is no part of it; as logs write times, or
+     * 2026-11-15, 2026-11-15T10:30), whose path matches a pattern (PCRE), whose status is one of a list
+     * ("200", "2xx,304"). NULL: all. */
+    const char *from, *to, *path, *status;
     uint64_t seed;            /* of the spreading within seconds */
     const volatile int *stop; /* when set and not 0: ends with BAL_E_STOPPED; may be NULL */
     /* Called now and then; may be NULL. part is the share of the bytes of all files that is read, or NaN
@@ -124,21 +128,33 @@ struct bal_log_example {
     char text[BAL_LOG_EXAMPLE_TEXT]; /* made printable, without its middle where it is longer */
 };
 
-/* What was read, and how. */
-struct bal_log_summary {
-    uint64_t lines, jobs, bytes; /* bytes: after decompression */
-    uint64_t skipped[BAL_LOG_REASON_COUNT];
-    uint64_t zeros;   /* jobs whose service time is told as 0: they get a quarter of the last digit's step */
-    double zero_most; /* the largest such quarter, in seconds */
-    uint64_t empty;   /* blank lines, comments, the header of csv: not counted as skipped */
-    char format[BAL_LOG_NAME];  /* of the last file: "haproxy", "nginx: combined $request_time" */
+/* How a file was read. Of one without any line the texts are "". */
+struct bal_log_file {
+    const char *path;
+    uint64_t lines, jobs;
+    char format[BAL_LOG_NAME];  /* "haproxy", "nginx: combined $request_time" */
     char service[BAL_LOG_NAME]; /* the field that was used, with its unit: "$upstream_response_time (s)" */
+    char time[BAL_LOG_NAME];    /* "$msec (end of the request; $request_time is subtracted)" */
     char server[BAL_LOG_NAME];  /* the field that names the server, "" when there is none */
     enum bal_log_covers covers; /* what the service time is the time of */
-    char time[BAL_LOG_NAME];    /* "$msec (end of the request; $request_time is subtracted)" */
-    bool spread;                /* times were whole seconds */
-    double resolution;          /* of the times, in seconds: 1, 0.001, ... */
-    bool truncated;             /* a compressed file ends too early */
+    bool spread;                /* times are whole seconds */
+    size_t same;    /* 1 + the number of an earlier file that has the same jobs, or is the same; 0: none */
+    uint64_t print; /* of its jobs: the same for the same ones */
+};
+
+/* What was read, and how. Ended with bal_log_summary_fini(). */
+struct bal_log_summary {
+    size_t files;
+    struct bal_log_file *file;   /* in the order of the paths */
+    uint64_t lines, jobs, bytes; /* bytes: after decompression */
+    uint64_t skipped[BAL_LOG_REASON_COUNT];
+    uint64_t zeros;    /* jobs whose service time is told as 0: they get a quarter of the last digit's step */
+    double zero_most;  /* the largest such quarter, in seconds */
+    uint64_t empty;    /* blank lines, comments, the header of csv: not counted as skipped */
+    uint64_t filtered; /* jobs that are none because of from, to, path or status */
+    bool spread;       /* times of a file were whole seconds */
+    double resolution; /* of the times, in seconds: 1, 0.001, ... */
+    bool truncated;    /* a compressed file ends too early */
     /* Lines whose time is more than a second before that of an earlier one of their file. Counted where times
      * are ends of requests, as servers write their lines then: beginnings need not be in order. */
     uint64_t backwards;
@@ -146,9 +162,12 @@ struct bal_log_summary {
     struct bal_log_example example[BAL_LOG_EXAMPLES];
 };
 
+void bal_log_summary_fini(struct bal_log_summary *summary); /* all zero bytes are allowed */
+
 /* Reads the files ("-": standard input), one after the other, and adds their jobs to the trace, which the
  * caller finishes. A file that cannot be read, or whose format cannot be found, is an error; lines are not,
- * and neither is a file without any. */
+ * and neither is a file without any. The caller ends the summary, also after an error; it refers to the
+ * paths. */
 enum bal_code bal_log_read(const char *const *paths, size_t count, const struct bal_log_options *options,
                            struct bal_trace *trace, struct bal_log_summary *summary, struct bal_error *err);
 

@@ -289,21 +289,27 @@ static enum bal_code bind_time(struct bal_log_format *format, const char *given,
     return BAL_OK;
 }
 
-static enum bal_code bind_high(struct bal_log_format *format, const struct bal_log_options *options,
-                               const struct bal_log_sample *sample, struct bal_log_binding *binding,
-                               struct bal_error *err) {
-    if (!options->high_pattern)
-        return BAL_OK;
-    if (options->high_field)
-        return find_named(format, span_of(options->high_field), sample, &binding->high, err);
+static enum bal_code bind_path(struct bal_log_format *format, const struct bal_log_sample *sample,
+                               struct bal_log_binding *binding, struct bal_error *err) {
     const char *name;
-    binding->path = true;
-    binding->high = find_first(format, paths, sizeof paths / sizeof *paths, sample, &name);
-    if (binding->high >= 0)
+    binding->path = find_first(format, paths, sizeof paths / sizeof *paths, sample, &name);
+    if (binding->path >= 0)
         return BAL_OK;
     return bal_fail(err, BAL_E_UNKNOWN,
                     "no field of the log looks like the path of a request; name the one that"
                     " tells the class");
+}
+
+/* The class, by a field or by the path; and the path, if it is asked for. */
+static enum bal_code bind_high(struct bal_log_format *format, const struct bal_log_options *options,
+                               const struct bal_log_sample *sample, struct bal_log_binding *binding,
+                               struct bal_error *err) {
+    enum bal_code code = BAL_OK;
+    if (options->high_pattern && options->high_field)
+        code = find_named(format, span_of(options->high_field), sample, &binding->high, err);
+    if (!code && (options->path || (options->high_pattern && !options->high_field)))
+        code = bind_path(format, sample, binding, err);
+    return code;
 }
 
 /* Names of the server that a request was handed to. Names that could as well be that of the proxy itself
@@ -362,12 +368,17 @@ static enum bal_code bind_server(struct bal_log_format *format, const char *give
         snprintf(binding->server_text, sizeof binding->server_text, "%s%s",
                  *name == '$' ? "" : sign_of(format), name);
     bind_ahead(format, sample, binding);
-    bind_outcome(format, sample, binding);
     return BAL_OK;
 }
 
-static const struct bal_log_binding nothing_bound = {
-    .whole = -1, .high = -1, .server = -1, .status = -1, .statuses = -1, .state = -1, .ahead = {-1, -1, -1}};
+static const struct bal_log_binding nothing_bound = {.whole = -1,
+                                                     .path = -1,
+                                                     .high = -1,
+                                                     .server = -1,
+                                                     .status = -1,
+                                                     .statuses = -1,
+                                                     .state = -1,
+                                                     .ahead = {-1, -1, -1}};
 
 enum bal_code bal_log_bind(struct bal_log_format *format, const struct bal_log_options *options,
                            const struct bal_log_sample *sample, struct bal_log_binding *binding,
@@ -383,6 +394,10 @@ enum bal_code bal_log_bind(struct bal_log_format *format, const struct bal_log_o
         code = bind_high(format, options, sample, binding, err);
     if (!code && options->servers)
         code = bind_server(format, options->server, sample, binding, err);
+    if (!code && (options->servers || options->status))
+        bind_outcome(format, sample, binding);
+    if (!code && options->status && binding->status < 0)
+        code = bal_fail(err, BAL_E_UNKNOWN, "no field of the log looks like the status of an answer");
     return code;
 }
 

@@ -10,7 +10,8 @@ enum { BAL_LOG_AHEADS = 3 };
 struct bal_log_binding {
     int time, service;    /* always there */
     int whole;            /* how long the whole request took: subtracted when the time is that of its end */
-    int high;             /* the class is told by this one */
+    int path;             /* the path of the request is in this one */
+    int high;             /* the class is told by this one, where it is not told by the path */
     int server;           /* who served it; -1 also where nobody asks */
     int status, statuses; /* that was sent to the client, and that each server answered with */
     int state;            /* how the request ended: the letters of HAProxy, or */
@@ -18,7 +19,6 @@ struct bal_log_binding {
     int ahead[BAL_LOG_AHEADS]; /* lengths of time from the arrival until it is handed to the server */
     int service_unit, whole_unit, ahead_unit;
     bool at_end; /* the time is that of the end of the request */
-    bool path;   /* of a request, the path alone tells the class */
     enum bal_log_covers covers;
     char service_text[BAL_LOG_NAME], time_text[BAL_LOG_NAME]; /* for people */
     char server_text[BAL_LOG_NAME];                           /* "" when there is none */

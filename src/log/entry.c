@@ -88,8 +88,9 @@ enum bal_log_reason bal_log_entry_read(const struct bal_log_format *format,
         return reason;
     entry->guessed = binding->at_end && entry->whole < 0;
     entry->before = !binding->at_end ? 0 : entry->guessed ? entry->service : entry->whole;
-    entry->class = text_of(fields, binding->high);
-    if (entry->class.text && binding->path)
-        entry->class = cut_path(entry->class);
+    entry->path = text_of(fields, binding->path);
+    if (entry->path.text)
+        entry->path = cut_path(entry->path);
+    entry->class = binding->high >= 0 ? fields[binding->high] : entry->path;
     return BAL_LOG_REASON_COUNT;
 }

@@ -3,11 +3,14 @@
 
 #include "ballast/random.h"
 #include "log/detect.h"
+#include "log/filter.h"
 #include "log/match.h"
 #include "log/source.h"
 #include "log/visit.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 const char *const bal_log_reason_text[BAL_LOG_REASON_COUNT] = {
@@ -26,13 +29,13 @@ struct reader {
     struct bal_trace *trace;
     struct bal_log_summary *summary;
     struct bal_log_match *high;
+    struct bal_log_filter *filter;
     double total;  /* bytes of all files, NaN when not known */
     uint64_t done; /* bytes of the files before this one */
     uint64_t next_report;
 
     /* the file at hand */
-    const char *path;
-    size_t file; /* its number */
+    struct bal_log_file *file;
     struct bal_log_source *source;
     struct bal_log_format format;
     struct bal_log_binding binding;
@@ -40,7 +43,6 @@ struct reader {
     bool header; /* its first line is one */
     bool spread;
     struct bal_rng rng;
-    uint64_t line;
     int64_t latest; /* time that was read */
 };
 
@@ -68,8 +70,8 @@ static void skip(struct reader *reader, struct bal_log_span line, enum bal_log_r
         return;
     struct bal_log_example *example = &summary->example[summary->examples++];
     example->reason = reason;
-    example->line = reader->line;
-    snprintf(example->file, sizeof example->file, "%s", reader->path);
+    example->line = reader->file->lines;
+    snprintf(example->file, sizeof example->file, "%s", reader->file->path);
     bal_log_show(line, example->text, sizeof example->text);
 }
 
@@ -79,16 +81,22 @@ static void watch_order(struct reader *reader, int64_t time) {
         reader->latest = time;
 }
 
-/* Arrival, size and class. */
+/* Arrival, size and class, and whether it is one of those that are wanted. */
 static enum bal_code make_job(struct reader *reader, const struct bal_log_entry *entry,
-                              struct bal_trace_job *job, struct bal_error *err) {
+                              struct bal_trace_job *job, bool *wanted, struct bal_error *err) {
     *job = (struct bal_trace_job){.time = entry->time - entry->before, .size = entry->service};
     if (reader->spread && entry->decimals == 0) {
         job->spread = true;
         job->drawn = bal_rng_below(&reader->rng, BAL_TRACE_STEP);
         job->time += job->drawn;
     }
-    return entry->class.text ? bal_log_match_try(reader->high, entry->class, &job->high, err) : BAL_OK;
+    *wanted = true;
+    enum bal_code code = BAL_OK;
+    if (reader->filter)
+        code = bal_log_filter_try(reader->filter, entry, job->time, wanted, err);
+    if (!code && *wanted && reader->high && entry->class.text)
+        code = bal_log_match_try(reader->high, entry->class, &job->high, err);
+    return code;
 }
 
 static enum bal_code hand_on(struct reader *reader, const struct bal_log_entry *entry,
@@ -96,7 +104,7 @@ static enum bal_code hand_on(struct reader *reader, const struct bal_log_entry *
     const struct bal_log_options *options = reader->options;
     struct bal_log_record record = {
         .job = *job,
-        .file = reader->file,
+        .file = (size_t)(reader->file - reader->summary->file),
         .covers = reader->binding.covers,
         .whole = entry->whole,
         .ahead = entry->ahead,
@@ -108,18 +116,43 @@ static enum bal_code hand_on(struct reader *reader, const struct bal_log_entry *
     return code ? code : options->take(options->take_context, &record, err);
 }
 
+/* The same jobs in the same order make the same print, whatever is drawn at random. */
+static void count_job(struct reader *reader, const struct bal_log_entry *entry) {
+    struct bal_log_file *file = reader->file;
+    struct bal_log_summary *summary = reader->summary;
+    summary->jobs++;
+    file->jobs++;
+    const uint64_t said = (uint64_t)(entry->time - entry->before) * UINT64_C(0x9e3779b97f4a7c15);
+    file->print = (file->print ^ said ^ (uint64_t)entry->service) * UINT64_C(0xff51afd7ed558ccd);
+    file->print ^= file->print >> 32;
+    if (entry->zero) {
+        const double size = (double)entry->service / (double)BAL_LOG_SECOND;
+        summary->zeros++;
+        summary->zero_most = size > summary->zero_most ? size : summary->zero_most;
+    }
+}
+
+/* An error that a line brought about says which. */
+static enum bal_code name_line(const struct reader *reader, enum bal_code code, struct bal_error *err) {
+    if (!err)
+        return code;
+    const struct bal_error cause = *err;
+    return bal_fail(err, cause.code, "%s:%" PRIu64 ": %s", reader->file->path, reader->file->lines,
+                    cause.text);
+}
+
 static enum bal_code add(struct reader *reader, const struct bal_log_entry *entry, struct bal_error *err) {
     watch_order(reader, entry->time);
     struct bal_trace_job job;
-    const enum bal_code code = make_job(reader, entry, &job, err);
+    bool wanted;
+    const enum bal_code code = make_job(reader, entry, &job, &wanted, err);
     if (code)
-        return code;
-    reader->summary->jobs++;
-    if (entry->zero) {
-        const double size = (double)job.size / (double)BAL_LOG_SECOND;
-        reader->summary->zeros++;
-        reader->summary->zero_most = size > reader->summary->zero_most ? size : reader->summary->zero_most;
+        return name_line(reader, code, err);
+    if (!wanted) {
+        reader->summary->filtered++;
+        return BAL_OK;
     }
+    count_job(reader, entry);
     return reader->options->take ? hand_on(reader, entry, &job, err)
                                  : bal_trace_add(reader->trace, &job, err);
 }
@@ -127,7 +160,9 @@ static enum bal_code add(struct reader *reader, const struct bal_log_entry *entr
 static enum bal_code take_line(struct reader *reader, struct bal_log_span line, enum bal_log_line kind,
                                struct bal_error *err) {
     reader->summary->lines++;
-    reader->line++;
+    reader->file->lines++;
+    if (reader->options->stop && *reader->options->stop)
+        return bal_fail(err, BAL_E_STOPPED, "stopped before the end");
     if (kind == BAL_LOG_LINE_LONG) {
         line.length = BAL_LOG_EXAMPLE_TEXT / 2; /* its end is not known */
         skip(reader, line, BAL_LOG_TOO_LONG);
@@ -192,7 +227,8 @@ static void measure_clock(struct reader *reader, const struct bal_log_sample *sa
     reader->spread = most == 0;
     if (most < 0)
         return;
-    reader->summary->spread |= most == 0;
+    reader->summary->spread |= reader->spread;
+    reader->file->spread = reader->spread;
     static const double resolution[] = {1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
     if (resolution[most] > reader->summary->resolution)
         reader->summary->resolution = resolution[most];
@@ -212,16 +248,17 @@ static enum bal_code begin_file(struct reader *reader, struct bal_error *err) {
     enum bal_code code = take_sample(reader, &sample, err);
     if (code || sample.count == 0)
         return code;
-    code = bal_log_detect(reader->path, reader->options, &sample, &reader->format, &reader->binding, err);
+    code =
+        bal_log_detect(reader->file->path, reader->options, &sample, &reader->format, &reader->binding, err);
     if (code)
         return code;
-    struct bal_log_summary *summary = reader->summary;
+    struct bal_log_file *file = reader->file;
     reader->header = strcmp(reader->format.name, "csv") == 0;
-    snprintf(summary->format, sizeof summary->format, "%s", reader->format.name);
-    snprintf(summary->service, sizeof summary->service, "%s", reader->binding.service_text);
-    snprintf(summary->server, sizeof summary->server, "%s", reader->binding.server_text);
-    summary->covers = reader->binding.covers;
-    snprintf(summary->time, sizeof summary->time, "%s", reader->binding.time_text);
+    snprintf(file->format, sizeof file->format, "%s", reader->format.name);
+    snprintf(file->service, sizeof file->service, "%s", reader->binding.service_text);
+    snprintf(file->time, sizeof file->time, "%s", reader->binding.time_text);
+    snprintf(file->server, sizeof file->server, "%s", reader->binding.server_text);
+    file->covers = reader->binding.covers;
     measure_clock(reader, &sample);
     return BAL_OK;
 }
@@ -237,9 +274,8 @@ static enum bal_code read_lines(struct reader *reader, struct bal_error *err) {
 
 static enum bal_code read_file(struct reader *reader, const char *path, size_t number,
                                struct bal_error *err) {
-    reader->path = path;
-    reader->file = number;
-    reader->line = 0;
+    reader->file = &reader->summary->file[number];
+    reader->file->path = path;
     reader->latest = INT64_MIN + BAL_LOG_SECOND;
     reader->header = reader->spread = false;
     reader->clock = (struct bal_log_clock){0};
@@ -272,14 +308,37 @@ static double sum_sizes(const char *const *paths, size_t count) {
     return sum;
 }
 
+/* Files that are given twice, by whatever name, or as a copy. */
+static void find_same(struct bal_log_summary *summary) {
+    for (size_t i = 1; i < summary->files; i++)
+        for (size_t k = 0; k < i && summary->file[i].same == 0; k++)
+            if (summary->file[i].jobs > 0 && summary->file[k].same == 0 &&
+                summary->file[i].jobs == summary->file[k].jobs &&
+                summary->file[i].print == summary->file[k].print)
+                summary->file[i].same = k + 1;
+}
+
+void bal_log_summary_fini(struct bal_log_summary *summary) {
+    free(summary->file);
+    *summary = (struct bal_log_summary){0};
+}
+
 enum bal_code bal_log_read(const char *const *paths, size_t count, const struct bal_log_options *options,
                            struct bal_trace *trace, struct bal_log_summary *summary, struct bal_error *err) {
-    *summary = (struct bal_log_summary){0};
+    *summary = (struct bal_log_summary){.file = calloc(count ? count : 1, sizeof *summary->file)};
+    if (!summary->file)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory to read %zu logs", count);
     struct reader reader = {.options = options, .trace = trace, .summary = summary};
     enum bal_code code = bal_log_match_new(options->high_pattern, &reader.high, err);
+    if (!code)
+        code = bal_log_filter_new(options, &reader.filter, err);
     reader.total = sum_sizes(paths, count);
-    for (size_t i = 0; i < count && !code; i++)
+    for (size_t i = 0; i < count && !code; i++) {
+        summary->files++;
         code = read_file(&reader, paths[i], i, err);
+    }
+    find_same(summary);
+    bal_log_filter_free(reader.filter);
     bal_log_match_free(reader.high);
     return code;
 }

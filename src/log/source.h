@@ -27,7 +27,8 @@ void bal_log_source_close(struct bal_log_source *source); /* NULL is allowed */
 enum bal_code bal_log_source_next(struct bal_log_source *source, struct bal_log_span *line,
                                   enum bal_log_line *kind, struct bal_error *err);
 /* Up to so many of the lines to come, without taking them: as many as are in memory, at least one. When there
- * are none, the file is at its end, its next line is too long, or it ends in the middle of compressed data. */
+ * are none, the file is at its end, its next line is too long, or it ends in the middle of compressed data.
+ */
 enum bal_code bal_log_source_peek(struct bal_log_source *source, struct bal_log_span *lines, size_t most,
                                   size_t *count, struct bal_error *err);
 

@@ -41,6 +41,12 @@ static void print_example(const struct bal_log_example *example, FILE *out) {
     fprintf(out, "%.*s ... %s\n", (int)half, example->text, example->text + length - half);
 }
 
+static void print_filtered(const struct bal_log_summary *summary, FILE *out) {
+    if (summary->filtered > 0)
+        bal_head_line(out, "left out", "%" PRIu64 " job%s by --from, --to, --path or --status",
+                      summary->filtered, summary->filtered == 1 ? "" : "s");
+}
+
 static void print_skipped(const struct bal_log_summary *summary, FILE *out) {
     const uint64_t skipped = skipped_lines(summary);
     if (skipped == 0) {
@@ -58,6 +64,56 @@ static void print_skipped(const struct bal_log_summary *summary, FILE *out) {
         print_example(&summary->example[i], out);
 }
 
+static bool are_read_alike(const struct bal_log_file *a, const struct bal_log_file *b) {
+    return a->spread == b->spread && strcmp(a->format, b->format) == 0 && strcmp(a->time, b->time) == 0 &&
+           strcmp(a->service, b->service) == 0;
+}
+
+/* Files that are read alike are told together, with the first of them; those without lines not at all. */
+static bool is_first_read_so(const struct bal_log_summary *summary, size_t number) {
+    size_t first = 0;
+    while (!are_read_alike(&summary->file[first], &summary->file[number]))
+        first++;
+    return first == number && *summary->file[number].format;
+}
+
+/* " (a.log, b.log)" behind the format of several files; as many names as fit. */
+static void list_files(const struct bal_log_summary *summary, size_t first, char *text, size_t size) {
+    const size_t room = size - 40; /* for the number of the others */
+    size_t used = 0, others = 0;
+    *text = 0;
+    for (size_t i = first; i < summary->files && summary->files > 1; i++) {
+        if (!are_read_alike(&summary->file[i], &summary->file[first]))
+            continue;
+        const char *path = summary->file[i].path;
+        if (others > 0 || used + strlen(path) + 2 > room)
+            others++;
+        else
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : " (", path);
+    }
+    if (others > 0)
+        used += (size_t)snprintf(text + used, size - used, "%s%zu more", used ? " and " : " (", others);
+    if (used > 0)
+        snprintf(text + used, size - used, ")");
+}
+
+static void print_reading(const struct bal_log_summary *summary, size_t number, FILE *out) {
+    const struct bal_log_file *file = &summary->file[number];
+    char files[600];
+    list_files(summary, number, files, sizeof files);
+    bal_head_line(out, "format", "%s%s", file->format, files);
+    bal_head_line(out, "time", "%s%s", file->time,
+                  file->spread ? "; whole seconds: arrivals are spread at random within theirs" : "");
+    bal_head_line(out, "service", "%s", file->service);
+}
+
+static void print_same(const struct bal_log_summary *summary, FILE *out) {
+    for (size_t i = 0; i < summary->files; i++)
+        if (summary->file[i].same > 0)
+            bal_head_line(out, "twice", "%s has the same jobs as %s: they count twice", summary->file[i].path,
+                          summary->file[summary->file[i].same - 1].path);
+}
+
 void bal_log_summary_text(const struct bal_log_summary *summary, const struct bal_trace_info *info,
                           FILE *out) {
     char span[BAL_TIME_TEXT], mean[BAL_TIME_TEXT], most[BAL_TIME_TEXT];
@@ -66,16 +122,17 @@ void bal_log_summary_text(const struct bal_log_summary *summary, const struct ba
     bal_time_length(info->size_most, most);
     bal_head_line(out, "log", "%" PRIu64 " jobs in %s, mean service time %s, longest %s", info->jobs, span,
                   mean, most);
-    bal_head_line(out, "format", "%s", summary->format);
-    bal_head_line(out, "time", "%s%s", summary->time,
-                  summary->spread ? "; whole seconds: arrivals are spread at random within theirs" : "");
-    bal_head_line(out, "service", "%s", summary->service);
+    for (size_t i = 0; i < summary->files; i++)
+        if (is_first_read_so(summary, i))
+            print_reading(summary, i, out);
+    print_same(summary, out);
     if (summary->zeros > 0) {
         char size[BAL_TIME_TEXT];
         bal_time_length(summary->zero_most, size);
         bal_head_line(out, "", "%" PRIu64 " job%s of service time 0 %s taken as %s", summary->zeros,
                       summary->zeros == 1 ? "" : "s", summary->zeros == 1 ? "is" : "are", size);
     }
+    print_filtered(summary, out);
     print_skipped(summary, out);
     if (summary->truncated)
         bal_head_line(out, "", "a compressed file ends too early: its end is missing");
@@ -84,6 +141,25 @@ void bal_log_summary_text(const struct bal_log_summary *summary, const struct ba
                       "time goes back: %" PRIu64
                       " line%s over a second behind an earlier one; jobs are sorted",
                       summary->backwards, summary->backwards == 1 ? " is" : "s are");
+}
+
+static void add_files(struct json *json, const struct bal_log_summary *summary) {
+    bal_json_open(json, "files", '[');
+    for (size_t i = 0; i < summary->files; i++) {
+        const struct bal_log_file *file = &summary->file[i];
+        bal_json_open_line(json, NULL, '{');
+        bal_json_text(json, "file", file->path);
+        bal_json_count(json, "lines", file->lines);
+        bal_json_count(json, "jobs", file->jobs);
+        bal_json_text(json, "format", file->format);
+        bal_json_text(json, "time", file->time);
+        bal_json_text(json, "service", file->service);
+        bal_json_bool(json, "spread", file->spread);
+        if (file->same > 0)
+            bal_json_text(json, "same_as", summary->file[file->same - 1].path);
+        bal_json_close(json, '}');
+    }
+    bal_json_close(json, ']');
 }
 
 static void add_examples(struct json *json, const struct bal_log_summary *summary) {
@@ -112,15 +188,14 @@ void bal_log_summary_json(struct json *json, const char *key, const struct bal_l
     bal_json_number(json, "work", info->work);
     bal_json_number(json, "size_mean", info->size_mean);
     bal_json_number(json, "size_most", info->size_most);
-    bal_json_text(json, "format", summary->format);
-    bal_json_text(json, "time", summary->time);
-    bal_json_text(json, "service", summary->service);
+    add_files(json, summary);
     bal_json_count(json, "zeros", summary->zeros);
     bal_json_bool(json, "spread", summary->spread);
     bal_json_number(json, "resolution", summary->resolution);
     bal_json_bool(json, "truncated", summary->truncated);
     bal_json_count(json, "backwards", summary->backwards);
     bal_json_count(json, "unordered", info->unordered);
+    bal_json_count(json, "left_out", summary->filtered);
     bal_json_open(json, "skipped", '{');
     for (unsigned i = 0; i < BAL_LOG_REASON_COUNT; i++)
         if (summary->skipped[i] > 0)

@@ -27,9 +27,14 @@ static void check_summary(const struct bal_log_summary *summary) {
         skipped += summary->skipped[i];
         examples += summary->skipped[i] < 2 ? summary->skipped[i] : 2;
     }
-    assert(summary->jobs + summary->empty + skipped == summary->lines);
+    assert(summary->jobs + summary->filtered + summary->empty + skipped == summary->lines);
     assert(summary->examples == (examples < BAL_LOG_EXAMPLES ? examples : BAL_LOG_EXAMPLES));
-    assert(summary->jobs == 0 || (*summary->format && *summary->service && *summary->time));
+    assert(summary->files == 2);
+    for (size_t i = 0; i < summary->files; i++) {
+        const struct bal_log_file *file = &summary->file[i];
+        assert(file->jobs == 0 || (*file->format && *file->service && *file->time));
+    }
+    assert(summary->file[1].same == (summary->file[0].jobs > 0)); /* it is read twice */
     assert(summary->jobs == 0 || (summary->resolution > 0 && summary->resolution <= 1));
     for (size_t i = 0; i < summary->examples; i++) {
         const struct bal_log_example *example = &summary->example[i];
@@ -72,6 +77,7 @@ static void read_path(const char *path, const struct bal_log_options *options) {
         check_summary(&summary);
         check_jobs(trace, summary.jobs);
     }
+    bal_log_summary_fini(&summary);
     bal_trace_free(trace);
 }
 

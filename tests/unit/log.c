@@ -62,7 +62,7 @@ static void take_jobs(struct bal_trace *trace, struct result *r) {
 
 /* Every line is accounted for. */
 static void check_account(const struct bal_log_summary *summary) {
-    uint64_t sum = summary->jobs + summary->empty, examples = 0;
+    uint64_t sum = summary->jobs + summary->filtered + summary->empty, examples = 0;
     for (int i = 0; i < BAL_LOG_REASON_COUNT; i++) {
         sum += summary->skipped[i];
         examples += summary->skipped[i] < 2 ? summary->skipped[i] : 2;
@@ -74,6 +74,7 @@ static void check_account(const struct bal_log_summary *summary) {
 static struct result *read_paths(const char *const *paths, size_t count,
                                  const struct bal_log_options *options) {
     static struct result r;
+    bal_log_summary_fini(&r.summary);
     r = (struct result){0};
     struct bal_trace *trace;
     assert_int_equal(bal_trace_new(NULL, &trace, &r.err), BAL_OK);
@@ -174,10 +175,10 @@ static void finds_formats(void **state) {
         const struct result *r = read_text(cases[i].text, &(struct bal_log_options){0});
         if (r->code || r->jobs != 1)
             fail_msg("%s gives %d jobs: %s", cases[i].text, (int)r->jobs, r->err.text);
-        assert_int_equal(strncmp(r->summary.format, cases[i].format, strlen(cases[i].format)), 0);
-        assert_string_equal(r->summary.service, cases[i].service);
+        assert_int_equal(strncmp(r->summary.file[0].format, cases[i].format, strlen(cases[i].format)), 0);
+        assert_string_equal(r->summary.file[0].service, cases[i].service);
         if (cases[i].time)
-            assert_string_equal(r->summary.time, cases[i].time);
+            assert_string_equal(r->summary.file[0].time, cases[i].time);
         if (r->summary.spread)
             assert_in_range(r->job[0].time, TEN - cases[i].before, TEN - cases[i].before + S - 1);
         else
@@ -306,6 +307,7 @@ static void assert_records(const char *text, struct bal_log_options options, str
     for (uint32_t i = 0; i < count; i++)
         assert_string_equal(bal_log_servers_name(options.servers, i), names[i]);
     bal_log_servers_free(options.servers);
+    bal_log_summary_fini(&summary);
 }
 
 static void assert_visit(const struct bal_log_record *record, unsigned i, uint32_t server, int64_t took,
@@ -394,10 +396,12 @@ static void tells_servers_of_named_fields(void **state) {
     assert_int_equal(bal_trace_new(NULL, &trace, &err), BAL_OK);
     const char *const paths[] = {path};
     assert_int_equal(bal_log_read(paths, 1, &options, trace, &summary, &err), BAL_OK);
+    bal_log_summary_fini(&summary);
     bal_trace_free(trace);
     options.take = drop_record;
     assert_int_equal(bal_log_read(paths, 1, &options, NULL, &summary, &err), BAL_E_RANGE);
     assert_non_null(strstr(err.text, "more than 65536 names of servers, the last being '65536'"));
+    bal_log_summary_fini(&summary);
     bal_log_servers_free(options.servers);
 }
 
@@ -432,11 +436,49 @@ static void tells_classes(void **state) {
                  BAL_E_UNKNOWN, "no field 'nix'");
     assert_fails(read_text("time,duration\n1,1\n", &(struct bal_log_options){.high_pattern = "x"}),
                  BAL_E_UNKNOWN, "path of a request");
-    /* one that would take for ever */
-    assert_fails(
-        read_text("{\"ts\":1.5,\"duration\":1,\"path\":\"/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\"}\n",
-                  &(struct bal_log_options){.high_pattern = "^/((a+)+)+$"}),
-        BAL_E_RANGE, "write a simpler one");
+}
+
+/* A URL of a megabyte is beyond the stack of a compiled pattern; one that would take for ever is refused. */
+static void limits_patterns(void **state) {
+    (void)state;
+    static char line[(1 << 20) + 1];
+    size_t used = (size_t)sprintf(line, "{\"ts\":1.5,\"duration_s\":1,\"path\":\"");
+    for (; used + 20 < sizeof line; used += 10)
+        memcpy(line + used, "/abcdefghi", 10);
+    memcpy(line + used, "\"}\n", 4);
+    const struct result *r = read_text(line, &(struct bal_log_options){.high_pattern = "^(/[a-z]+)*$"});
+    if (r->code)
+        fail_msg("%s", r->err.text);
+    assert_int_equal(r->jobs, 1);
+    assert_true(r->job[0].high);
+
+    static const char slow[] =
+        "{\"ts\":1.5,\"duration_s\":1,\"path\":\"/b\"}\n"
+        "{\"ts\":1.5,\"duration_s\":1,\"path\":\"/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\"}\n";
+    r = read_text(slow, &(struct bal_log_options){.format = "json", .high_pattern = "^/((a+)+)+$"});
+    assert_fails(r, BAL_E_RANGE, ":2: pattern '^/((a+)+)+$' takes too much to match '/aaaa");
+    assert_fails(r, BAL_E_RANGE, "more than 10000000 steps; write a simpler one");
+    r = read_text(slow, &(struct bal_log_options){.format = "json", .path = "^/((a+)+)+$"});
+    assert_fails(r, BAL_E_RANGE, "write a simpler one");
+}
+
+static volatile int stop_soon;
+
+static enum bal_code ask_to_stop(void *context, const struct bal_log_record *record, struct bal_error *err) {
+    (void)record, (void)err;
+    ++*(int *)context;
+    stop_soon = 1;
+    return BAL_OK;
+}
+
+/* Not at the end of a block of bytes but at once: a line may take long when its pattern does. */
+static void stops_between_lines(void **state) {
+    (void)state;
+    int taken = 0;
+    stop_soon = 0;
+    const struct bal_log_options options = {.take = ask_to_stop, .take_context = &taken, .stop = &stop_soon};
+    assert_fails(read_text("start,duration_s\n1.5,1\n1.5,1\n1.5,1\n", &options), BAL_E_STOPPED, "stopped");
+    assert_int_equal(taken, 1);
 }
 
 /* Whole seconds: anywhere within them, the same for the same seed. */
@@ -756,7 +798,13 @@ static void reads_several(void **state) {
     assert_int_equal(r->jobs, 4);
     for (int i = 0; i < 4; i++)
         assert_job(r, (uint64_t)i, i * S + 3 * S / 2, (i + 1) * S);
-    assert_string_equal(r->summary.format, "json");
+    assert_int_equal(r->summary.files, 2);
+    assert_string_equal(r->summary.file[0].format, "csv");
+    assert_string_equal(r->summary.file[0].time, "arrival (start of the request)");
+    assert_string_equal(r->summary.file[1].format, "json");
+    assert_string_equal(r->summary.file[1].path, path);
+    assert_int_equal(r->summary.file[1].jobs, 2);
+    assert_int_equal(r->summary.file[1].lines, 2);
     const char *const standard[] = {"-"};
     r = read_paths(standard, 1, &(struct bal_log_options){.format = "%t %D"});
     assert_job(r, 0, S / 2, S / 2);
@@ -764,6 +812,83 @@ static void reads_several(void **state) {
     close(before);
     close(ends[0]);
     unlink(other);
+}
+
+/* A file given twice is found out, by whatever name, also as a copy that is compressed. */
+static void finds_the_same_file_twice(void **state) {
+    (void)state;
+    char other[] = "/tmp/ballast-log-XXXXXX", packed[] = "/tmp/ballast-log-XXXXXX";
+    static const char text[] = "arrival,duration_s\n1,1\n1,2\n3,3\n"; /* in whole seconds, so there is a draw
+                                                                       */
+    int fd = mkstemp(other);
+    assert_int_equal(write(fd, "arrival,duration_s\n1,1\n1,2\n3,4\n", 32), 32);
+    close(fd);
+    fd = mkstemp(packed);
+    char bytes[200];
+    const size_t size = pack_gzip(text, sizeof text - 1, bytes, sizeof bytes);
+    assert_int_equal(write(fd, bytes, size), size);
+    close(fd);
+    write_text(text);
+    const char *const paths[] = {path, other, packed, path};
+    const struct result *r = read_paths(paths, 4, &(struct bal_log_options){0});
+    assert_int_equal(r->jobs, 12);
+    assert_int_equal(r->summary.file[0].same, 0);
+    assert_int_equal(r->summary.file[1].same, 0);
+    assert_int_equal(r->summary.file[2].same, 1);
+    assert_int_equal(r->summary.file[3].same, 1);
+    unlink(other);
+    unlink(packed);
+}
+
+static void filters_jobs(void **state) {
+    (void)state;
+    static const char text[] =
+        "{\"start\":\"2026-11-15T10:11:12.000Z\",\"latency_ms\":1,\"path\":\"/api/a?x=/b\",\"status\":200}\n"
+        "{\"start\":\"2026-11-15T10:11:13.000Z\",\"latency_ms\":2,\"path\":\"/b\",\"status\":404}\n"
+        "{\"start\":\"2026-11-16T00:00:00.000Z\",\"latency_ms\":3,\"path\":\"/api/c\",\"status\":\"503\"}\n"
+        "{\"start\":\"2026-11-16T10:11:12.000Z\",\"latency_ms\":4,\"status\":204}\n";
+    const struct {
+        struct bal_log_options options;
+        const char *left; /* sizes in milliseconds */
+    } cases[] = {
+        {{.from = "2026-11-15T10:11:13Z"}, "234"},
+        {{.from = "2026-11-16"}, "34"},
+        {{.to = "2026-11-16"}, "12"},
+        {{.from = "15/Nov/2026:10:12", .to = "2026-11-16T10:00"}, "3"},
+        {{.from = "1794737473", .to = "2026-11-16T01:00+01:00"}, "2"},
+        {{.path = "^/api/"}, "13"},
+        {{.path = "b"}, "2"},
+        {{.status = "200"}, "1"},
+        {{.status = "2xx,503"}, "134"},
+        {{.status = "4xx", .path = "c"}, ""},
+        {{.status = "4xx,5xx", .path = "c", .to = "2026-11-16T00:01"}, "3"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct result *r = read_text(text, &cases[i].options);
+        assert_int_equal(r->code, BAL_OK);
+        assert_int_equal(r->summary.jobs, strlen(cases[i].left));
+        assert_int_equal(r->summary.filtered, 4 - r->summary.jobs);
+        for (uint64_t k = 0; k < r->summary.jobs; k++)
+            assert_int_equal(r->job[k].size, (cases[i].left[k] - '0') * MS);
+    }
+    const struct {
+        struct bal_log_options options;
+        enum bal_code code;
+        const char *part;
+    } bad[] = {
+        {{.from = "soon"}, BAL_E_SYNTAX, "from 'soon' is no time; write it as in the log, or 2026-11-15"},
+        {{.to = "2026-02-30"}, BAL_E_SYNTAX, "to '2026-02-30' is no time"},
+        {{.from = "2026-11-16", .to = "2026-11-16"}, BAL_E_RANGE, "nothing lies between"},
+        {{.status = "20x,"}, BAL_E_SYNTAX, "status '20x,' is none; write 200, 5xx"},
+        {{.status = "2000"}, BAL_E_SYNTAX, "status '2000' is none"},
+        {{.path = "("}, BAL_E_SYNTAX, "pattern '(' cannot be read"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_fails(read_text(text, &bad[i].options), bad[i].code, bad[i].part);
+    assert_fails(read_text("start,duration_s\n1.5,1\n", &(struct bal_log_options){.status = "200"}),
+                 BAL_E_UNKNOWN, "no field of the log looks like the status");
+    assert_fails(read_text("start,duration_s\n1.5,1\n", &(struct bal_log_options){.path = "x"}),
+                 BAL_E_UNKNOWN, "no field of the log looks like the path");
 }
 
 static void note_progress(void *context, double part) {
@@ -809,6 +934,8 @@ int main(void) {
         cmocka_unit_test(tells_servers_of_haproxy),
         cmocka_unit_test(tells_servers_of_named_fields),
         cmocka_unit_test(tells_classes),
+        cmocka_unit_test(limits_patterns),
+        cmocka_unit_test(stops_between_lines),
         cmocka_unit_test(spreads_whole_seconds),
         cmocka_unit_test(accounts_for_skipped_lines),
         cmocka_unit_test(drops_long_lines),
@@ -816,6 +943,8 @@ int main(void) {
         cmocka_unit_test(refuses_files),
         cmocka_unit_test(looks_behind_comments),
         cmocka_unit_test(reads_several),
+        cmocka_unit_test(finds_the_same_file_twice),
+        cmocka_unit_test(filters_jobs),
         cmocka_unit_test(stops_and_reports),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);
