@@ -11,24 +11,34 @@
 #include <stddef.h>
 #include <stdio.h>
 
+struct bal_field;
+
 enum { CLI_OK = 0, CLI_OUTCOME = 1, CLI_BAD_INPUT = 2, CLI_INTERRUPTED = 130 };
 
 /* ---- commands ---- */
 
+enum cli_group { CLI_NO_GROUP, CLI_MODEL_SETTINGS, CLI_RUN_SETTINGS };
+
+/* An option of its own, a setting, or all settings of the model or of runs. */
 struct cli_option {
-    const char *name;     /* without the dashes */
-    const char *argument; /* shown in the help; NULL: a flag, value is "" */
-    const char *help;
+    const char *name;     /* without the dashes; NULL: that of the setting */
+    const char *argument; /* shown in the help; NULL: a flag, value is "", or that of the setting */
+    const char *help;     /* NULL: that of the setting; the default of a setting is added to it */
     enum bal_code (*set)(void *into, const char *value, struct bal_error *err);
+    const char *setting;  /* NULL: none; its name as in bal_setting_find. It is read into a struct cli_common
+                           */
+    const char *fallback; /* of the setting, where the command has a default of its own; "": none to tell */
+    enum cli_group group;
+    const struct bal_field *field; /* the setting, once found by cli_option_at */
 };
 
 struct cli_command {
     const char *name;
-    const char *summary;     /* one line, for the list of commands */
-    const char *operands;    /* shown behind the name: "[NAME]"; "" when there are none */
-    const char *description; /* a few sentences for its own help */
-    const char *examples;    /* lines, indented by two */
-    const struct cli_option *options;
+    const char *summary;              /* one line, for the list of commands */
+    const char *operands;             /* shown behind the name: "[NAME]"; "" when there are none */
+    const char *description;          /* a few sentences for its own help */
+    const char *examples;             /* lines, indented by two */
+    const struct cli_option *options; /* read them with cli_option_at */
     size_t option_count;
     int (*run)(const struct cli_command *command, int argc, char **argv); /* argv[0] is the command's name */
 };
@@ -36,6 +46,14 @@ struct cli_command {
 extern const struct cli_command *const cli_commands[];
 extern const size_t cli_command_count;
 const struct cli_command *cli_find_command(const char *name);
+
+/* The options of a command one after the other, settings and groups of them looked up: i from 0 on. Returns
+ * false after the last. */
+bool cli_option_at(const struct cli_command *command, size_t i, struct cli_option *option);
+
+/* What the option means, in plain text with its default. */
+enum { CLI_HELP_TEXT = 600 };
+void cli_option_help(const struct cli_option *option, char text[CLI_HELP_TEXT]);
 
 /* Reads the options of a command into *into. Operands are moved to the front of argv[1..] and their number is
  * left in *operands; at most `most` are taken. Returns -1 to go on; otherwise the exit status (help was

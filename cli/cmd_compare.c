@@ -1,6 +1,6 @@
 /* ballast compare: several policies on one fleet, side by side. */
 #include "commands.h"
-#include "setup.h"
+#include "common.h"
 
 #include "report/comparison.h"
 
@@ -25,11 +25,11 @@ static void warn_imprecise(const struct comparison *comparison) {
     }
 }
 
-static int print_results(const struct cli_setup *setup, const struct comparison *comparison,
+static int print_results(const struct cli_common *common, const struct comparison *comparison,
                          struct cli_output *output) {
-    if (setup->format == CLI_JSON)
+    if (common->format == CLI_JSON)
         bal_comparison_json(comparison, output->stream);
-    else if (setup->format == CLI_CSV)
+    else if (common->format == CLI_CSV)
         bal_comparison_csv(comparison, output->stream);
     else
         bal_comparison_text(comparison, output->stream);
@@ -45,17 +45,17 @@ static int print_results(const struct cli_setup *setup, const struct comparison 
     return CLI_OK;
 }
 
-static int compare(const struct cli_setup *setup, struct bal_case *cases, struct bal_result *results) {
+static int compare(const struct cli_common *common, struct bal_case *cases, struct bal_result *results) {
     struct cli_output output;
-    const int opened = cli_output_open(&output, setup->output);
+    const int opened = cli_output_open(&output, common->output);
     if (opened)
         return opened;
-    for (size_t i = 0; i < setup->policies; i++)
-        cases[i] = cli_setup_case(setup, i);
+    for (size_t i = 0; i < common->policies; i++)
+        cases[i] = cli_common_case(common, i);
     struct cli_progress progress;
-    const struct bal_lab_options lab = cli_setup_lab(setup, &progress);
+    const struct bal_lab_options lab = cli_common_lab(common, &progress);
     struct bal_error err = {0};
-    const enum bal_code code = bal_lab_run(cases, setup->policies, &lab, results, &err);
+    const enum bal_code code = bal_lab_run(cases, common->policies, &lab, results, &err);
     cli_progress_end(&progress);
     if (code && code != BAL_E_STOPPED) {
         cli_output_discard(&output);
@@ -64,26 +64,26 @@ static int compare(const struct cli_setup *setup, struct bal_case *cases, struct
     const struct comparison comparison = {
         .cases = cases,
         .results = results,
-        .count = setup->policies,
-        .jobs = cases[0].run.time * bal_model_arrival_rate(&setup->model),
-        .precision = setup->precision,
+        .count = common->policies,
+        .jobs = cases[0].run.time * bal_model_arrival_rate(&common->draft.c.model),
+        .precision = common->draft.c.precision,
         .cut_short = code == BAL_E_STOPPED,
     };
-    return print_results(setup, &comparison, &output);
+    return print_results(common, &comparison, &output);
 }
 
 static int run(const struct cli_command *command, int argc, char **argv) {
-    struct cli_setup setup;
-    cli_setup_init(&setup);
+    struct cli_common common;
+    cli_common_init(&common, command);
     int operands;
-    int status = cli_parse(command, argc, argv, &setup, 0, &operands);
+    int status = cli_parse(command, argc, argv, &common, 0, &operands);
     if (status < 0)
-        status = cli_setup_check(&setup);
+        status = cli_common_check(&common);
     if (status >= 0)
         return status;
-    struct bal_case *cases = calloc(setup.policies, sizeof *cases);
-    struct bal_result *results = calloc(setup.policies, sizeof *results);
-    status = cases && results ? compare(&setup, cases, results) : cli_fail("not enough memory");
+    struct bal_case *cases = calloc(common.policies, sizeof *cases);
+    struct bal_result *results = calloc(common.policies, sizeof *results);
+    status = cases && results ? compare(&common, cases, results) : cli_fail("not enough memory");
     free(cases);
     free(results);
     return status;

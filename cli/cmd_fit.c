@@ -14,16 +14,10 @@ enum { LOGS_MAX = 10000 };
 
 struct request {
     struct cli_log_request log; /* first: its setters take the whole */
-    bool servers_given;
-    int law; /* an enum bal_fit_method, or -1: the best */
+    int law;                    /* an enum bal_fit_method, or -1: the best */
 };
 
 /* ---- options ---- */
-
-static enum bal_code set_servers(void *into, const char *value, struct bal_error *err) {
-    ((struct request *)into)->servers_given = true;
-    return cli_set_servers(into, value, err);
-}
 
 static enum bal_code set_law(void *into, const char *value, struct bal_error *err) {
     char list[200] = "";
@@ -46,9 +40,10 @@ static enum bal_code set_format(void *into, const char *value, struct bal_error 
 }
 
 static const struct cli_option options[] = {
-    {"servers", "FLEET", "a number, or COUNTxSPEED,...: 40 or 20x1,20x2 (default: for a load of 0.7)",
-     set_servers},
-    {"slots", "K", "jobs that a server works on at once (default 1)", cli_set_slots},
+    {.help = "a number, or COUNTxSPEED,...: 40 or 20x1,20x2 (default: for a load of 0.7)",
+     .setting = "servers",
+     .fallback = ""},
+    {.setting = "slots"},
     {"law", "NAME", "det, exp, erlang, lognormal, moments, hyper or phase (default: the best)", set_law},
     CLI_LOG_OPTIONS,
     {"seed", "S", "another seed for arrivals that are spread within their second (default 1)", cli_set_seed},
@@ -82,13 +77,13 @@ static enum bal_code fit(struct work *work, struct bal_error *err) {
 /* The fleet as asked, or as many servers as bring the peak to DEFAULT_LOAD. */
 static struct bal_model model_of(const struct work *work, enum bal_fit_method law) {
     const struct bal_trace_info *info = bal_trace_info(work->trace);
-    struct bal_model model = work->request->log.setup.model;
+    struct bal_model model = work->request->log.common.draft.c.model;
     model.size = work->fits.fit[law].law;
     model.curve = work->arrivals.curve;
     model.classes = work->request->log.log.high_pattern != NULL;
     model.high = (double)info->high / (double)info->jobs;
     const double work_rate = info->work / info->span;
-    if (!work->request->servers_given) {
+    if (!cli_common_given(&work->request->log.common, "servers")) {
         bal_servers_parse("1", &model.servers, NULL);
         const double peak = work_rate * bal_curve_most(&model.curve) / bal_model_capacity(&model);
         model.servers.group[0].count = (uint32_t)fmin(fmax(ceil(peak / DEFAULT_LOAD), 1), BAL_SERVERS_MAX);
@@ -113,7 +108,7 @@ static int report_of(struct work *work, char **logs, int count) {
         .arrivals = &work->arrivals,
         .chosen = (enum bal_fit_method)law,
         .forced = work->request->law >= 0,
-        .sized_for = work->request->servers_given ? 0 : DEFAULT_LOAD,
+        .sized_for = cli_common_given(&work->request->log.common, "servers") ? 0 : DEFAULT_LOAD,
         .model = model_of(work, (enum bal_fit_method)law),
     };
     return bal_model_check(&work->report.model, &err) ? cli_fail("%s", err.text) : -1;
@@ -134,13 +129,13 @@ static int fit_logs(struct work *work, char **logs, int count) {
 
 /* The table goes where the experiment does not. */
 static int print_all(const struct work *work, struct cli_output *output) {
-    const struct cli_setup *setup = &work->request->log.setup;
+    const struct cli_common *common = &work->request->log.common;
     bal_fit_yaml(&work->report, output->stream);
     const int status = cli_output_close(output);
-    if (status || setup->quiet)
+    if (status || common->quiet)
         return status;
-    FILE *out = setup->output ? stdout : stderr;
-    if (setup->format == CLI_JSON)
+    FILE *out = common->output ? stdout : stderr;
+    if (common->format == CLI_JSON)
         bal_fit_json(&work->report, out);
     else
         bal_fit_text(&work->report, out);
@@ -149,16 +144,16 @@ static int print_all(const struct work *work, struct cli_output *output) {
 
 static int run(const struct cli_command *command, int argc, char **argv) {
     struct request request = {.law = -1};
-    cli_setup_init(&request.log.setup);
+    cli_common_init(&request.log.common, command);
     int logs;
     int status = cli_parse(command, argc, argv, &request, LOGS_MAX, &logs);
     if (status >= 0)
         return status;
-    status = cli_spare_logs("--output", request.log.setup.output, argv + 1, logs);
+    status = cli_spare_logs("--output", request.log.common.output, argv + 1, logs);
     if (status >= 0)
         return status;
     struct cli_output output;
-    status = cli_output_open(&output, request.log.setup.output);
+    status = cli_output_open(&output, request.log.common.output);
     if (status)
         return status;
     struct work *work = calloc(1, sizeof *work);

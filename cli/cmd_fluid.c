@@ -1,7 +1,7 @@
 /* ballast fluid POLICY: how queues move in a system of very many servers, and in a simulated one beside it.
  */
 #include "commands.h"
-#include "setup.h"
+#include "common.h"
 
 #include "ballast/figure.h"
 #include "ballast/number.h"
@@ -22,7 +22,7 @@ enum {
 };
 
 struct request {
-    struct cli_setup setup; /* first: its setters take the whole */
+    struct cli_common common; /* first: its setters take the whole */
     const char *from;
     enum bal_rcpb_variant variant;
     double until, points, simulate, levels; /* NaN: not given */
@@ -70,14 +70,11 @@ static enum bal_code set_variant(void *into, const char *value, struct bal_error
 }
 
 static const struct cli_option options[] = {
-    {"load", "X", "arriving work over capacity (default 0.9); from 1 on the queues grow", cli_set_load},
-    {"service", "LAW", "tabs: law of sizes, in phases: exp, erlang(K), hyper(C2), ... (default exp)",
-     cli_set_service},
-    {"curve", "SHAPE", "tabs: load over time: sine(A,P), table(T:F ...), ... (default constant)",
-     cli_set_curve},
-    {"high", "P", "two classes of jobs: the share of the high one, 0 to 1", cli_set_high},
-    {"steal", "F", "random and pod: idle servers steal: half, one, constant(K), ... (default none)",
-     cli_set_steal},
+    {.setting = "load", .help = "arriving work over capacity; from 1 on the queues grow"},
+    {.setting = "service", .help = "tabs: law of sizes, in phases: exp, erlang(K), hyper(C2), ..."},
+    {.setting = "curve", .help = "tabs: load over time: sine(A,P), table(T:F ...), ..."},
+    {.setting = "high"},
+    {.setting = "steal", .help = "random and pod: idle servers steal: half, one, constant(K), ..."},
     {"variant", "NAME", "rcpb: constrained, or in the limit high-memory (c grows) or high-message (mu grows)",
      set_variant},
     {"from", "STATE",
@@ -129,13 +126,13 @@ static int read_power_start(struct request *request) {
     struct bal_error err = {0};
     if (!request->from || strcmp(request->from, "empty") == 0)
         request->from = request->from ? "idle" : "busy=0.1,off=0.9";
-    if (bal_start_parse(request->from, &request->setup.model.start, &err))
+    if (bal_start_parse(request->from, &request->common.draft.c.model.start, &err))
         return cli_fail("--from: %s", err.text);
     return -1;
 }
 
 static int read_start(struct request *request) {
-    if (request->setup.policy[0].policy->power)
+    if (request->common.policy[0].policy->power)
         return read_power_start(request);
     if (!request->from)
         request->from = "empty";
@@ -203,7 +200,7 @@ static void fill_off(struct paths *paths, size_t first, const double *busy, size
 /* The path of a policy that switches servers off, as levels and fractions in each state. */
 static int follow_power(const struct request *request, struct paths *paths) {
     size_t n;
-    double *start = bal_known_fluid_start(&paths->known, &request->setup.model.start, &n);
+    double *start = bal_known_fluid_start(&paths->known, &request->common.draft.c.model.start, &n);
     struct bal_fluid_path whole = {0};
     struct bal_error err = {0};
     paths->power = calloc(6 * paths->times, sizeof *paths->power);
@@ -224,7 +221,7 @@ static int follow_power(const struct request *request, struct paths *paths) {
 
 static int follow_fluid(const struct request *request, struct paths *paths) {
     struct bal_error err = {0};
-    if (bal_known_fluid_init(&paths->known, &request->setup.model, &request->setup.policy[0],
+    if (bal_known_fluid_init(&paths->known, &request->common.draft.c.model, &request->common.policy[0],
                              request->variant, &err))
         return cli_fail("%s", err.text);
     if (paths->known.kind == BAL_FLUID_TABS)
@@ -250,7 +247,7 @@ static int follow_simulation(const struct request *request, struct paths *paths)
         paths->simulated.standby = power_row(paths, 3);
         paths->simulated.setup = power_row(paths, 4);
     }
-    const struct bal_run run = {.seed = (uint64_t)request->setup.seed,
+    const struct bal_run run = {.seed = (uint64_t)request->common.seed,
                                 .time = request->until,
                                 .stop = &cli_stop,
                                 .initial = paths->power ? NULL : initial,
@@ -259,7 +256,7 @@ static int follow_simulation(const struct request *request, struct paths *paths)
     struct bal_error err = {0};
     cli_catch_signals();
     const enum bal_code code =
-        bal_simulate(&request->setup.model, &request->setup.policy[0], &run, &trial, &err);
+        bal_simulate(&request->common.draft.c.model, &request->common.policy[0], &run, &trial, &err);
     free(initial);
     if (!code && paths->power)
         fill_off(paths, 3, paths->simulated.fraction, paths->simulated.levels);
@@ -290,18 +287,18 @@ static size_t choose_levels(const struct request *request, const struct paths *p
 static int print_paths(const struct request *request, const struct paths *paths, struct cli_output *output) {
     size_t level[BAL_TAIL_LEVELS];
     struct bal_fluid_report report = {
-        .policy = &request->setup.policy[0],
+        .policy = &request->common.policy[0],
         .known = &paths->known,
         .from = request->from,
-        .load = request->setup.model.load,
+        .load = request->common.draft.c.model.load,
         .times = paths->times,
         .time = paths->time,
         .every = paths->every,
         .level = level,
         .fluid = &paths->fluid,
         .simulated = paths->simulated.fraction ? &paths->simulated : NULL,
-        .servers = bal_servers_count(&request->setup.model.servers),
-        .seed = (uint64_t)request->setup.seed,
+        .servers = bal_servers_count(&request->common.draft.c.model.servers),
+        .seed = (uint64_t)request->common.seed,
     };
     static const char *const states[BAL_FLUID_EXTRAS] = {"idle", "setup", "off"};
     for (size_t i = 0; paths->power && i < BAL_FLUID_EXTRAS; i++)
@@ -309,18 +306,18 @@ static int print_paths(const struct request *request, const struct paths *paths,
             (struct bal_fluid_extra){states[i], power_row(paths, i), power_row(paths, 3 + i)};
     struct bal_error err = {0};
     report.levels = choose_levels(request, paths, paths->power ? DRAWN - 3 : DRAWN, level);
-    if (request->setup.figure && bal_fluid_figure(&report, request->setup.figure, &err)) {
+    if (request->common.figure && bal_fluid_figure(&report, request->common.figure, &err)) {
         cli_output_discard(output);
-        return cli_fail("--figure %s: %s", request->setup.figure, err.text);
+        return cli_fail("--figure %s: %s", request->common.figure, err.text);
     }
-    const size_t most = request->setup.format != CLI_TEXT ? BAL_TAIL_LEVELS
-                        : paths->power                    ? BESIDE / 2
-                        : report.simulated                ? BESIDE
-                                                          : ALONE;
+    const size_t most = request->common.format != CLI_TEXT ? BAL_TAIL_LEVELS
+                        : paths->power                     ? BESIDE / 2
+                        : report.simulated                 ? BESIDE
+                                                           : ALONE;
     report.levels = choose_levels(request, paths, most, level);
-    if (request->setup.format == CLI_JSON)
+    if (request->common.format == CLI_JSON)
         bal_fluid_json(&report, output->stream);
-    else if (request->setup.format == CLI_CSV)
+    else if (request->common.format == CLI_CSV)
         bal_fluid_csv(&report, output->stream);
     else
         bal_fluid_text(&report, output->stream);
@@ -329,7 +326,7 @@ static int print_paths(const struct request *request, const struct paths *paths,
 
 static int follow(const struct request *request) {
     struct cli_output output;
-    const int opened = cli_output_open(&output, request->setup.output);
+    const int opened = cli_output_open(&output, request->common.output);
     if (opened)
         return opened;
     struct paths paths = {0};
@@ -348,15 +345,15 @@ static int follow(const struct request *request) {
 
 /* Without a simulation the fleet is as large as can be. */
 static int check(struct request *request, const char *policy) {
-    struct cli_setup *setup = &request->setup;
+    struct cli_common *common = &request->common;
     struct bal_error err = {0};
-    if (cli_set_policy(setup, policy, &err))
+    if (cli_set_policy(common, policy, &err))
         return cli_fail("%s", err.text);
-    setup->model.servers.groups = 1;
-    setup->model.servers.group[0] = (struct bal_group){
+    common->draft.c.model.servers.groups = 1;
+    common->draft.c.model.servers.group[0] = (struct bal_group){
         .count = isnan(request->simulate) ? BAL_SERVERS_MAX : (uint32_t)request->simulate, .speed = 1};
     enum bal_engine engine;
-    if (bal_simulate_check(&setup->model, &setup->policy[0], BAL_ENGINE_AUTO, &engine, &err))
+    if (bal_simulate_check(&common->draft.c.model, &common->policy[0], BAL_ENGINE_AUTO, &engine, &err))
         return cli_fail("%s", err.text);
     return read_start(request);
 }
@@ -364,7 +361,7 @@ static int check(struct request *request, const char *policy) {
 static int run(const struct cli_command *command, int argc, char **argv) {
     struct request request = {
         .until = 20, .points = 21, .simulate = NAN, .levels = NAN, .variant = BAL_RCPB_CONSTRAINED};
-    cli_setup_init(&request.setup);
+    cli_common_init(&request.common, command);
     int operands;
     int status = cli_parse(command, argc, argv, &request, 1, &operands);
     if (status < 0 && operands == 0)

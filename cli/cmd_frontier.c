@@ -1,6 +1,6 @@
 /* ballast frontier POLICY: the load, or the number of stolen tasks, at which stability ends. */
 #include "commands.h"
-#include "setup.h"
+#include "common.h"
 
 #include "report/frontier_report.h"
 
@@ -11,8 +11,8 @@
 enum { LOADS_MOST = 100 };
 
 struct request {
-    struct cli_setup setup; /* first: its setters take the whole */
-    double low, high;       /* NaN: not given */
+    struct cli_common common; /* first: its setters take the whole */
+    double low, high;         /* NaN: not given */
     double width, error;
     bool constant, map;
     double points; /* NaN: not given */
@@ -40,11 +40,12 @@ static enum bal_code set_error(void *into, const char *value, struct bal_error *
 
 static enum bal_code set_hosts(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {1, BAL_SERVERS_MAX, true, "a whole number from 1"};
-    struct cli_setup *setup = into;
+    struct cli_common *common = into;
     double hosts = 1;
     const enum bal_code code = cli_number(value, &range, &hosts, err);
-    setup->model.placement = (struct bal_placement){.kind = BAL_PLACEMENT_HOSTS, .hosts = (uint32_t)hosts};
-    setup->placement_given = true;
+    common->draft.c.model.placement =
+        (struct bal_placement){.kind = BAL_PLACEMENT_HOSTS, .hosts = (uint32_t)hosts};
+    cli_common_give(common, "placement");
     return code;
 }
 
@@ -60,21 +61,20 @@ static enum bal_code set_points(void *into, const char *value, struct bal_error 
 }
 
 static const struct cli_option options[] = {
-    {"n", "N", "policy stealing: so many processors, as --servers", cli_set_servers},
+    {"n", "N", "policy stealing: so many processors, as --servers", .setting = "servers", .fallback = ""},
     {"hosts", "K", "policy stealing: all generators on K processors, as --placement 'hosts(K)'", set_hosts},
     CLI_MODEL_OPTIONS,
     {"from", "X", "least load or constant to try (default 0)", set_low},
     {"to", "X", "largest (default: load 0.999, constant 100k)", set_high},
     {"width", "W", "interval wanted (default: 0.005 of load, 1 of a constant)", set_width},
     {"error", "P", "probability that any claim is wrong, at most (default 0.01)", set_error},
-    {"time", "T", "length of the longest runs, in time (slots) (default: by the model)", cli_set_time},
+    {.help = "length of the longest runs, in time (slots) (default: by the model)", .setting = "run.time"},
     {"map", NULL, "the critical constant at loads --from 0.1 --to 0.9", set_map},
     {"points", "K", "so many loads of the map (default 9)", set_points},
     {"figure", "FILE", "draw the map, too: FILE.svg, FILE.png or FILE.pdf (needs gnuplot)", cli_set_figure},
-    {"seed", "S", "another seed, other random numbers (default 1)", cli_set_seed},
-    {"threads", "K", "threads to use (default: all processors); results do not depend on it",
-     cli_set_threads},
-    {"engine", "NAME", "auto, markov, event, slotted, pooled or stealing (default auto)", cli_set_engine},
+    CLI_SEED_OPTION,
+    CLI_THREADS_OPTION,
+    {.setting = "run.engine"},
     CLI_OUTPUT_OPTIONS,
 };
 
@@ -99,7 +99,7 @@ static int finish(const struct request *request, bool cut_short, struct cli_outp
     if (status || !cut_short)
         return status;
     cli_warn("interrupted: %s", !request->map ? "these are the points that were complete"
-                                : request->setup.figure
+                                : request->common.figure
                                     ? "the map has what was complete, and no figure was drawn"
                                     : "the map has what was complete");
     return CLI_INTERRUPTED;
@@ -115,9 +115,9 @@ static int find(const struct request *request, const struct bal_frontier_questio
         cli_output_discard(output);
         return cli_fail("%s", err.text);
     }
-    if (request->setup.format == CLI_JSON)
+    if (request->common.format == CLI_JSON)
         bal_frontier_json(question, &frontier, output->stream);
-    else if (request->setup.format == CLI_CSV)
+    else if (request->common.format == CLI_CSV)
         bal_frontier_csv(&frontier, output->stream);
     else
         bal_frontier_text(question, &frontier, output->stream);
@@ -143,16 +143,16 @@ static int draw_map(const struct request *request, const struct bal_frontier_que
     cli_progress_end(progress);
     const bool cut_short = code == BAL_E_STOPPED;
     const struct bal_frontier_chart chart = {question, load, frontier, count};
-    if (!code && request->setup.figure)
-        code = bal_frontier_map_figure(&chart, request->setup.figure, &err);
+    if (!code && request->common.figure)
+        code = bal_frontier_map_figure(&chart, request->common.figure, &err);
     if (code && !cut_short) {
         cli_output_discard(output);
         free(frontier);
         return cli_fail("%s", err.text);
     }
-    if (request->setup.format == CLI_JSON)
+    if (request->common.format == CLI_JSON)
         bal_frontier_map_json(&chart, output->stream);
-    else if (request->setup.format == CLI_CSV)
+    else if (request->common.format == CLI_CSV)
         bal_frontier_map_csv(&chart, output->stream);
     else
         bal_frontier_map_text(&chart, output->stream);
@@ -161,59 +161,59 @@ static int draw_map(const struct request *request, const struct bal_frontier_que
 }
 
 static int answer(const struct request *request) {
-    const struct cli_setup *setup = &request->setup;
+    const struct cli_common *common = &request->common;
     const bool ranged = !request->map; /* the range of a map is one of loads */
     const struct bal_frontier_question question = {
-        .model = setup->model,
-        .policy = setup->policy[0],
+        .model = common->draft.c.model,
+        .policy = common->policy[0],
         .axis = request->constant ? BAL_FRONTIER_CONSTANT : BAL_FRONTIER_LOAD,
-        .engine = setup->engine,
+        .engine = common->draft.c.run.engine,
         .low = ranged && !isnan(request->low) ? request->low : 0,
         .high = ranged && !isnan(request->high) ? request->high : 0,
         .width = request->width,
         .relative = request->map && !(request->width > 0) ? 0.02 : 0,
         .error = request->error,
-        .longest = isnan(setup->time) ? 0 : setup->time,
-        .seed = (uint64_t)setup->seed,
+        .longest = isnan(common->draft.time) ? 0 : common->draft.time,
+        .seed = (uint64_t)common->seed,
     };
     struct cli_output output;
-    const int opened = cli_output_open(&output, setup->output);
+    const int opened = cli_output_open(&output, common->output);
     if (opened)
         return opened;
     struct cli_progress progress;
-    const struct bal_lab_options lab = cli_setup_lab(setup, &progress);
+    const struct bal_lab_options lab = cli_common_lab(common, &progress);
     return (request->map ? draw_map : find)(request, &question, &lab, &progress, &output);
 }
 
 /* Options that contradict each other. Returns -1 to go on, otherwise the exit status. */
 static int check(struct request *request) {
-    struct cli_setup *setup = &request->setup;
-    const bool chain = setup->policy[0].policy->flags & BAL_GENERATED;
+    struct cli_common *common = &request->common;
+    const bool chain = common->policy[0].policy->flags & BAL_GENERATED;
     if (request->constant && !chain)
         return cli_fail(
             "--steal constant: a critical constant is sought for stealing, not for '%s'; give the "
             "number: --steal 'constant(4)'",
-            setup->policy[0].policy->name);
-    if (request->map && !(request->constant && setup->model.placement.kind == BAL_PLACEMENT_HOSTS))
+            common->policy[0].policy->name);
+    if (request->map && !(request->constant && common->draft.c.model.placement.kind == BAL_PLACEMENT_HOSTS))
         return cli_fail("--map: it shows the critical constant of policy stealing; add --hosts 1 --steal "
                         "constant");
     if (request->map && (request->low <= 0 || request->high >= 1 || request->low >= request->high))
         return cli_fail("--from and --to: the loads of a map go up, above 0 and below 1");
     if (!isnan(request->points) && !request->map)
         return cli_fail("--points: it says how many loads the map has; add --map");
-    if (request->setup.figure && !request->map)
+    if (request->common.figure && !request->map)
         return cli_fail("--figure: it draws the map; add --map");
-    if (setup->load_given && (request->map || !request->constant))
+    if (cli_common_given(common, "load") && (request->map || !request->constant))
         return cli_fail("--load: it is what is %s; leave it out", request->map ? "varied" : "sought");
     if (!request->constant)
-        setup->model.load = isnan(request->high) ? 0.5 : request->high;
-    setup->load_given = true;
-    return cli_setup_check(setup);
+        common->draft.c.model.load = isnan(request->high) ? 0.5 : request->high;
+    cli_common_give(common, "load");
+    return cli_common_check(common);
 }
 
 static int run(const struct cli_command *command, int argc, char **argv) {
     struct request request = {.low = NAN, .high = NAN, .error = 0.01, .points = NAN};
-    cli_setup_init(&request.setup);
+    cli_common_init(&request.common, command);
     request.constant = ask_for_constant(argc, argv);
     int operands;
     int status = cli_parse(command, argc, argv, &request, 1, &operands);
@@ -222,7 +222,7 @@ static int run(const struct cli_command *command, int argc, char **argv) {
     if (operands == 0)
         return cli_fail("frontier: of which policy? Write ballast frontier jiq");
     struct bal_error err = {0};
-    if (cli_set_policy(&request.setup, argv[1], &err))
+    if (cli_set_policy(&request.common, argv[1], &err))
         return cli_fail("%s", err.text);
     status = check(&request);
     return status >= 0 ? status : answer(&request);

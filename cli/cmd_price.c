@@ -1,6 +1,6 @@
 /* ballast price: what policies cost and what that buys; and the cheapest one for a wanted delay. */
 #include "commands.h"
-#include "setup.h"
+#include "common.h"
 
 #include "report/price_report.h"
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 struct request {
-    struct cli_setup setup; /* first: its setters take the whole */
-    struct bal_wish wish;   /* NaN: not given */
+    struct cli_common common; /* first: its setters take the whole */
+    struct bal_wish wish;     /* NaN: not given */
 };
 
 static enum bal_code set_delay(void *into, const char *value, struct bal_error *err) {
@@ -40,11 +40,11 @@ static const struct cli_option options[] = {
 
 /* ---- the list ---- */
 
-static int print_list(const struct cli_setup *setup, const struct bal_price_list *list,
+static int print_list(const struct cli_common *common, const struct bal_price_list *list,
                       struct cli_output *output) {
-    if (setup->format == CLI_JSON)
+    if (common->format == CLI_JSON)
         bal_price_list_json(list, output->stream);
-    else if (setup->format == CLI_CSV)
+    else if (common->format == CLI_CSV)
         bal_price_list_csv(list, output->stream);
     else
         bal_price_list_text(list, output->stream);
@@ -55,37 +55,37 @@ static int print_list(const struct cli_setup *setup, const struct bal_price_list
     return CLI_INTERRUPTED;
 }
 
-static enum bal_code measure(const struct cli_setup *setup, const struct bal_case *cases,
+static enum bal_code measure(const struct cli_common *common, const struct bal_case *cases,
                              struct bal_result *results, struct bal_price *prices, struct bal_error *err) {
-    for (size_t i = 0; i < setup->policies; i++) {
-        const enum bal_code code = bal_price_of(&setup->model, &setup->policy[i], &prices[i], err);
+    for (size_t i = 0; i < common->policies; i++) {
+        const enum bal_code code = bal_price_of(&common->draft.c.model, &common->policy[i], &prices[i], err);
         if (code)
             return code;
     }
     struct cli_progress progress;
-    const struct bal_lab_options lab = cli_setup_lab(setup, &progress);
-    const enum bal_code code = bal_lab_run(cases, setup->policies, &lab, results, err);
+    const struct bal_lab_options lab = cli_common_lab(common, &progress);
+    const enum bal_code code = bal_lab_run(cases, common->policies, &lab, results, err);
     cli_progress_end(&progress);
     return code;
 }
 
-static int list_prices(struct cli_setup *setup) {
+static int list_prices(struct cli_common *common) {
     struct cli_output output;
-    int status = cli_setup_check(setup);
+    int status = cli_common_check(common);
     if (status >= 0)
         return status;
-    status = cli_output_open(&output, setup->output);
+    status = cli_output_open(&output, common->output);
     if (status)
         return status;
-    struct bal_case *cases = calloc(setup->policies, sizeof *cases);
-    struct bal_result *results = calloc(setup->policies, sizeof *results);
-    struct bal_price *prices = calloc(setup->policies, sizeof *prices);
+    struct bal_case *cases = calloc(common->policies, sizeof *cases);
+    struct bal_result *results = calloc(common->policies, sizeof *results);
+    struct bal_price *prices = calloc(common->policies, sizeof *prices);
     struct bal_error err = {0};
     enum bal_code code = BAL_E_MEMORY;
     if (cases && results && prices) {
-        for (size_t i = 0; i < setup->policies; i++)
-            cases[i] = cli_setup_case(setup, i);
-        code = measure(setup, cases, results, prices, &err);
+        for (size_t i = 0; i < common->policies; i++)
+            cases[i] = cli_common_case(common, i);
+        code = measure(common, cases, results, prices, &err);
     } else {
         bal_fail(&err, code, "not enough memory");
     }
@@ -96,9 +96,9 @@ static int list_prices(struct cli_setup *setup) {
         const struct bal_price_list list = {.cases = cases,
                                             .results = results,
                                             .prices = prices,
-                                            .count = setup->policies,
+                                            .count = common->policies,
                                             .cut_short = code == BAL_E_STOPPED};
-        status = print_list(setup, &list, &output);
+        status = print_list(common, &list, &output);
     }
     free(cases);
     free(results);
@@ -108,11 +108,11 @@ static int list_prices(struct cli_setup *setup) {
 
 /* ---- the wish ---- */
 
-static int print_offers(const struct cli_setup *setup, const struct bal_offers *offers,
+static int print_offers(const struct cli_common *common, const struct bal_offers *offers,
                         const struct bal_case *c, const struct bal_wish *wish, struct cli_output *output) {
-    if (setup->format == CLI_JSON)
+    if (common->format == CLI_JSON)
         bal_offers_json(offers, c, wish, output->stream);
-    else if (setup->format == CLI_CSV)
+    else if (common->format == CLI_CSV)
         bal_offers_csv(offers, c, output->stream);
     else
         bal_offers_text(offers, c, wish, output->stream);
@@ -128,24 +128,24 @@ static double search_jobs(double servers) {
 }
 
 static int search(struct request *request) {
-    struct cli_setup *setup = &request->setup;
+    struct cli_common *common = &request->common;
     struct bal_wish wish = request->wish;
     wish.messages = isnan(wish.messages) ? INFINITY : wish.messages;
     wish.memory_bits = isnan(wish.memory_bits) ? INFINITY : wish.memory_bits;
-    if (setup->policies > 0)
+    if (common->policies > 0)
         return cli_fail("--policy: with --delay all policies are looked at; leave it out");
-    if (isnan(setup->time) && isnan(setup->jobs))
-        setup->jobs = search_jobs(bal_servers_count(&setup->model.servers));
-    const int status = cli_setup_check(setup);
+    if (isnan(common->draft.time) && isnan(common->draft.jobs))
+        common->draft.jobs = search_jobs(bal_servers_count(&common->draft.c.model.servers));
+    const int status = cli_common_check(common);
     if (status >= 0)
         return status;
     struct cli_output output;
-    const int opened = cli_output_open(&output, setup->output);
+    const int opened = cli_output_open(&output, common->output);
     if (opened)
         return opened;
-    const struct bal_case c = cli_setup_case(setup, 0);
+    const struct bal_case c = cli_common_case(common, 0);
     struct cli_progress progress;
-    const struct bal_lab_options lab = cli_setup_lab(setup, &progress);
+    const struct bal_lab_options lab = cli_common_lab(common, &progress);
     struct bal_offers *offers;
     struct bal_error err = {0};
     const enum bal_code code = bal_price_search(&c, &wish, &lab, &offers, &err);
@@ -157,22 +157,22 @@ static int search(struct request *request) {
         cli_warn("interrupted");
         return CLI_INTERRUPTED;
     }
-    const int outcome = print_offers(setup, offers, &c, &wish, &output);
+    const int outcome = print_offers(common, offers, &c, &wish, &output);
     free(offers);
     return outcome;
 }
 
 static int run(const struct cli_command *command, int argc, char **argv) {
     struct request request = {.wish = {NAN, NAN, NAN}};
-    cli_setup_init(&request.setup);
+    cli_common_init(&request.common, command);
     int operands;
     const int status = cli_parse(command, argc, argv, &request, 0, &operands);
     if (status >= 0)
         return status;
-    if (request.setup.model.clock == BAL_CLOCK_SLOTTED)
+    if (request.common.draft.c.model.clock == BAL_CLOCK_SLOTTED)
         return cli_fail("--slotted: prices are those of continuous time");
     /* What is proved of messages and memory, and what theory says when it looks for the cheapest. */
-    const struct bal_model *model = &request.setup.model;
+    const struct bal_model *model = &request.common.draft.c.model;
     if (model->slots > 1 || model->steal.kind != BAL_STEAL_NONE)
         return cli_fail("--%s: prices are those of servers that work on one job at a time and do not steal",
                         model->slots > 1 ? "slots" : "steal");
@@ -181,7 +181,7 @@ static int run(const struct cli_command *command, int argc, char **argv) {
     if (!isnan(request.wish.messages) || !isnan(request.wish.memory_bits))
         return cli_fail("--%s: a budget for what? add --delay W, the mean waiting time that is wanted",
                         isnan(request.wish.messages) ? "memory" : "messages");
-    return list_prices(&request.setup);
+    return list_prices(&request.common);
 }
 
 const struct cli_command cmd_price = {

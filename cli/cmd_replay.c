@@ -23,7 +23,6 @@ enum {
 
 struct request {
     struct cli_log_request log; /* first: its setters take the whole */
-    bool servers_given;
     double speedup;
     struct bal_target target; /* seconds 0: none */
     const char *page;
@@ -32,22 +31,17 @@ struct request {
 /* ---- options ---- */
 
 static struct bal_model *model_of(void *into) {
-    return &((struct request *)into)->log.setup.model;
-}
-
-static enum bal_code set_servers(void *into, const char *value, struct bal_error *err) {
-    ((struct request *)into)->servers_given = true;
-    return cli_set_servers(into, value, err);
+    return &((struct request *)into)->log.common.draft.c.model;
 }
 
 /* Rates of a policy are per mean service time, which nobody thinks in who has a log. */
 static enum bal_code set_policy(void *into, const char *value, struct bal_error *err) {
-    struct cli_setup *setup = into;
+    struct cli_common *common = into;
     const enum bal_code code = cli_set_policy(into, value, err);
-    if (!code && setup->policy[setup->policies - 1].policy->power && strchr(value, ':'))
+    if (!code && common->policy[common->policies - 1].policy->power && strchr(value, ':'))
         return bal_fail(err, BAL_E_MODEL,
                         "in a replay its times are said by --standby and --setup, such as 60s; write '%s'",
-                        setup->policy[setup->policies - 1].policy->name);
+                        common->policy[common->policies - 1].policy->name);
     return code;
 }
 
@@ -90,29 +84,30 @@ static enum bal_code set_page(void *into, const char *value, struct bal_error *e
 }
 
 static const struct cli_option options[] = {
-    {"servers", "FLEET", "a number, or COUNTxSPEED,...: 40 or 20x1,20x2 (default: load 0.7 when busiest)",
-     set_servers},
-    {"slots", "K", "jobs that a server works on at once (default 1)", cli_set_slots},
+    {.help = "a number, or COUNTxSPEED,...: 40 or 20x1,20x2 (default: load 0.7 when busiest)",
+     .setting = "servers",
+     .fallback = ""},
+    {.setting = "slots"},
     {"policy", "POLICY", "name or name:key=value,...; repeat it (default: all that fit)", set_policy},
-    {"steal", "F", "servers that run out of work steal from others: half, one, constant(K), ...",
-     cli_set_steal},
+    {.setting = "steal",
+     .help = "servers that run out of work steal from others: half, one, constant(K), ..."},
     {"speedup", "X", "jobs come X times as fast: 2 doubles the traffic (default 1)", set_speedup},
     {"target", "WHAT", "find how many servers each policy needs: p99=200ms (mean, p50, p90, p99, p99.9)",
      set_target},
     CLI_LOG_OPTIONS,
-    {"discipline", "NAME", "with --high: auto, fifo, preemptive or nonpreemptive (default auto)",
-     cli_set_discipline},
+    {.setting = "discipline", .help = "with --high: auto, fifo, preemptive or nonpreemptive"},
     {"standby", "TIME", "tabs: idle time before a server switches off: 60s (default), or a law: exp(60)",
      set_standby},
     {"setup", "TIME", "tabs: time to switch a server on: 30s (default), or a law in seconds", set_setup},
-    {"watts", "B,I,S,O", "of a server busy, idle, in set-up, off (default 200,140,200,0)", cli_set_watts},
+    {.setting = "watts"},
     {"figure", "FILE", "draw arrivals, p99 and power over time: FILE.svg, .png or .pdf (needs gnuplot)",
      cli_set_figure},
     {"report", "FILE", "write a page with all of it: FILE.html", set_page},
-    {"replications", "R", "replays of each policy (default 5; 1 from 2M jobs on)", cli_set_replications},
-    {"seed", "S", "another seed, other random numbers (default 1)", cli_set_seed},
-    {"threads", "T", "threads to use (default: all processors); results do not depend on it",
-     cli_set_threads},
+    {.help = "replays of each policy (default 5; 1 from 2M jobs on)",
+     .setting = "run.replications",
+     .fallback = ""},
+    CLI_SEED_OPTION,
+    CLI_THREADS_OPTION,
     CLI_OUTPUT_OPTIONS,
 };
 
@@ -121,19 +116,19 @@ static const struct cli_option options[] = {
 /* The replay as asked, its fleet chosen where none was given. */
 static struct bal_replay replay_of(const struct request *request, const struct bal_trace *trace,
                                    const struct bal_demand *demand) {
-    const struct cli_setup *setup = &request->log.setup;
+    const struct cli_common *common = &request->log.common;
     const bool many = (double)bal_trace_info(trace)->jobs > MANY_JOBS;
     struct bal_replay replay = {
         .trace = trace,
         .speedup = request->speedup,
-        .model = setup->model,
-        .seed = (uint64_t)setup->seed,
-        .replications = !isnan(setup->replications) ? (unsigned)setup->replications
-                        : many                      ? 1
-                                                    : REPLICATIONS,
+        .model = common->draft.c.model,
+        .seed = (uint64_t)common->seed,
+        .replications = cli_common_given(common, "run.replications") ? common->draft.c.replications
+                        : many                                       ? 1
+                                                                     : REPLICATIONS,
     };
     replay.model.classes = request->log.log.high_pattern != NULL;
-    if (!request->servers_given) {
+    if (!cli_common_given(common, "servers")) {
         bal_servers_parse("1", &replay.model.servers, NULL);
         const double wanted = ceil(bal_replay_load(&replay, demand->peak_work) / DEFAULT_LOAD);
         replay.model.servers.group[0].count = (uint32_t)fmin(fmax(wanted, 1), BAL_SERVERS_MAX);
@@ -142,13 +137,13 @@ static struct bal_replay replay_of(const struct request *request, const struct b
 }
 
 /* Without --policy: every policy that can replay this. */
-static void choose_all(struct cli_setup *setup, const struct bal_replay *replay) {
-    for (size_t i = 0; i < bal_policy_count && setup->policies < CLI_POLICIES_MAX; i++) {
+static void choose_all(struct cli_common *common, const struct bal_replay *replay) {
+    for (size_t i = 0; i < bal_policy_count && common->policies < CLI_POLICIES_MAX; i++) {
         struct bal_policy_spec spec;
         struct bal_case c;
         if (bal_policy_parse(bal_policy_table[i]->name, &spec, NULL) == BAL_OK &&
             bal_replay_case(replay, &spec, &c, NULL) == BAL_OK)
-            setup->policy[setup->policies++] = spec;
+            common->policy[common->policies++] = spec;
     }
 }
 
@@ -207,7 +202,7 @@ static bool allocate(struct work *work) {
 
 /* Reads the logs and sets up the cases. Returns -1 to go on, or the exit status. */
 static int prepare(struct work *work, char **logs, int log_count) {
-    struct cli_setup *setup = &work->request->log.setup;
+    struct cli_common *common = &work->request->log.common;
     const int status = cli_read_logs(&work->request->log, logs, log_count, &work->trace, &work->summary);
     if (status >= 0)
         return status;
@@ -216,51 +211,51 @@ static int prepare(struct work *work, char **logs, int log_count) {
     if (code)
         return stopped_or_failed(code, &err);
     work->replay = replay_of(work->request, work->trace, &work->demand);
-    if (setup->policies == 0)
-        choose_all(setup, &work->replay);
-    if (setup->policies == 0)
+    if (common->policies == 0)
+        choose_all(common, &work->replay);
+    if (common->policies == 0)
         return cli_fail("no policy fits this fleet; name one with --policy to see why");
-    work->count = setup->policies;
+    work->count = common->policies;
     if (!allocate(work))
         return cli_fail("not enough memory");
     for (size_t i = 0; i < work->count; i++) {
-        if (setup->policy[i].policy->flags & BAL_TAKES_RANKS && !work->replay.model.classes)
+        if (common->policy[i].policy->flags & BAL_TAKES_RANKS && !work->replay.model.classes)
             return cli_fail("--policy %s: needs two classes of jobs; say with --high which are high",
-                            setup->policy[i].policy->name);
-        if (bal_replay_case(&work->replay, &setup->policy[i], &work->cases[i], &err))
+                            common->policy[i].policy->name);
+        if (bal_replay_case(&work->replay, &common->policy[i], &work->cases[i], &err))
             return cli_fail("--policy: %s", err.text);
         work->cases[i].run.history = &work->history[i];
     }
     return -1;
 }
 
-static unsigned threads_of(const struct cli_setup *setup) {
+static unsigned threads_of(const struct cli_common *common) {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const double wanted = setup->threads > 0 ? setup->threads : fmax((double)processors, 1);
+    const double wanted = common->threads > 0 ? common->threads : fmax((double)processors, 1);
     return (unsigned)fmin(wanted, THREADS_MAX);
 }
 
 /* The search first: it knows at once what it cannot do. */
 static int replay_all(struct work *work) {
-    const struct cli_setup *setup = &work->request->log.setup;
+    const struct cli_common *common = &work->request->log.common;
     struct cli_progress progress;
-    const struct bal_lab_options lab = {.threads = threads_of(setup),
+    const struct bal_lab_options lab = {.threads = threads_of(common),
                                         .stop = &cli_stop,
                                         .progress = cli_progress_show,
                                         .progress_context = &progress};
     struct bal_error err = {0};
     enum bal_code code = BAL_OK;
     if (work->request->target.seconds > 0) {
-        cli_progress_start(&progress, setup->quiet);
+        cli_progress_start(&progress, common->quiet);
         snprintf(progress.note, sizeof progress.note, "looking for the least fleets");
-        code = bal_replay_size(&work->replay, &work->demand, setup->policy, work->count,
+        code = bal_replay_size(&work->replay, &work->demand, common->policy, work->count,
                                &work->request->target, &lab, work->sizing, &err);
         cli_progress_end(&progress);
         if (code && code != BAL_E_STOPPED)
             return cli_fail("--target: %s", err.text);
     }
     if (!code) {
-        cli_progress_start(&progress, setup->quiet);
+        cli_progress_start(&progress, common->quiet);
         snprintf(progress.note, sizeof progress.note, "replaying");
         code = bal_lab_run(work->cases, work->count, &lab, work->results, &err);
         cli_progress_end(&progress);
@@ -301,7 +296,7 @@ static int write_all(const struct work *work, const char *title, struct cli_outp
         .summary = &work->summary,
         .demand = &work->demand,
         .replay = &work->replay,
-        .sized_for = request->servers_given ? 0 : DEFAULT_LOAD,
+        .sized_for = cli_common_given(&request->log.common, "servers") ? 0 : DEFAULT_LOAD,
         .title = title,
         .count = work->count,
         .cases = work->cases,
@@ -311,16 +306,16 @@ static int write_all(const struct work *work, const char *title, struct cli_outp
         .sizing = target ? work->sizing : NULL,
     };
     struct bal_error err = {0};
-    if (request->log.setup.figure && bal_replay_figure(&report, request->log.setup.figure, &err))
-        return cli_fail("--figure %s: %s", request->log.setup.figure, err.text);
+    if (request->log.common.figure && bal_replay_figure(&report, request->log.common.figure, &err))
+        return cli_fail("--figure %s: %s", request->log.common.figure, err.text);
     if (request->page) {
         const int status = write_page(&report, request->page);
         if (status >= 0)
             return status;
     }
-    if (request->log.setup.format == CLI_JSON)
+    if (request->log.common.format == CLI_JSON)
         bal_replay_json(&report, output->stream);
-    else if (request->log.setup.format == CLI_CSV)
+    else if (request->log.common.format == CLI_CSV)
         bal_replay_csv(&report, output->stream);
     else
         bal_replay_text(&report, output->stream);
@@ -362,8 +357,8 @@ static bool is_writable(const char *path) {
 static int check_places(const struct request *request, char *const *logs, int count) {
     const struct {
         const char *option, *path;
-    } places[] = {{"--output", request->log.setup.output},
-                  {"--figure", request->log.setup.figure},
+    } places[] = {{"--output", request->log.common.output},
+                  {"--figure", request->log.common.figure},
                   {"--report", request->page}};
     enum { PLACES = sizeof places / sizeof *places };
     for (unsigned i = 0; i < PLACES; i++) {
@@ -397,7 +392,7 @@ static int replay(struct request *request, char **logs, int count) {
     struct cli_output output;
     int status = check_places(request, logs, count);
     if (status < 0)
-        status = cli_output_open(&output, request->log.setup.output);
+        status = cli_output_open(&output, request->log.common.output);
     if (status)
         return status;
     struct work work = {.request = request};
@@ -417,16 +412,15 @@ static int replay(struct request *request, char **logs, int count) {
 
 static int run(const struct cli_command *command, int argc, char **argv) {
     struct request request = {.speedup = 1};
-    struct cli_setup *setup = &request.log.setup;
-    cli_setup_init(setup);
-    setup->replications = NAN;
+    struct cli_common *common = &request.log.common;
+    cli_common_init(common, command);
     set_standby(&request, "60s", NULL);
     set_setup(&request, "30s", NULL);
     int operands;
     const int status = cli_parse(command, argc, argv, &request, LOGS_MAX, &operands);
     if (status >= 0)
         return status;
-    if (setup->model.discipline != BAL_DISCIPLINE_AUTO && !request.log.log.high_pattern)
+    if (common->draft.c.model.discipline != BAL_DISCIPLINE_AUTO && !request.log.log.high_pattern)
         return cli_fail("--discipline: it tells classes of jobs apart; say with --high which are high");
     return replay(&request, argv + 1, operands);
 }

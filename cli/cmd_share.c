@@ -1,8 +1,8 @@
 /* ballast share: how many jobs may be privileged? */
 #include "commands.h"
+#include "common.h"
 
 #include "ballast/version.h"
-#include "setup.h"
 
 #include "format/json.h"
 #include "format/table.h"
@@ -16,7 +16,7 @@
 static const double tolerance = 0.01;
 
 struct request {
-    struct cli_setup setup; /* first: the shared setters write here */
+    struct cli_common common; /* first: the shared setters write here */
     struct bal_privilege_wish wish;
     double d1, d2; /* NaN: not given */
     bool given;    /* d1 and d2 come with the policy */
@@ -84,18 +84,20 @@ static enum bal_code set_format(void *into, const char *value, struct bal_error 
 static const struct cli_option options[] = {
     {"gain", "G", "high jobs must be at least G times as fast as under pod", set_gain},
     {"loss", "L", "low jobs may take at most L times as long as under pod", set_loss},
-    {"load", "X", "arriving work over capacity (default 0.9)", cli_set_load},
+    {.setting = "load"},
     {"policy", "POLICY", "pod-ssp, pod-sep or pod-scp (default pod-ssp)", set_policy},
     {"d1", "D", "servers probed for a low job (default 2)", set_d1},
     {"d2", "D", "servers probed for a high job (default: as d1)", set_d2},
-    {"servers", "N", "servers to confirm it with by simulation (default 1000)", cli_set_servers},
+    {.argument = "N",
+     .help = "servers to confirm it with by simulation",
+     .setting = "servers",
+     .fallback = "1000"},
     {"theory-only", NULL, "do not simulate", set_theory_only},
-    {"time", "T", "length of each replication in time", cli_set_time},
-    {"jobs", "J", "or in expected jobs (default 2M, and at least 100 a server)", cli_set_jobs},
-    {"replications", "R", "independent runs (default 10)", cli_set_replications},
-    {"seed", "S", "another seed, other random numbers (default 1)", cli_set_seed},
-    {"threads", "K", "threads to use (default: all processors); results do not depend on it",
-     cli_set_threads},
+    {.setting = "run.jobs"},
+    {.setting = "run.time"},
+    {.setting = "run.replications"},
+    CLI_SEED_OPTION,
+    CLI_THREADS_OPTION,
     {"format", "FORM", "text or json (default text)", set_format},
     {"output", "FILE", "write the results there (default: standard output)", cli_set_output},
     {"quiet", NULL, "no progress bar", cli_set_quiet},
@@ -112,7 +114,7 @@ static bool is_wanted_loss(const struct request *request) {
 /* Brings the request into shape. Returns -1 to go on, otherwise the exit status. */
 static int check(struct request *request) {
     struct bal_priority *priority = &request->wish.priority;
-    const struct bal_servers *servers = &request->setup.model.servers;
+    const struct bal_servers *servers = &request->common.draft.c.model.servers;
     if (!is_wanted_gain(request) && !is_wanted_loss(request))
         return cli_fail("share: say what is wanted: --gain, --loss or both, such as --gain 2.5 --loss 2");
     if (request->given && !(isnan(request->d1) && isnan(request->d2)))
@@ -126,10 +128,8 @@ static int check(struct request *request) {
     if (servers->groups != 1 || servers->group[0].speed != 1)
         return cli_fail(
             "--servers: the theory is about equal servers of speed 1; give a number, such as 1000");
-    if (!isnan(request->setup.time) && !isnan(request->setup.jobs))
-        return cli_fail("--time and --jobs: both say how long a run is; give one of them");
-    priority->lambda = request->setup.model.load;
-    return -1;
+    priority->lambda = request->common.draft.c.model.load;
+    return cli_common_check_length(&request->common);
 }
 
 /* ---- what was found ---- */
@@ -215,7 +215,7 @@ static void print_table(const struct answer *answer, FILE *out) {
     bal_table_add(&table, "wanted");
     bal_table_add(&table, "theory");
     if (answer->simulated)
-        bal_table_add(&table, "%u servers", request->setup.model.servers.group[0].count);
+        bal_table_add(&table, "%u servers", request->common.draft.c.model.servers.group[0].count);
     add_row(&table, answer, "gain: pod over high", gain, theory->gain, measured->gain);
     add_row(&table, answer, "loss: low over pod", loss, theory->loss, measured->loss);
     add_row(&table, answer, "mean response, high", "", theory->high, measured->high);
@@ -250,7 +250,7 @@ static void print_text(const struct answer *answer, FILE *out) {
         fprintf(out,
                 "Not confirmed: with %u servers the wish is missed by %.1f %%. Wish for less, or use more "
                 "servers.\n",
-                request->setup.model.servers.group[0].count, 100 * miss);
+                request->common.draft.c.model.servers.group[0].count, 100 * miss);
     else if (miss > 0)
         fprintf(out, "Confirmed by simulation, to within %.1f %%.\n", ceil(1000 * miss) / 10);
     else
@@ -288,13 +288,13 @@ static void json_theory(struct json *json, const struct bal_privilege *found) {
 }
 
 static void json_simulation(struct json *json, const struct answer *answer) {
-    const struct cli_setup *setup = &answer->request->setup;
+    const struct cli_common *common = &answer->request->common;
     const struct bal_privilege_measured *measured = &answer->measured;
     bal_json_open(json, "simulation", '{');
-    bal_json_count(json, "servers", setup->model.servers.group[0].count);
-    bal_json_number(json, "time", cli_setup_time(setup));
+    bal_json_count(json, "servers", common->draft.c.model.servers.group[0].count);
+    bal_json_number(json, "time", bal_draft_time(&common->draft));
     bal_json_count(json, "replications", measured->replications);
-    bal_json_count(json, "seed", (uint64_t)setup->seed);
+    bal_json_count(json, "seed", (uint64_t)common->seed);
     json_estimate(json, "gain", measured->gain);
     json_estimate(json, "loss", measured->loss);
     json_estimate(json, "high", measured->high);
@@ -324,14 +324,15 @@ static void print_json(const struct answer *answer, FILE *out) {
 
 static int simulate(struct answer *answer) {
     const struct request *request = answer->request;
-    const struct cli_setup *setup = &request->setup;
+    const struct cli_common *common = &request->common;
     struct cli_progress progress;
-    const struct bal_lab_options lab = cli_setup_lab(setup, &progress);
-    const struct bal_run run = {.seed = (uint64_t)setup->seed, .time = cli_setup_time(setup), .warmup = NAN};
+    const struct bal_lab_options lab = cli_common_lab(common, &progress);
+    const struct bal_run run = {
+        .seed = (uint64_t)common->seed, .time = bal_draft_time(&common->draft), .warmup = NAN};
     struct bal_error err = {0};
     const enum bal_code code =
-        bal_privilege_measure(&request->wish, answer->found.p, setup->model.servers.group[0].count, &run,
-                              (unsigned)setup->replications, &lab, &answer->measured, &err);
+        bal_privilege_measure(&request->wish, answer->found.p, common->draft.c.model.servers.group[0].count,
+                              &run, common->draft.c.replications, &lab, &answer->measured, &err);
     cli_progress_end(&progress);
     answer->simulated = true;
     answer->cut_short = code == BAL_E_STOPPED;
@@ -339,7 +340,7 @@ static int simulate(struct answer *answer) {
 }
 
 static int print(const struct answer *answer, struct cli_output *output) {
-    if (answer->request->setup.format == CLI_JSON)
+    if (answer->request->common.format == CLI_JSON)
         print_json(answer, output->stream);
     else
         print_text(answer, output->stream);
@@ -357,8 +358,7 @@ static int print(const struct answer *answer, struct cli_output *output) {
 static int run(const struct cli_command *command, int argc, char **argv) {
     struct request request = {
         .wish = {.priority = {.policy = BAL_PRIORITY_SSP}, .loss = INFINITY}, .d1 = NAN, .d2 = NAN};
-    cli_setup_init(&request.setup);
-    bal_servers_parse("1000", &request.setup.model.servers, NULL);
+    cli_common_init(&request.common, command);
     int operands;
     int status = cli_parse(command, argc, argv, &request, 0, &operands);
     if (status < 0)
@@ -366,7 +366,7 @@ static int run(const struct cli_command *command, int argc, char **argv) {
     if (status >= 0)
         return status;
     struct cli_output output;
-    status = cli_output_open(&output, request.setup.output);
+    status = cli_output_open(&output, request.common.output);
     if (status)
         return status;
     struct answer answer = {.request = &request, .found = bal_privilege_find(&request.wish)};

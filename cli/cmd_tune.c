@@ -1,6 +1,6 @@
 /* ballast tune tabs: how long an idle server should stay on. */
 #include "commands.h"
-#include "setup.h"
+#include "common.h"
 
 #include "report/tune_report.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct request {
-    struct cli_setup setup;   /* first: its setters take the whole */
+    struct cli_common common; /* first: its setters take the whole */
     double shortest, longest; /* NaN: not given */
     double points;
 };
@@ -29,14 +29,14 @@ static enum bal_code set_points(void *into, const char *value, struct bal_error 
 }
 
 static const struct cli_option options[] = {
-    {"servers", "FLEET", "a number, or COUNTxSPEED,... (default 100)", cli_set_servers},
-    {"load", "X", "arriving work over capacity (default 0.3)", cli_set_load},
-    {"setup", "S", "time to switch a server on: its mean, or a law such as det(10) (default 10)",
-     cli_set_setup},
-    {"service", "LAW", "job sizes (default exp)", cli_set_service},
-    {"curve", "SHAPE", "load over time: sine(A,P), table(T:F ...) or file(PATH) (default constant)",
-     cli_set_curve},
-    {"watts", "B,I,S,O", "of a server busy, idle, in set-up, off (default 200,140,200,0)", cli_set_watts},
+    {.setting = "servers"},
+    {.setting = "load", .fallback = "0.3"},
+    {.help = "time to switch a server on: its mean, or a law such as det(10)",
+     .setting = "setup",
+     .fallback = "10"},
+    {.setting = "service"},
+    {.setting = "curve"},
+    {.setting = "watts"},
     {"from", "T", "shortest mean standby time (default: a hundredth of the set-up time)", set_shortest},
     {"to", "T", "longest (default: a hundred set-up times)", set_longest},
     {"points", "K", "standby times between them, evenly on a logarithmic scale (default 13)", set_points},
@@ -48,23 +48,24 @@ static const struct cli_option options[] = {
 
 /* Long enough for many standby and set-up times, in so many jobs as two million allow. */
 static double time_of(const struct request *request) {
-    const struct cli_setup *setup = &request->setup;
-    if (!isnan(setup->time) || !isnan(setup->jobs))
-        return cli_setup_time(setup);
-    const double rate = bal_model_arrival_rate(&setup->model);
-    return fmin(fmax(fmax(3e5 / rate, 200 * setup->model.setup.mean), 1000), 2e6 / rate);
+    const struct cli_common *common = &request->common;
+    if (!isnan(common->draft.time) || !isnan(common->draft.jobs))
+        return bal_draft_time(&common->draft);
+    const double rate = bal_model_arrival_rate(&common->draft.c.model);
+    return fmin(fmax(fmax(3e5 / rate, 200 * common->draft.c.model.setup.mean), 1000), 2e6 / rate);
 }
 
 static int print(const struct request *request, const struct bal_tuning *tuning,
                  const struct bal_tuned *tuned, bool cut_short, struct cli_output *output) {
     struct bal_error err = {0};
-    if (request->setup.figure && !cut_short && bal_tune_figure(tuning, tuned, request->setup.figure, &err)) {
+    if (request->common.figure && !cut_short &&
+        bal_tune_figure(tuning, tuned, request->common.figure, &err)) {
         cli_output_discard(output);
-        return cli_fail("--figure %s: %s", request->setup.figure, err.text);
+        return cli_fail("--figure %s: %s", request->common.figure, err.text);
     }
-    if (request->setup.format == CLI_JSON)
+    if (request->common.format == CLI_JSON)
         bal_tune_json(tuning, tuned, output->stream);
-    else if (request->setup.format == CLI_CSV)
+    else if (request->common.format == CLI_CSV)
         bal_tune_csv(tuning, tuned, output->stream);
     else
         bal_tune_text(tuning, tuned, output->stream);
@@ -76,26 +77,26 @@ static int print(const struct request *request, const struct bal_tuning *tuning,
 }
 
 static int tune(const struct request *request) {
-    const struct cli_setup *setup = &request->setup;
-    const double mean = setup->model.setup.mean;
+    const struct cli_common *common = &request->common;
+    const double mean = common->draft.c.model.setup.mean;
     const struct bal_tuning tuning = {
-        .model = setup->model,
-        .run = {.seed = (uint64_t)setup->seed,
+        .model = common->draft.c.model,
+        .run = {.seed = (uint64_t)common->seed,
                 .time = time_of(request),
-                .warmup = setup->warmup,
+                .warmup = common->draft.c.run.warmup,
                 .engine = BAL_ENGINE_AUTO},
-        .replications = (unsigned)setup->replications,
-        .precision = setup->precision,
+        .replications = common->draft.c.replications,
+        .precision = common->draft.c.precision,
         .shortest = isnan(request->shortest) ? mean / 100 : request->shortest,
         .longest = isnan(request->longest) ? mean * 100 : request->longest,
         .points = (unsigned)request->points,
     };
     struct cli_output output;
-    const int opened = cli_output_open(&output, setup->output);
+    const int opened = cli_output_open(&output, common->output);
     if (opened)
         return opened;
     struct cli_progress progress;
-    const struct bal_lab_options lab = cli_setup_lab(setup, &progress);
+    const struct bal_lab_options lab = cli_common_lab(common, &progress);
     struct bal_tuned tuned;
     struct bal_error err = {0};
     const enum bal_code code = bal_tune(&tuning, &lab, &tuned, &err);
@@ -111,23 +112,20 @@ static int tune(const struct request *request) {
 
 static int run(const struct cli_command *command, int argc, char **argv) {
     struct request request = {.shortest = NAN, .longest = NAN, .points = 13};
-    cli_setup_init(&request.setup);
-    request.setup.model.load = 0.3;
-    bal_law_parse("exp(10)", &request.setup.model.setup, NULL);
+    cli_common_init(&request.common, command);
     int operands;
     const int status = cli_parse(command, argc, argv, &request, 1, &operands);
     if (status >= 0)
         return status;
     if (operands == 0 || strcmp(argv[1], "tabs") != 0)
         return cli_fail("tune: '%.60s' cannot be tuned; write ballast tune tabs", operands ? argv[1] : "");
-    if (request.setup.engine != BAL_ENGINE_AUTO)
+    if (request.common.draft.c.run.engine != BAL_ENGINE_AUTO)
         return cli_fail("--engine: tuning runs several engines; leave it out");
     struct bal_error err = {0};
-    if (bal_model_check(&request.setup.model, &err))
+    if (bal_model_check(&request.common.draft.c.model, &err))
         return cli_fail("%s", err.text);
-    if (!isnan(request.setup.time) && !isnan(request.setup.jobs))
-        return cli_fail("--time and --jobs: both say how long a run is; give one of them");
-    return tune(&request);
+    const int length = cli_common_check_length(&request.common);
+    return length >= 0 ? length : tune(&request);
 }
 
 const struct cli_command cmd_tune = {

@@ -75,10 +75,10 @@ static enum bal_code read_all(const struct cli_log_request *request, char *const
                               struct bal_trace *trace, struct bal_log_summary *summary,
                               struct bal_error *err) {
     struct cli_progress progress;
-    cli_progress_start(&progress, request->setup.quiet);
+    cli_progress_start(&progress, request->common.quiet);
     snprintf(progress.note, sizeof progress.note, "reading");
     struct bal_log_options options = request->log;
-    options.seed = (uint64_t)request->setup.seed;
+    options.seed = (uint64_t)request->common.seed;
     options.stop = &cli_stop;
     options.progress = show_part;
     options.progress_context = &progress;

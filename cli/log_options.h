@@ -1,14 +1,14 @@
 /* What the commands that read access logs share: the options that say how to read them, and the reading. A
- * command's request begins with a struct cli_log_request; the setters of setup.h work on it too. */
+ * command's request begins with a struct cli_log_request; the setters of common.h work on it too. */
 #ifndef CLI_LOG_OPTIONS_H
 #define CLI_LOG_OPTIONS_H
 
-#include "setup.h"
+#include "common.h"
 
 #include "ballast/log.h"
 
 struct cli_log_request {
-    struct cli_setup setup;     /* the fleet, the output, the seed of the spreading, --quiet */
+    struct cli_common common;   /* the fleet, the output, the seed of the spreading, --quiet */
     struct bal_log_options log; /* all zero bytes: everything found from the files themselves */
 };
 

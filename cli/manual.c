@@ -45,13 +45,15 @@ static void put_argument(const char *text, FILE *out) {
 
 static void put_options(const struct cli_command *command, FILE *out) {
     fputs(".Bl -tag -width Ds\n", out);
-    for (size_t i = 0; i < command->option_count; i++) {
-        const struct cli_option *option = &command->options[i];
-        fprintf(out, ".It Fl -%s", option->name);
-        if (option->argument)
-            fprintf(out, " Ar %s", option->argument);
+    struct cli_option option;
+    for (size_t i = 0; cli_option_at(command, i, &option); i++) {
+        char help[CLI_HELP_TEXT];
+        cli_option_help(&option, help);
+        fprintf(out, ".It Fl -%s", option.name);
+        if (option.argument)
+            fprintf(out, " Ar %s", option.argument);
         fputc('\n', out);
-        put_sentence(option->help, out);
+        put_sentence(help, out);
     }
     fputs(".El\n", out);
 }

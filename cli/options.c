@@ -1,10 +1,11 @@
 /* Declarative options: --name value, --name=value, --flag; and the help texts made from the same table. */
-#include "cli.h"
+#include "common.h"
 
 #include "ballast/number.h"
 
 #include "base/nearest.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -37,24 +38,87 @@ void cli_warn(const char *format, ...) {
     va_end(args);
 }
 
-static const struct cli_option *find_option(const struct cli_command *command, const char *name,
-                                            size_t length) {
-    for (size_t i = 0; i < command->option_count; i++)
-        if (strlen(command->options[i].name) == length &&
-            strncmp(command->options[i].name, name, length) == 0)
-            return &command->options[i];
+/* ---- the options of a command ---- */
+
+/* Fills in from the setting what the command leaves open. */
+static void look_up(struct cli_option *option) {
+    const struct bal_field *field = option->field;
+    if (!option->name)
+        option->name = field->option ? field->option : field->name;
+    if (!option->argument)
+        option->argument = field->argument;
+    if (!option->help)
+        option->help = field->help;
+    if (!option->fallback)
+        option->fallback = field->usual ? field->usual : field->flag ? "" : field->fallback;
+}
+
+/* Setting i of those in a group that can be options; NULL after the last. */
+static const struct bal_field *group_at(enum cli_group group, size_t i) {
+    const struct bal_section *section;
+    const struct bal_field *field;
+    for (size_t k = 0; (field = bal_setting_at(k, &section)); k++) {
+        const bool is_option = field->argument || field->flag;
+        if (is_option && section->model == (group == CLI_MODEL_SETTINGS) && i-- == 0)
+            return field;
+    }
     return NULL;
 }
+
+/* How many options a row of the command's table stands for. */
+static size_t members_of(const struct cli_option *option) {
+    size_t count = 0;
+    while (option->group && group_at(option->group, count))
+        count++;
+    return option->group ? count : 1;
+}
+
+bool cli_option_at(const struct cli_command *command, size_t i, struct cli_option *option) {
+    size_t row = 0;
+    for (; row < command->option_count && i >= members_of(&command->options[row]); row++)
+        i -= members_of(&command->options[row]);
+    if (row == command->option_count)
+        return false;
+    *option = command->options[row];
+    option->field = option->group     ? group_at(option->group, i)
+                    : option->setting ? bal_setting_find(option->setting)
+                                      : NULL;
+    assert(option->set || option->field);
+    if (option->field)
+        look_up(option);
+    return true;
+}
+
+static bool find_option(const struct cli_command *command, const char *name, size_t length,
+                        struct cli_option *option) {
+    for (size_t i = 0; cli_option_at(command, i, option); i++)
+        if (strlen(option->name) == length && strncmp(option->name, name, length) == 0)
+            return true;
+    return false;
+}
+
+/* Help of settings is written for the documentation, with backquotes around what can be typed. */
+void cli_option_help(const struct cli_option *option, char text[CLI_HELP_TEXT]) {
+    size_t used = 0;
+    for (const char *c = option->help; *c && used < CLI_HELP_TEXT - 1; c++)
+        if (*c != '`')
+            text[used++] = *c;
+    text[used] = 0;
+    if (option->field && *option->fallback)
+        snprintf(text + used, CLI_HELP_TEXT - used, " (default %s)", option->fallback);
+}
+
+/* ---- reading them ---- */
 
 static int unknown_option(const struct cli_command *command, const char *given) {
     char list[1000] = "";
     size_t used = 0;
     const char *name = given + strspn(given, "-");
     struct bal_nearest nearest = {.text = name, .length = strcspn(name, "=")};
-    for (size_t i = 0; i < command->option_count && used < sizeof list; i++) {
-        bal_nearest_offer(&nearest, command->options[i].name);
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s--%s", i ? " " : "",
-                                 command->options[i].name);
+    struct cli_option option;
+    for (size_t i = 0; cli_option_at(command, i, &option) && used < sizeof list; i++) {
+        bal_nearest_offer(&nearest, option.name);
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s--%s", i ? " " : "", option.name);
     }
     if (nearest.name)
         return cli_fail("%s: unknown option '%.100s'; did you mean '--%s'?", command->name, given,
@@ -63,33 +127,51 @@ static int unknown_option(const struct cli_command *command, const char *given) 
                     used ? " " : "");
 }
 
+static int missing_value(const struct cli_option *option) {
+    char help[CLI_HELP_TEXT];
+    cli_option_help(option, help);
+    return cli_fail("--%s: a value is missing: --%s %s (%s)", option->name, option->name, option->argument,
+                    help);
+}
+
+static enum bal_code set_option(const struct cli_option *option, const char *value, void *into,
+                                struct bal_error *err) {
+    if (option->set)
+        return option->set(into, value, err);
+    return cli_common_set(into, option->field, option->argument ? value : option->field->flag, err);
+}
+
 /* Takes the option at argv[i]; returns how many arguments it used up, or -1 after printing an error. */
 static int take_option(const struct cli_command *command, int argc, char **argv, int i, void *into) {
     const char *given = argv[i];
     const char *name = given + 2;
     const size_t length = strcspn(name, "=");
-    const struct cli_option *option = find_option(command, name, length);
-    if (!option) {
+    struct cli_option option;
+    if (!find_option(command, name, length, &option)) {
         unknown_option(command, given);
         return -1;
     }
     const bool attached = name[length] == '=';
-    if (!option->argument && attached) {
-        cli_fail("--%s: takes no value, but '%.100s' was given", option->name, name + length + 1);
+    if (!option.argument && attached) {
+        cli_fail("--%s: takes no value, but '%.100s' was given", option.name, name + length + 1);
         return -1;
     }
-    if (option->argument && !attached && i + 1 >= argc) {
-        cli_fail("--%s: a value is missing: --%s %s (%s)", option->name, option->name, option->argument,
-                 option->help);
+    if (option.argument && !attached && i + 1 >= argc) {
+        missing_value(&option);
         return -1;
     }
-    const char *value = !option->argument ? "" : attached ? name + length + 1 : argv[i + 1];
+    const char *value = !option.argument ? "" : attached ? name + length + 1 : argv[i + 1];
     struct bal_error err = {0};
-    if (option->set(into, value, &err)) {
-        cli_fail("--%s %.200s: %s", option->name, value, err.text);
+    if (set_option(&option, value, into, &err)) {
+        cli_fail("--%s %.200s: %s", option.name, value, err.text);
         return -1;
     }
-    return option->argument && !attached ? 2 : 1;
+    return option.argument && !attached ? 2 : 1;
+}
+
+static bool takes_output(const struct cli_command *command) {
+    struct cli_option option;
+    return find_option(command, "output", strlen("output"), &option);
 }
 
 int cli_parse(const struct cli_command *command, int argc, char **argv, void *into, int most, int *operands) {
@@ -102,8 +184,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *in
         } else if (options && (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)) {
             cli_print_help(command, stdout);
             return CLI_OK;
-        } else if (options && strcmp(argv[i], "-o") == 0 &&
-                   find_option(command, "output", strlen("output"))) {
+        } else if (options && strcmp(argv[i], "-o") == 0 && takes_output(command)) {
             static char output[] = "--output";
             argv[i] = output;
         } else if (options && strncmp(argv[i], "--", 2) == 0) {
@@ -125,17 +206,38 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *in
     return -1;
 }
 
+/* ---- help ---- */
+
+enum { HELP_INDENT = 27, HELP_WIDTH = 112 };
+
+/* A text behind what stands in the first HELP_INDENT columns, broken between words. */
+static void print_wrapped(const char *text, FILE *out) {
+    size_t column = HELP_INDENT;
+    for (const char *word = text; *word;) {
+        const size_t length = strcspn(word, " ");
+        if (column > HELP_INDENT && column + 1 + length > HELP_WIDTH) {
+            fprintf(out, "\n%*s", HELP_INDENT, "");
+            column = HELP_INDENT;
+        }
+        column += (size_t)fprintf(out, "%s%.*s", column > HELP_INDENT ? " " : "", (int)length, word);
+        word += length + strspn(word + length, " ");
+    }
+    fputc('\n', out);
+}
+
 void cli_print_help(const struct cli_command *command, FILE *out) {
     fprintf(out, "usage: ballast %s%s%s%s\n\n%s\n", command->name, *command->operands ? " " : "",
             command->operands, command->option_count ? " [options]" : "", command->description);
     if (command->option_count)
         fputs("\noptions:\n", out);
-    for (size_t i = 0; i < command->option_count; i++) {
-        char left[64];
-        snprintf(left, sizeof left, "--%s%s%s", command->options[i].name,
-                 command->options[i].argument ? " " : "",
-                 command->options[i].argument ? command->options[i].argument : "");
-        fprintf(out, "  %-24s %s\n", left, command->options[i].help);
+    struct cli_option option;
+    for (size_t i = 0; cli_option_at(command, i, &option); i++) {
+        char left[64], help[CLI_HELP_TEXT];
+        snprintf(left, sizeof left, "--%s%s%s", option.name, option.argument ? " " : "",
+                 option.argument ? option.argument : "");
+        cli_option_help(&option, help);
+        fprintf(out, "  %-24s ", left);
+        print_wrapped(help, out);
     }
     if (command->examples)
         fprintf(out, "\nexamples:\n%s", command->examples);

@@ -11,10 +11,10 @@ enum { VALUES_MAX = 2000 };
 static enum bal_code unknown_field(struct bal_reader *reader, int node, const char *name) {
     char list[300] = "";
     size_t used = 0;
-    for (size_t i = 0; i < BAL_SETTINGS; i++)
-        for (size_t f = 0; f < bal_settings[i].table->count && used < sizeof list; f++)
+    for (size_t i = 0; i < BAL_SECTIONS; i++)
+        for (size_t f = 0; f < bal_section[i].table->count && used < sizeof list; f++)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%s", used ? ", " : "",
-                                     bal_settings[i].prefix, bal_settings[i].table->field[f].name);
+                                     bal_section[i].prefix, bal_section[i].table->field[f].name);
     return bal_reader_fail(
         reader, node, "axis", BAL_E_UNKNOWN,
         "there is no field '%.60s' to sweep; there are %s and parameters of policies, such as pod.d", name,
@@ -94,8 +94,8 @@ static enum bal_code try_value(struct bal_reader *reader, int node, const struct
                                const char *field, const char *text) {
     struct bal_error inner = {0};
     if (target->setting) {
-        struct bal_setup setup = reader->e->own->base;
-        if (target->setting->set(&setup, text, &inner))
+        struct bal_draft draft = reader->e->own->base;
+        if (bal_setting_read(target->setting, text, &draft, &inner))
             return bal_reader_fail(reader, node, field, inner.code, "%s", inner.text);
         return BAL_OK;
     }

@@ -162,7 +162,7 @@ static void write_rows(const struct bal_table *table, FILE *out) {
         const struct bal_field *field = &table->field[i];
         fprintf(out, "| `%s` | ", field->name);
         write_form(field, out);
-        if (!field->fallback)
+        if (!field->fallback || field->usual) /* what commands take is no default of files */
             fputs(field->type == BAL_TYPE_SETTING ? " | required, unless swept | " : " | required | ", out);
         else if (*field->fallback)
             fprintf(out, " | `%s` | ", field->fallback);

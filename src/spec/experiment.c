@@ -1,7 +1,6 @@
 /* Reads an experiment file: the document against the tables first, then what its parts mean. */
 #include "spec/reader.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -69,16 +68,16 @@ enum bal_code bal_read_policies(struct bal_reader *reader) {
 
 /* ---- settings ---- */
 
-/* Lays what a map says over the setup, section by section in the order of the tables. */
-static enum bal_code lay_over(struct bal_reader *reader, int map, struct bal_setup *setup) {
+/* Lays what a map says over the draft, section by section in the order of the tables. */
+static enum bal_code lay_over(struct bal_reader *reader, int map, struct bal_draft *draft) {
     struct bal_document *document = reader->document;
-    for (size_t i = 0; map && i < BAL_SETTINGS; i++) {
-        const int section = bal_node_get(document, map, bal_settings[i].section);
-        const struct bal_table *table = bal_settings[i].table;
+    for (size_t i = 0; map && i < BAL_SECTIONS; i++) {
+        const int section = bal_node_get(document, map, bal_section[i].name);
+        const struct bal_table *table = bal_section[i].table;
         for (size_t f = 0; f < table->count; f++) {
             const int node = bal_node_get(document, section, table->field[f].name);
             struct bal_error inner = {0};
-            if (node && table->field[f].set(setup, bal_node_text(document, node), &inner))
+            if (node && bal_setting_read(&table->field[f], bal_node_text(document, node), draft, &inner))
                 return bal_reader_fail(reader, node, table->field[f].name, inner.code, "%s", inner.text);
         }
     }
@@ -100,24 +99,9 @@ static enum bal_code check_length(struct bal_reader *reader, int map) {
     return BAL_OK;
 }
 
-static void set_defaults(struct bal_setup *setup) {
-    *setup = (struct bal_setup){.jobs = NAN, .time = NAN, .c.model.load = NAN};
-    for (size_t i = 0; i < BAL_SETTINGS; i++) {
-        const struct bal_table *table = bal_settings[i].table;
-        for (size_t f = 0; f < table->count; f++) {
-            const struct bal_field *field = &table->field[f];
-            if (!field->fallback || !*field->fallback)
-                continue;
-            const enum bal_code code = field->set(setup, field->fallback, NULL);
-            assert(code == BAL_OK);
-            (void)code;
-        }
-    }
-}
-
 static enum bal_code read_settings(struct bal_reader *reader) {
-    struct bal_setup *base = &reader->e->own->base;
-    set_defaults(base);
+    struct bal_draft *base = &reader->e->own->base;
+    bal_draft_init(base);
     enum bal_code code = check_length(reader, reader->root);
     if (!code)
         code = check_length(reader, reader->overrides);
@@ -138,16 +122,16 @@ static bool is_swept(const struct bal_experiment *e, const struct bal_field *set
 
 /* A setting without a default must come from somewhere. */
 static enum bal_code check_settings(struct bal_reader *reader) {
-    for (size_t i = 0; i < BAL_SETTINGS; i++) {
-        const struct bal_table *table = bal_settings[i].table;
-        const int section = bal_node_get(reader->document, reader->root, bal_settings[i].section);
-        const int override = bal_node_get(reader->document, reader->overrides, bal_settings[i].section);
+    for (size_t i = 0; i < BAL_SECTIONS; i++) {
+        const struct bal_table *table = bal_section[i].table;
+        const int section = bal_node_get(reader->document, reader->root, bal_section[i].name);
+        const int override = bal_node_get(reader->document, reader->overrides, bal_section[i].name);
         for (size_t f = 0; f < table->count; f++) {
             const struct bal_field *field = &table->field[f];
             if (field->fallback || bal_node_get(reader->document, section, field->name) ||
                 bal_node_get(reader->document, override, field->name) || is_swept(reader->e, field))
                 continue;
-            return bal_reader_fail(reader, section, bal_settings[i].section, BAL_E_SYNTAX,
+            return bal_reader_fail(reader, section, bal_section[i].name, BAL_E_SYNTAX,
                                    "field '%s' is missing: %s", field->name, field->help);
         }
     }
@@ -168,30 +152,30 @@ static enum bal_code check_point(struct bal_reader *reader, size_t point) {
     bal_experiment_point_text(e, point, where, sizeof where);
     if (*where)
         snprintf(at, sizeof at, "at %s: ", where);
-    struct bal_setup setup;
-    bal_plan_point(e, point, &setup);
+    struct bal_draft draft;
+    bal_plan_point(e, point, &draft);
     const int workload = bal_node_get(document, reader->root, "workload");
-    if (isnan(setup.c.model.load))
+    if (isnan(draft.c.model.load))
         return bal_reader_fail(reader, workload, "workload", BAL_E_SYNTAX,
                                "field 'load' is missing: give it, such as `load: 0.9`, or sweep it");
-    if (setup.c.model.clock == BAL_CLOCK_CONTINUOUS &&
-        (setup.c.model.split || setup.c.model.batch.kind != BAL_BATCH_NONE))
+    if (draft.c.model.clock == BAL_CLOCK_CONTINUOUS &&
+        (draft.c.model.split || draft.c.model.batch.kind != BAL_BATCH_NONE))
         return bal_reader_fail(
             reader, workload, "workload", BAL_E_MODEL,
             "%sbatches arrive in slotted time; add `clock: slotted`, or leave `batch` and `split` out", at);
     struct bal_error inner = {0};
-    if (bal_model_check(&setup.c.model, &inner))
+    if (bal_model_check(&draft.c.model, &inner))
         return bal_reader_fail(reader, workload, "workload", inner.code, "%s%s", at, inner.text);
-    if (!isfinite(setup.c.run.time) || setup.c.run.time > 1e15)
+    if (!isfinite(draft.c.run.time) || draft.c.run.time > 1e15)
         return bal_reader_fail(reader, bal_node_get(document, reader->root, "run"), "run", BAL_E_RANGE,
-                               "%sa run would take %g units of time; make it shorter", at, setup.c.run.time);
+                               "%sa run would take %g units of time; make it shorter", at, draft.c.run.time);
     for (size_t p = 0; p < e->policies; p++) {
         enum bal_engine engine;
-        bal_plan_policy(e, point, p, &setup);
-        if (bal_simulate_check(&setup.c.model, &setup.c.policy, setup.c.run.engine, &engine, &inner))
+        bal_plan_policy(e, point, p, &draft);
+        if (bal_simulate_check(&draft.c.model, &draft.c.policy, draft.c.run.engine, &engine, &inner))
             return bal_reader_fail(reader, policy_node(reader, p), "policies", inner.code, "%s%s", at,
                                    inner.text);
-        if (setup.c.fluid && bal_case_fluid_check(&setup.c, &inner))
+        if (draft.c.fluid && bal_case_fluid_check(&draft.c, &inner))
             return bal_reader_fail(reader, policy_node(reader, p), "policies", inner.code,
                                    "%s`fluid: yes`: %s", at, inner.text);
     }

@@ -1,4 +1,4 @@
-/* The fields of experiment files, but for the settings (settings.c). */
+/* The fields of experiment files, but for the settings (setting.h). */
 #include "spec/fields.h"
 
 #include <stddef.h>

@@ -1,21 +1,14 @@
 /* The fields of experiment files, as tables: reading, checking, sweeping, the JSON schema and the
  * documentation all come from these.
  *
- * A new field of the model or of a run is one row in settings.c with a function that reads it and one that
- * prints it; everything else follows, sweeping over it included. */
+ * The settings, which command lines take too, are in setting.h. */
 #ifndef SPEC_FIELDS_H
 #define SPEC_FIELDS_H
 
 #include "ballast/experiment.h"
 #include "spec/document.h"
 
-/* A cell being put together. */
-struct bal_setup {
-    struct bal_case c;
-    double jobs, time; /* length of a run, given in one of the two; NaN: not given */
-    double window;     /* last part of a run that is measured, in time; 0: not given */
-    double most;       /* replications that a precision may ask for */
-};
+struct bal_draft; /* setting.h */
 
 enum { BAL_IS_TEXT = 1, BAL_IS_LIST = 2, BAL_IS_MAP = 4 };
 
@@ -39,10 +32,15 @@ struct bal_field {
     const struct bal_table *table; /* of maps; NULL: any keys */
     const char *fallback;          /* its default, NULL: it must be given, "": it may be left out */
     const char *help;
-    /* Only settings: reads the text into the setup; prints its canonical text, always terminated, and returns
-     * its length. */
-    enum bal_code (*set)(struct bal_setup *setup, const char *text, struct bal_error *err);
-    size_t (*print)(const struct bal_setup *setup, char *text, size_t size);
+    /* Only settings: reads the text into the draft, which a failure leaves as it was; prints its canonical
+     * text, always terminated, and returns its length. */
+    enum bal_code (*set)(struct bal_draft *draft, const char *text, struct bal_error *err);
+    size_t (*print)(const struct bal_draft *draft, char *text, size_t size);
+    /* And as an option of commands: */
+    const char *option;   /* its name, where that is another than the field's */
+    const char *argument; /* what its value is called in help: "LAW"; NULL: a flag, or no option */
+    const char *flag;     /* what the option sets where it takes no value: "yes" */
+    const char *usual;    /* what commands take where nothing is said, if that is not the default */
 };
 
 struct bal_table {
@@ -53,21 +51,11 @@ struct bal_table {
 };
 
 extern const struct bal_table bal_experiment_table;
-extern const struct bal_table bal_fleet_table, bal_workload_table, bal_run_table; /* the settings (settings.c)
-                                                                                   */
+extern const struct bal_table bal_fleet_table, bal_workload_table, bal_run_table; /* the settings */
 
-/* The tables of settings, in the order in which they must be set: those of the model first. */
-struct bal_settings {
-    const char *section;
-    const char *prefix; /* of the name by which it is swept: "" or "run." */
-    bool model;         /* part of what is simulated, not of how long */
-    const struct bal_table *table;
-};
-enum { BAL_SETTINGS = 3 };
-extern const struct bal_settings bal_settings[BAL_SETTINGS];
-
-/* The setting that is swept by that name: "load", "run.jobs"; NULL when there is none. */
-const struct bal_field *bal_setting_find(const char *name);
+/* In a row of settings: the functions set_NAME and print_NAME read and print it. */
+#define BAL_SETTING(name)                                                                                    \
+    .is = BAL_IS_TEXT, .type = BAL_TYPE_SETTING, .set = set_##name, .print = print_##name
 
 extern const char *const bal_plot_kinds[]; /* in the order of enum bal_plot_kind; they end with NULL, as do
                                               the next */

@@ -58,28 +58,20 @@ const struct bal_param *bal_target_param(const struct bal_target *target, const 
     return NULL;
 }
 
-enum {
-    FIELD_TEXT = 1 << 16
-}; /* room for any setting: a fleet of 32 groups with capacity laws is the longest */
-
-/* Hands the model over as text, piece by piece: every setting that has not its default, a line for each. */
-static void tell_model(const struct bal_setup *setup, void (*tell)(void *context, const char *piece),
+/* Hands the model over as text, piece by piece: every setting that has not its default, a line for each. A
+ * new setting leaves the text of older models alone, and with it their identities and seeds. */
+static void tell_model(const struct bal_draft *draft, void (*tell)(void *context, const char *piece),
                        void *context) {
-    for (size_t i = 0; i < BAL_SETTINGS; i++) {
-        const struct bal_table *table = bal_settings[i].table;
-        for (size_t f = 0; bal_settings[i].model && f < table->count; f++) {
-            const struct bal_field *field = &table->field[f];
-            char text[FIELD_TEXT];
-            const size_t length = field->print(setup, text, sizeof text);
-            assert(length < sizeof text);
-            (void)length;
-            if (field->fallback && strcmp(text, field->fallback) == 0)
-                continue;
-            tell(context, field->name);
-            tell(context, "=");
-            tell(context, text);
-            tell(context, "\n");
-        }
+    const struct bal_section *section;
+    const struct bal_field *setting;
+    for (size_t i = 0; (setting = bal_setting_at(i, &section)); i++) {
+        char text[BAL_SETTING_TEXT];
+        if (!section->model || !bal_setting_print(setting, draft, text))
+            continue;
+        tell(context, setting->name);
+        tell(context, "=");
+        tell(context, text);
+        tell(context, "\n");
     }
 }
 
@@ -98,59 +90,33 @@ static void tell_hash(void *context, const char *piece) { /* FNV-1a */
 /* Points have seeds of their own, so that their errors are independent. A seed depends on the model at its
  * point alone: not on the other points, and not on the policy, so all policies see the same arrivals. It is
  * kept below 2^53, where every number is exact in JSON. */
-static uint64_t point_seed(uint64_t seed, const struct bal_setup *setup) {
+static uint64_t point_seed(uint64_t seed, const struct bal_draft *draft) {
     uint64_t hash = 0xcbf29ce484222325u ^ mix(seed);
-    tell_model(setup, tell_hash, &hash);
+    tell_model(draft, tell_hash, &hash);
     return mix(hash) >> 11;
 }
 
-/* As asked, or 2M jobs and at least 100 a server. In slots it is their number that counts: a slot costs about
- * the same whatever arrives in it. */
-static double run_time(const struct bal_setup *setup) {
-    const struct bal_model *model = &setup->c.model;
-    const bool slotted = model->clock == BAL_CLOCK_SLOTTED;
-    if (!isnan(setup->time))
-        return setup->time;
-    if (slotted && isnan(setup->jobs))
-        return 1e5;
-    const double jobs =
-        isnan(setup->jobs) ? fmax(2e6, 100.0 * bal_servers_count(&model->servers)) : setup->jobs;
-    const double time = jobs / bal_model_arrival_rate(model);
-    return slotted ? ceil(time) : time;
-}
-
-static void complete(struct bal_setup *setup, uint64_t seed) {
-    struct bal_model *model = &setup->c.model;
-    if (model->clock == BAL_CLOCK_SLOTTED && model->batch.kind == BAL_BATCH_NONE)
-        bal_batch_parse("poisson", &model->batch, NULL);
-    if (model->clock == BAL_CLOCK_SLOTTED && isnan(model->load))
-        bal_model_set_load(model);
-    setup->c.run.time = run_time(setup);
-    if (setup->window > 0)
-        setup->c.run.warmup = fmin(fmax(1 - setup->window / setup->c.run.time, 0), 0.999);
-    setup->c.run.seed = point_seed(seed, setup);
-}
-
-void bal_plan_point(const struct bal_experiment *e, size_t point, struct bal_setup *setup) {
+void bal_plan_point(const struct bal_experiment *e, size_t point, struct bal_draft *draft) {
     size_t index[BAL_AXES_MAX];
     bal_experiment_coordinates(e, point, index);
-    *setup = e->own->base;
+    *draft = e->own->base;
     for (size_t a = 0; a < e->axes; a++)
         for (unsigned f = 0; f < e->axis[a].fields; f++) {
             const struct bal_field *setting = e->own->target[a][f].setting;
             if (!setting)
                 continue;
-            const enum bal_code code = setting->set(setup, e->axis[a].value[index[a]].text[f], NULL);
+            const enum bal_code code = setting->set(draft, e->axis[a].value[index[a]].text[f], NULL);
             assert(code == BAL_OK); /* each value was tried when the file was read */
             (void)code;
         }
-    complete(setup, e->seed);
+    bal_draft_complete(draft);
+    draft->c.run.seed = point_seed(e->seed, draft);
 }
 
-void bal_plan_policy(const struct bal_experiment *e, size_t point, size_t policy, struct bal_setup *setup) {
+void bal_plan_policy(const struct bal_experiment *e, size_t point, size_t policy, struct bal_draft *draft) {
     size_t index[BAL_AXES_MAX];
     bal_experiment_coordinates(e, point, index);
-    struct bal_policy_spec *spec = &setup->c.policy;
+    struct bal_policy_spec *spec = &draft->c.policy;
     *spec = e->policy[policy].spec;
     for (size_t a = 0; a < e->axes; a++)
         for (unsigned f = 0; f < e->axis[a].fields; f++) {
@@ -162,16 +128,16 @@ void bal_plan_policy(const struct bal_experiment *e, size_t point, size_t policy
 }
 
 void bal_experiment_case(const struct bal_experiment *e, size_t point, size_t policy, struct bal_case *c) {
-    struct bal_setup setup;
-    bal_plan_point(e, point, &setup);
-    bal_plan_policy(e, point, policy, &setup);
-    *c = setup.c;
+    struct bal_draft draft;
+    bal_plan_point(e, point, &draft);
+    bal_plan_policy(e, point, policy, &draft);
+    *c = draft.c;
 }
 
 unsigned bal_plan_most(const struct bal_experiment *e, size_t point) {
-    struct bal_setup setup;
-    bal_plan_point(e, point, &setup);
-    return setup.most > setup.c.replications ? (unsigned)setup.most : setup.c.replications;
+    struct bal_draft draft;
+    bal_plan_point(e, point, &draft);
+    return draft.most > draft.c.replications ? (unsigned)draft.most : draft.c.replications;
 }
 
 static void tell_file(void *context, const char *piece) {
@@ -184,8 +150,8 @@ char *bal_plan_identity(const struct bal_case *c) {
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return NULL;
-    const struct bal_setup setup = {.c = *c};
-    tell_model(&setup, tell_file, out);
+    const struct bal_draft draft = {.c = *c};
+    tell_model(&draft, tell_file, out);
     char policy[400], time[BAL_NUMBER_TEXT], warmup[BAL_NUMBER_TEXT] = "auto";
     bal_policy_print(&c->policy, policy, sizeof policy);
     bal_number_print(c->run.time, time);

@@ -5,7 +5,7 @@
 
 #include "ballast/experiment.h"
 #include "base/arena.h"
-#include "spec/fields.h"
+#include "spec/setting.h"
 
 /* What one field of an axis sets: a setting, or a parameter of policies. */
 struct bal_target {
@@ -16,7 +16,7 @@ struct bal_target {
 
 struct bal_experiment_private {
     struct bal_arena arena;
-    struct bal_setup base; /* without what the axes set */
+    struct bal_draft base; /* without what the axes set */
     struct bal_target target[BAL_AXES_MAX][BAL_AXIS_FIELDS_MAX];
 };
 
@@ -24,11 +24,11 @@ struct bal_experiment_private {
 const struct bal_param *bal_target_param(const struct bal_target *target, const struct bal_policy *policy);
 
 /* The model and run at a point, without a policy. */
-void bal_plan_point(const struct bal_experiment *experiment, size_t point, struct bal_setup *setup);
+void bal_plan_point(const struct bal_experiment *experiment, size_t point, struct bal_draft *draft);
 
 /* Adds a policy to them. */
 void bal_plan_policy(const struct bal_experiment *experiment, size_t point, size_t policy,
-                     struct bal_setup *setup);
+                     struct bal_draft *draft);
 
 /* Everything that determines the trials of a cell but the replication, as text of one line for each part; the
  * caller frees it. NULL: not enough memory. */

@@ -154,10 +154,10 @@ static int64_t stand_in(const char *identity) {
 }
 
 static enum bal_code add_request(struct bal_sweep *sweep, size_t point, size_t policy,
-                                 struct bal_setup *setup, bool create, struct bal_error *err) {
+                                 struct bal_draft *draft, bool create, struct bal_error *err) {
     struct request *request = &sweep->request[sweep->requests];
-    bal_plan_policy(sweep->e, point, policy, setup);
-    char *identity = bal_plan_identity(&setup->c);
+    bal_plan_policy(sweep->e, point, policy, draft);
+    char *identity = bal_plan_identity(&draft->c);
     if (!identity)
         return no_memory(err);
     int64_t cell = 0;
@@ -172,10 +172,10 @@ static enum bal_code add_request(struct bal_sweep *sweep, size_t point, size_t p
         .point = point,
         .policy = policy,
         .cell = cell,
-        .cost = bal_case_cost(&setup->c),
-        .wanted = setup->c.replications,
-        .most = setup->most > setup->c.replications ? (unsigned)setup->most : setup->c.replications,
-        .adaptive = setup->c.precision > 0,
+        .cost = bal_case_cost(&draft->c),
+        .wanted = draft->c.replications,
+        .most = draft->most > draft->c.replications ? (unsigned)draft->most : draft->c.replications,
+        .adaptive = draft->c.precision > 0,
     };
     sweep->requests++;
     return BAL_OK;
@@ -223,10 +223,10 @@ static enum bal_code plan(struct bal_sweep *sweep, bool create, struct bal_error
     if (code)
         return code;
     for (size_t point = 0; !code && point < e->points; point++) {
-        struct bal_setup setup;
-        bal_plan_point(e, point, &setup);
+        struct bal_draft draft;
+        bal_plan_point(e, point, &draft);
         for (size_t policy = 0; !code && policy < e->policies; policy++)
-            code = add_request(sweep, point, policy, &setup, create, err);
+            code = add_request(sweep, point, policy, &draft, create, err);
     }
     if (create && code)
         bal_store_ungroup(sweep->store, false, NULL);

@@ -127,7 +127,7 @@ $ ballast compare --watts 1,2
 ! ballast: --watts 1,2: watts '1,2': write those of a server that is busy, idle, in set-up and off, such as 200,140,200,0
 ? 2
 $ ballast compare --buffer 0
-! ballast: --buffer 0: not a whole number from 1
+! ballast: --buffer 0: not a whole number of jobs from 1, or none
 ? 2
 $ ballast compare --policy delayed-off --buffer 2
 ! ballast: --policy: policy 'delayed-off' is one common queue and needs an unlimited buffer
@@ -142,7 +142,7 @@ $ ballast compare --policy tabs --setup 'det(3)' --engine markov
 ! ballast: --policy: engine 'markov' needs exponential sizes, standby and set-up times; use event or auto
 ? 2
 $ ballast compare --window 0
-! ballast: --window 0: not a length of time above 0, such as 10
+! ballast: --window 0: not a length of time above 0, such as 10, or none
 ? 2
 $ ballast fluid tabs --from full
 ! ballast: --from: start 'full': a state is busy, setup or off; write idle, or fractions of the servers such as busy=0.1,off=0.9

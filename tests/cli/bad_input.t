@@ -3,28 +3,28 @@
 
 # numbers
 $ ballast compare --load 1.5x
-! ballast: --load 1.5x: not a number above 0 (to 100), such as 0.9
+! ballast: --load 1.5x: not a load above 0 (to 100), such as 0.9
 ? 2
 $ ballast compare --load -1
-! ballast: --load -1: not a number above 0 (to 100), such as 0.9
+! ballast: --load -1: not a load above 0 (to 100), such as 0.9
 ? 2
 $ ballast compare --load 0
-! ballast: --load 0: not a number above 0 (to 100), such as 0.9
+! ballast: --load 0: not a load above 0 (to 100), such as 0.9
 ? 2
 $ ballast compare --load nan
-! ballast: --load nan: not a number above 0 (to 100), such as 0.9
+! ballast: --load nan: not a load above 0 (to 100), such as 0.9
 ? 2
 $ ballast compare --load=
-! ballast: --load : not a number above 0 (to 100), such as 0.9
+! ballast: --load : not a load above 0 (to 100), such as 0.9
 ? 2
 $ ballast compare --time 0
 ! ballast: --time 0: not a length of time above 0, such as 10k
 ? 2
 $ ballast compare --jobs 0
-! ballast: --jobs 0: not a whole number from 1, such as 2M
+! ballast: --jobs 0: not a whole number of jobs from 1, such as 2M
 ? 2
 $ ballast compare --jobs 1.5
-! ballast: --jobs 1.5: not a whole number from 1, such as 2M
+! ballast: --jobs 1.5: not a whole number of jobs from 1, such as 2M
 ? 2
 $ ballast compare --warmup 1.5
 ! ballast: --warmup 1.5: not auto, mser, or the part of the run to cut, 0 to 0.999
@@ -36,7 +36,7 @@ $ ballast compare --replications two
 ! ballast: --replications two: not a whole number from 1 to 100000
 ? 2
 $ ballast compare --precision 0
-! ballast: --precision 0: not a relative half-width from 0.000001 to 1, such as 0.01
+! ballast: --precision 0: not a relative half-width from 0.000001 to 1, such as 0.01, or none
 ? 2
 $ ballast compare --seed -1
 ! ballast: --seed -1: not a whole number from 0
@@ -113,7 +113,7 @@ $ ballast compare --loud 2>&1 | sed 's/it takes .*/it takes .../'
 $ ballast compare -l 0.9 2>&1 | sed 's/it takes .*/it takes .../'
 | ballast: compare: unknown option '-l'; it takes ...
 $ ballast compare --load
-! ballast: --load: a value is missing: --load X (arriving work over capacity (default 0.9))
+! ballast: --load: a value is missing: --load X (arriving work over the fleet's capacity, where batch does not tell it (default 0.9))
 ? 2
 $ ballast compare --quiet=yes
 ! ballast: --quiet: takes no value, but 'yes' was given

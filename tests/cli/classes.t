@@ -92,7 +92,7 @@ $ ballast compare --policy pod-ssp
 ! ballast: --policy: policy 'pod-ssp' needs two classes of jobs; say which share of them is high
 ? 2
 $ ballast compare --high 1.5
-! ballast: --high 1.5: not a share from 0 to 1, such as 0.3
+! ballast: --high 1.5: not a share from 0 to 1, such as 0.3, or none
 ? 2
 $ ballast compare --high 0.3 --discipline lifo
 ! ballast: --discipline lifo: not one of auto, fifo, preemptive, nonpreemptive

@@ -16,7 +16,7 @@ $ timeout 10 ballast compare --jobs 1G --replications 1000 --output .
 
 # An error leaves nothing behind, and what was there stays.
 $ ballast compare --policy jsq --servers 3 --jobs 1000 --replications 2 --load 2x --output results.txt
-! ballast: --load 2x: not a number above 0 (to 100), such as 0.9
+! ballast: --load 2x: not a load above 0 (to 100), such as 0.9
 ? 2
 $ head -n 1 results.txt
 | 3 servers at load 0.9, service exp; 2 replications of 1000 jobs each, seed 1

@@ -17,7 +17,7 @@ $ ballast compare --servers 20 --slots 4 --jobs 5k --replications 2 --policy ran
 
 # What they cannot do.
 $ ballast compare --slots 0
-! ballast: --slots 0: not a whole number from 1 to 1M
+! ballast: --slots 0: not a whole number of jobs from 1 to 1M
 ? 2
 $ ballast compare --slots 4 --policy central
 ! ballast: --policy: policy 'central' is one common queue and needs servers of one slot

@@ -60,35 +60,40 @@ $ ballast help compare
 | 95 % confidence interval, percentiles, messages and memory, beside what theory says. Best first.
 |
 | options:
-|   --servers FLEET          a number, or COUNTxSPEED,...: 100 or 50x1,50x10 (default 100)
-|   --slots K                jobs that a server works on at once (default 1)
-|   --load X                 arriving work over capacity (default 0.9)
-|   --service LAW            job sizes: exp, det, erlang(K), hyper(C2), pareto(A), ... (default exp)
-|   --high P                 two classes of jobs: the share of the high one, 0 to 1
-|   --discipline NAME        auto, fifo, preemptive or nonpreemptive (default auto)
-|   --tasks M                tasks of a job, divided among servers (default 1)
-|   --curve SHAPE            load over time: constant, sine(A,P), table(T:F ...) or file(PATH)
-|   --buffer B               most jobs at a server, one more is lost (default: no limit)
-|   --standby LAW            idle time before a server switches off, in place of 1/mu: det(10), ...
-|   --setup LAW              time to switch a server on, in place of 1/nu: det(10), erlang(4,10), ...
-|   --watts B,I,S,O          of a server busy, idle, in set-up, off (default 200,140,200,0)
-|   --start STATE            idle, or parts such as busy=0.1,setup=0,off=0.9 (default idle)
-|   --slotted                slotted time: a batch of jobs in each slot, capacities of 1 or more
-|   --batch LAW              slotted: poisson, geometric, bernoulli, constant(K), ... (default poisson)
+|   --servers FLEET          how many, or COUNTxSPEED,...: 50x1,50x10; slotted also 50xuniform(1,19) (default 100)
+|   --slots K                jobs that a server works on at once, each at its full speed (default 1)
+|   --discipline NAME        of classes: fifo, preemptive, nonpreemptive; auto: as the policy asks (default auto)
+|   --buffer B               most jobs at a server, one more is lost (default none)
+|   --standby LAW            idle time before a server switches off, in place of 1/mu: 10, det(10), ...
+|   --setup LAW              time to switch a server on, in place of 1/nu: 10, det(10), erlang(4,10), ...
+|   --start STATE            how servers start: idle, or fractions such as busy=0.3,off=0.7 (default idle)
+|   --watts B,I,S,O          watts of a server: BUSY,IDLE,SETUP,OFF (default 200,140,200,0)
+|   --slotted                slotted: time in slots, with a batch of jobs in each; or continuous
+|   --load X                 arriving work over the fleet's capacity, where batch does not tell it (default 0.9)
+|   --service LAW            law of the job sizes: exp, det, erlang(K), hyper(C2), pareto(A), ... (default exp)
+|   --tasks M                tasks of a job, routed together and divided among servers (default 1)
+|   --high P                 two classes of jobs: the share of the high one, 0 to 1 (default none)
+|   --curve SHAPE            load over time: sine(A,P), table(T:F ...), file(PATH) (default constant)
+|   --batch LAW              slotted: jobs in a slot: poisson (the default), geometric, table(0:0.5 8:0.5), ...
 |   --split                  slotted: batches may be divided among servers
-|   --steal F                idle servers steal: half, one, constant(K), log2, sqrt, ... (default none)
-|   --victims WHOM           they ask one of all servers or of the others (default all)
-|   --placement P            policy stealing: even, hosts(K), moving, walk, map(H:C ...) (default even)
+|   --steal F                idle servers steal: half, one, a number, log2, sqrt, fraction(A), table(F ...)
+|                            (default none)
+|   --victims WHOM           whom they ask: one of all servers, themselves included, or of the others (default
+|                            all)
+|   --placement P            policy stealing: where jobs are made: even, hosts(K), moving, walk, map(H:C ...)
+|                            (default even)
 |   --policy POLICY          name or name:key=value,...; repeat it (default: all that fit)
-|   --time T                 length of each replication in time (slots)
-|   --jobs J                 or in expected jobs (default 2M, and at least 100 a server)
-|   --warmup PART            part of the run to cut, 0 to 0.999, or mser: MSER-5 (default 0.2)
-|   --window W               or measure the last W units of time alone (least: a thousandth of the run)
-|   --replications R         independent runs of each policy (default 10)
-|   --precision P            add replications until the mean is known to within P, such as 0.01
+|   --jobs J                 length of a replication in expected jobs (default 2M and 100 a server, or 100k slots)
+|   --time T                 or in time: in slots where time is slotted
+|   --replications R         independent runs of each policy; two at least make an interval (default 10)
+|   --precision P            replications are added until the mean is known to within this: 1% (default none)
+|   --most R                 most replications that precision may ask for (default 1000)
+|   --warmup PART            part of a run to cut; auto: a fifth; mser: what MSER-5 finds in each run (default
+|                            auto)
+|   --window W               or measure this last span of a run alone; with the time swept: a path (default none)
+|   --engine NAME            markov, event, slotted, pooled, stealing; auto: by the model (default auto)
 |   --seed S                 another seed, other random numbers (default 1)
 |   --threads K              threads to use (default: all processors); results do not depend on it
-|   --engine NAME            auto, markov, event, slotted, pooled or stealing (default auto)
 |   --format FORM            text, csv or json (default text)
 |   --output FILE            write the results there (default: standard output)
 |   --quiet                  no progress bar

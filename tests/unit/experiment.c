@@ -8,7 +8,7 @@
 
 #include "ballast/experiment.h"
 
-#include "spec/fields.h"
+#include "spec/setting.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -74,24 +74,35 @@ static void plain_parts(void **state) {
 /* The canonical text of every setting is read back as the same setting, and the default is canonical. */
 static void settings_print_what_they_read(void **state) {
     (void)state;
-    for (size_t i = 0; i < BAL_SETTINGS; i++) {
-        const struct bal_table *table = bal_settings[i].table;
-        for (size_t f = 0; f < table->count; f++) {
-            const struct bal_field *field = &table->field[f];
-            struct bal_setup setup = {.jobs = NAN};
-            assert_non_null(field->set);
-            assert_true(bal_settings[i].model == (field->print != NULL));
-            if (field->fallback && *field->fallback) {
-                assert_int_equal(field->set(&setup, field->fallback, NULL), BAL_OK);
-                char text[20000] = "";
-                if (field->print)
-                    assert_true(field->print(&setup, text, sizeof text) < sizeof text);
-                assert_string_equal(field->print ? text : field->fallback, field->fallback);
-            }
-            struct bal_error err = {0};
-            assert_int_not_equal(field->set(&setup, "nonsense!", &err), BAL_OK);
-            assert_non_null(strstr(err.text, "nonsense!"));
+    const struct bal_field *setting;
+    for (size_t i = 0; (setting = bal_setting_at(i, NULL)); i++) {
+        struct bal_draft draft;
+        bal_draft_init(&draft);
+        char text[BAL_SETTING_TEXT];
+        if (setting->fallback) {
+            assert_false(bal_setting_print(setting, &draft, text));
+            assert_string_equal(text, setting->fallback);
         }
+        if (setting->usual) {
+            assert_int_equal(bal_setting_read(setting, setting->usual, &draft, NULL), BAL_OK);
+            assert_true(bal_setting_print(setting, &draft, text));
+            assert_string_equal(text, setting->usual);
+        }
+    }
+}
+
+/* The error names the text, and the draft is as it was. */
+static void settings_refuse_nonsense(void **state) {
+    (void)state;
+    const struct bal_field *setting;
+    for (size_t i = 0; (setting = bal_setting_at(i, NULL)); i++) {
+        static struct bal_draft draft, before;
+        bal_draft_init(&draft);
+        before = draft;
+        struct bal_error err = {0};
+        assert_int_not_equal(bal_setting_read(setting, "nonsense!", &draft, &err), BAL_OK);
+        assert_non_null(strstr(err.text, "nonsense!"));
+        assert_memory_equal(&draft, &before, sizeof draft);
     }
 }
 
@@ -488,7 +499,7 @@ static void other_wrong_files(void **state) {
         {"title: x\nfleet: {servers: 5}\nworkload: {load: 1}\npolicies: [{policy: jsq, label: theory}]\n",
          "t.yaml:4: label: 'theory' has a meaning of its own", BAL_MODE_PLAIN},
         {"title: x\nfleet: {servers: 5}\nworkload:\n  load: 1\n  service: pareto(0.5,1)\npolicies: [jsq]\n",
-         "t.yaml:4: workload: service 'pareto(0.5,1)' has mean inf", BAL_MODE_PLAIN},
+         "t.yaml:5: service: the mean is infinite", BAL_MODE_PLAIN},
         {"title: x\nfleet: {servers: 5}\nworkload: {load: 1, split: yes}\npolicies: [jsq]\n",
          "t.yaml:3: workload: batches arrive in slotted time", BAL_MODE_PLAIN},
         {"title: x\nfleet: {servers: 5}\nworkload: {load: 1}\npolicies: [jsq]\nrun: {engine: slotted}\n",
@@ -621,6 +632,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_parts),
         cmocka_unit_test(settings_print_what_they_read),
+        cmocka_unit_test(settings_refuse_nonsense),
         cmocka_unit_test(settings_reach_the_model),
         cmocka_unit_test(slotted_time),
         cmocka_unit_test(axes_span_a_grid),

@@ -1,0 +1,81 @@
+/* What commands have in common: a case drafted from settings, the policies, the output. A command's request
+ * begins with a struct cli_common; its table of options names the settings that it takes (spec/setting.h) and
+ * the lists below. */
+#ifndef CLI_COMMON_H
+#define CLI_COMMON_H
+
+#include "cli.h"
+
+#include "spec/setting.h"
+
+enum { CLI_POLICIES_MAX = 64 };
+
+struct cli_common {
+    struct bal_draft draft;
+    uint64_t given; /* the settings that were given, a bit for each in the order of bal_setting_at */
+    struct bal_policy_spec policy[CLI_POLICIES_MAX];
+    size_t policies;
+    double seed, threads;
+    enum cli_format format;
+    const char *output;
+    const char *figure; /* a file to draw into; NULL: none */
+    bool quiet;
+};
+
+/* Every setting as the command has it where nothing is said: 100 servers at load 0.9, seed 1, ... */
+void cli_common_init(struct cli_common *common, const struct cli_command *command);
+
+/* Takes the value of a setting, as it is taken from the command line. */
+enum bal_code cli_common_set(struct cli_common *common, const struct bal_field *setting, const char *value,
+                             struct bal_error *err);
+
+/* Was the setting of that name given? It is called as in bal_setting_find. And: from now on it was. */
+bool cli_common_given(const struct cli_common *common, const char *setting);
+void cli_common_give(struct cli_common *common, const char *setting);
+
+/* The length of runs must be given in one way. Returns -1 to go on, otherwise the exit status. */
+int cli_common_check_length(const struct cli_common *common);
+
+/* Looks at the whole: without policies it takes all that fit. Returns -1 to go on, otherwise the exit status.
+ */
+int cli_common_check(struct cli_common *common);
+
+/* The case of one of its policies. */
+struct bal_case cli_common_case(const struct cli_common *common, size_t policy);
+
+/* Catches signals, starts the progress bar, and says how the lab is to run; the caller ends the progress. */
+struct bal_lab_options cli_common_lab(const struct cli_common *common, struct cli_progress *progress);
+
+#define CLI_MODEL_OPTIONS                                                                                    \
+    { .group = CLI_MODEL_SETTINGS }
+
+#define CLI_POLICY_OPTION                                                                                    \
+    { "policy", "POLICY", "name or name:key=value,...; repeat it (default: all that fit)", cli_set_policy }
+
+#define CLI_SEED_OPTION                                                                                      \
+    { "seed", "S", "another seed, other random numbers (default 1)", cli_set_seed }
+
+#define CLI_THREADS_OPTION                                                                                   \
+    {                                                                                                        \
+        "threads", "K", "threads to use (default: all processors); results do not depend on it",             \
+            cli_set_threads                                                                                  \
+    }
+
+#define CLI_RUN_OPTIONS {.group = CLI_RUN_SETTINGS}, CLI_SEED_OPTION, CLI_THREADS_OPTION
+
+#define CLI_OUTPUT_OPTIONS                                                                                   \
+    {"format", "FORM", "text, csv or json (default text)", cli_set_format},                                  \
+        {"output", "FILE", "write the results there (default: standard output)", cli_set_output}, {          \
+        "quiet", NULL, "no progress bar", cli_set_quiet                                                      \
+    }
+
+/* The setters of the options above; into is a struct cli_common. */
+enum bal_code cli_set_policy(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_seed(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_threads(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_format(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_output(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_figure(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_quiet(void *into, const char *value, struct bal_error *err);
+
+#endif

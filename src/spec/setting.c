@@ -1,0 +1,92 @@
+/* What is done with the rows of settings: defaults, reading, printing, and completing a draft. */
+#include "spec/setting.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+const struct bal_section bal_section[BAL_SECTIONS] = {
+    {"fleet", "", true, &bal_fleet_table},
+    {"workload", "", true, &bal_workload_table},
+    {"run", "run.", false, &bal_run_table},
+};
+
+const struct bal_field *bal_setting_at(size_t i, const struct bal_section **section) {
+    for (size_t s = 0; s < BAL_SECTIONS; s++) {
+        if (i < bal_section[s].table->count) {
+            if (section)
+                *section = &bal_section[s];
+            return &bal_section[s].table->field[i];
+        }
+        i -= bal_section[s].table->count;
+    }
+    return NULL;
+}
+
+const struct bal_field *bal_setting_find(const char *name) {
+    for (size_t s = 0; s < BAL_SECTIONS; s++) {
+        const size_t prefix = strlen(bal_section[s].prefix);
+        const struct bal_field *field = strncmp(name, bal_section[s].prefix, prefix) == 0
+                                            ? bal_table_find(bal_section[s].table, name + prefix)
+                                            : NULL;
+        if (field)
+            return field;
+    }
+    return NULL;
+}
+
+enum bal_code bal_setting_read(const struct bal_field *setting, const char *text, struct bal_draft *draft,
+                               struct bal_error *err) {
+    struct bal_error inner = {0};
+    const enum bal_code code = setting->set(draft, text, &inner);
+    if (!code)
+        return BAL_OK;
+    if (strncmp(inner.text, "not ", strlen("not ")) == 0)
+        return bal_fail(err, code, "'%.60s' is %s", text, inner.text);
+    return bal_fail(err, code, "%s", inner.text);
+}
+
+bool bal_setting_print(const struct bal_field *setting, const struct bal_draft *draft,
+                       char text[BAL_SETTING_TEXT]) {
+    const size_t length = setting->print(draft, text, BAL_SETTING_TEXT);
+    assert(length < BAL_SETTING_TEXT);
+    (void)length;
+    return !setting->fallback || strcmp(text, setting->fallback) != 0;
+}
+
+void bal_draft_init(struct bal_draft *draft) {
+    *draft = (struct bal_draft){.jobs = NAN, .time = NAN, .c.model.load = NAN};
+    const struct bal_field *setting;
+    for (size_t i = 0; (setting = bal_setting_at(i, NULL)); i++) {
+        if (!setting->fallback || !*setting->fallback)
+            continue;
+        const enum bal_code code = setting->set(draft, setting->fallback, NULL);
+        assert(code == BAL_OK);
+        (void)code;
+    }
+}
+
+/* In slots it is their number that counts: a slot costs about the same whatever arrives in it. */
+double bal_draft_time(const struct bal_draft *draft) {
+    const struct bal_model *model = &draft->c.model;
+    const bool slotted = model->clock == BAL_CLOCK_SLOTTED;
+    if (!isnan(draft->time))
+        return draft->time;
+    if (slotted && isnan(draft->jobs))
+        return 1e5;
+    const double jobs =
+        isnan(draft->jobs) ? fmax(2e6, 100.0 * bal_servers_count(&model->servers)) : draft->jobs;
+    const double time = jobs / bal_model_arrival_rate(model);
+    return slotted ? ceil(time) : time;
+}
+
+void bal_draft_complete(struct bal_draft *draft) {
+    struct bal_model *model = &draft->c.model;
+    if (model->clock == BAL_CLOCK_SLOTTED && model->batch.kind == BAL_BATCH_NONE)
+        bal_batch_parse("poisson", &model->batch, NULL);
+    if (model->clock == BAL_CLOCK_SLOTTED && isnan(model->load))
+        bal_model_set_load(model);
+    draft->c.run.time = bal_draft_time(draft);
+    if (draft->window > 0)
+        draft->c.run.warmup = fmin(fmax(1 - draft->window / draft->c.run.time, 0), 0.999);
+}

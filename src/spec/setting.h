@@ -1,0 +1,59 @@
+/* The settings: what can be said of a model and of its runs, in experiment files and on command lines.
+ *
+ * A setting is one row of settings_fleet.c, settings_workload.c or settings_run.c: a struct bal_field with a
+ * function that reads it into a draft and one that prints it. Everything else follows: the field of
+ * experiment files, its JSON schema and documentation, the axis of a sweep, the option of every command that
+ * takes a model, its help and its place in the manual, the identity of a trial, and the heads of reports. */
+#ifndef SPEC_SETTING_H
+#define SPEC_SETTING_H
+
+#include "ballast/lab.h"
+#include "spec/fields.h"
+
+/* A case being put together from settings. */
+struct bal_draft {
+    struct bal_case c; /* its seed and policy are no settings */
+    double jobs, time; /* length of a run, given in one of the two; NaN: not given */
+    double window;     /* last part of a run that is measured, in time; 0: not given */
+    double most;       /* replications that a precision may ask for */
+};
+
+/* Every setting at its default. What has none stays open: no servers, the load NaN. */
+void bal_draft_init(struct bal_draft *draft);
+
+/* Length of a replication in time: as asked, or 2M jobs and at least 100 a server, or 100k slots. */
+double bal_draft_time(const struct bal_draft *draft);
+
+/* Sets what follows from the rest: the batch and the load of slotted time where they are open, the time of
+ * the run, the warm-up that a window means. Doing it again changes nothing. */
+void bal_draft_complete(struct bal_draft *draft);
+
+/* The sections of an experiment file that hold settings, in the order in which they must be set: those of the
+ * model first. */
+struct bal_section {
+    const char *name;   /* "fleet" */
+    const char *prefix; /* of the name by which a setting is swept: "" or "run." */
+    bool model;         /* part of what is simulated, not of how long */
+    const struct bal_table *table;
+};
+enum { BAL_SECTIONS = 3 };
+extern const struct bal_section bal_section[BAL_SECTIONS];
+
+/* All settings one after the other, in the order of the sections: i from 0 on; NULL after the last. Where
+ * section is not NULL, *section says where it stands. */
+const struct bal_field *bal_setting_at(size_t i, const struct bal_section **section);
+
+/* The setting that is swept by that name: "load", "run.jobs"; NULL when there is none. */
+const struct bal_field *bal_setting_find(const char *name);
+
+/* Reads a text into the draft. The error names the text. */
+enum bal_code bal_setting_read(const struct bal_field *setting, const char *text, struct bal_draft *draft,
+                               struct bal_error *err);
+
+enum { BAL_SETTING_TEXT = 1 << 16 }; /* room for any: a fleet of 32 groups with laws is the longest */
+
+/* Prints the canonical text of a setting, and says whether it is another than the default. */
+bool bal_setting_print(const struct bal_field *setting, const struct bal_draft *draft,
+                       char text[BAL_SETTING_TEXT]);
+
+#endif

@@ -1,0 +1,150 @@
+/* Settings of the servers. */
+#include "spec/setting.h"
+#include "spec/value.h"
+
+#include <string.h>
+
+static enum bal_code set_servers(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return bal_servers_parse(text, &draft->c.model.servers, err);
+}
+
+static size_t print_servers(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_servers_print(&draft->c.model.servers, text, size);
+}
+
+static enum bal_code set_slots(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    static const struct bal_range range = {1, 1e6, true, "a whole number of jobs from 1 to 1M"};
+    return bal_value_whole(text, &range, &draft->c.model.slots, err);
+}
+
+static size_t print_slots(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_number(draft->c.model.slots ? draft->c.model.slots : 1, text, size);
+}
+
+static const char *discipline_name(int i) {
+    return bal_discipline_text((enum bal_discipline)i);
+}
+
+static enum bal_code set_discipline(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    int choice = 0;
+    const enum bal_code code =
+        bal_value_choice(text, discipline_name, BAL_DISCIPLINE_NONPREEMPTIVE + 1, &choice, err);
+    if (!code)
+        draft->c.model.discipline = (enum bal_discipline)choice;
+    return code;
+}
+
+static size_t print_discipline(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_text(bal_discipline_text(draft->c.model.discipline), text, size);
+}
+
+static enum bal_code set_buffer(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    static const struct bal_range range = {1, 1e9, true, "a whole number of jobs from 1, or none"};
+    if (strcmp(text, "none") != 0)
+        return bal_value_whole(text, &range, &draft->c.model.buffer, err);
+    draft->c.model.buffer = 0;
+    return BAL_OK;
+}
+
+static size_t print_buffer(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_or(draft->c.model.buffer, draft->c.model.buffer > 0, "none", text, size);
+}
+
+/* A law, or a number that is the mean of an exponential one. */
+static enum bal_code set_timer(const char *text, struct bal_law *law, struct bal_error *err) {
+    static const struct bal_range range = {1e-9, 1e9, false,
+                                           "a mean above 0 or a law, such as 10, det(10) or erlang(4,10)"};
+    double mean = 1;
+    if (strchr("0123456789.", text[0]) == NULL)
+        return bal_law_parse(text, law, err);
+    const enum bal_code code = bal_value_number(text, &range, &mean, err);
+    if (code)
+        return code;
+    bal_law_parse("exp", law, NULL);
+    bal_law_scale(law, mean);
+    return BAL_OK;
+}
+
+static size_t print_timer(const struct bal_law *law, char *text, size_t size) {
+    return law->mean > 0 ? bal_law_print(law, text, size) : bal_value_print_text("", text, size);
+}
+
+static enum bal_code set_standby(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return set_timer(text, &draft->c.model.standby, err);
+}
+
+static size_t print_standby(const struct bal_draft *draft, char *text, size_t size) {
+    return print_timer(&draft->c.model.standby, text, size);
+}
+
+static enum bal_code set_setup(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return set_timer(text, &draft->c.model.setup, err);
+}
+
+static size_t print_setup(const struct bal_draft *draft, char *text, size_t size) {
+    return print_timer(&draft->c.model.setup, text, size);
+}
+
+static enum bal_code set_start(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return bal_start_parse(text, &draft->c.model.start, err);
+}
+
+static size_t print_start(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_start_print(&draft->c.model.start, text, size);
+}
+
+static enum bal_code set_watts(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return bal_watts_parse(text, &draft->c.model.watts, err);
+}
+
+static size_t print_watts(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_watts_print(&draft->c.model.watts, text, size);
+}
+
+static const struct bal_field fields[] = {
+    {.name = "servers",
+     BAL_SETTING(servers),
+     .whole = true,
+     .argument = "FLEET",
+     .usual = "100",
+     .help = "how many, or COUNTxSPEED,...: `50x1,50x10`; slotted also `50xuniform(1,19)`"},
+    {.name = "slots",
+     BAL_SETTING(slots),
+     .whole = true,
+     .fallback = "1",
+     .argument = "K",
+     .help = "jobs that a server works on at once, each at its full speed"},
+    {.name = "discipline",
+     BAL_SETTING(discipline),
+     .fallback = "auto",
+     .argument = "NAME",
+     .help = "of classes: `fifo`, `preemptive`, `nonpreemptive`; `auto`: as the policy asks"},
+    {.name = "buffer",
+     BAL_SETTING(buffer),
+     .whole = true,
+     .fallback = "none",
+     .argument = "B",
+     .help = "most jobs at a server, one more is lost"},
+    {.name = "standby",
+     BAL_SETTING(standby),
+     .fallback = "",
+     .argument = "LAW",
+     .help = "idle time before a server switches off, in place of 1/mu: `10`, `det(10)`, ..."},
+    {.name = "setup",
+     BAL_SETTING(setup),
+     .fallback = "",
+     .argument = "LAW",
+     .help = "time to switch a server on, in place of 1/nu: `10`, `det(10)`, `erlang(4,10)`, ..."},
+    {.name = "start",
+     BAL_SETTING(start),
+     .fallback = "idle",
+     .argument = "STATE",
+     .help = "how servers start: `idle`, or fractions such as `busy=0.3,off=0.7`"},
+    {.name = "watts",
+     BAL_SETTING(watts),
+     .fallback = "200,140,200,0",
+     .argument = "B,I,S,O",
+     .help = "watts of a server: BUSY,IDLE,SETUP,OFF"},
+};
+
+const struct bal_table bal_fleet_table = {"fleet", "The servers.", fields, sizeof fields / sizeof *fields};

@@ -1,0 +1,190 @@
+/* Settings of runs: how long and how often. */
+#include "spec/setting.h"
+#include "spec/value.h"
+
+#include <math.h>
+#include <string.h>
+
+static enum bal_code set_jobs(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    static const struct bal_range range = {1, 1e15, true, "a whole number of jobs from 1, such as 2M"};
+    const enum bal_code code = bal_value_number(text, &range, &draft->jobs, err);
+    if (!code)
+        draft->time = NAN;
+    return code;
+}
+
+static size_t print_jobs(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_or(draft->jobs, !isnan(draft->jobs), "", text, size);
+}
+
+static enum bal_code set_time(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    static const struct bal_range range = {1e-6, 1e15, false, "a length of time above 0, such as 10k"};
+    const enum bal_code code = bal_value_number(text, &range, &draft->time, err);
+    if (!code)
+        draft->jobs = NAN;
+    return code;
+}
+
+static size_t print_time(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_or(draft->time, !isnan(draft->time), "", text, size);
+}
+
+/* In slotted time a slot is the unit of time. */
+static enum bal_code set_slots(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    static const struct bal_range range = {1, 1e15, true, "a whole number of slots from 1, such as 1M"};
+    const enum bal_code code = bal_value_number(text, &range, &draft->time, err);
+    if (!code)
+        draft->jobs = NAN;
+    return code;
+}
+
+static size_t print_slots(const struct bal_draft *draft, char *text, size_t size) {
+    (void)draft;
+    return bal_value_print_text("", text, size); /* told by the time */
+}
+
+static enum bal_code set_replications(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    static const struct bal_range range = {1, 100000, true, "a whole number from 1 to 100000"};
+    uint32_t value = 0;
+    const enum bal_code code = bal_value_whole(text, &range, &value, err);
+    if (!code)
+        draft->c.replications = value;
+    return code;
+}
+
+static size_t print_replications(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_number(draft->c.replications, text, size);
+}
+
+static enum bal_code set_precision(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    static const struct bal_range range = {1e-6, 1, false,
+                                           "a relative half-width from 0.000001 to 1, such as 0.01, or none"};
+    if (strcmp(text, "none") != 0)
+        return bal_value_number(text, &range, &draft->c.precision, err);
+    draft->c.precision = 0;
+    return BAL_OK;
+}
+
+static size_t print_precision(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_or(draft->c.precision, draft->c.precision > 0, "none", text, size);
+}
+
+static enum bal_code set_most(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    static const struct bal_range range = {1, 100000, true, "a whole number from 1 to 100000"};
+    return bal_value_number(text, &range, &draft->most, err);
+}
+
+static size_t print_most(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_number(draft->most, text, size);
+}
+
+static enum bal_code set_warmup(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    static const struct bal_range range = {0, 0.999, false,
+                                           "auto, mser, or the part of the run to cut, 0 to 0.999"};
+    const bool automatic = strcmp(text, "auto") == 0;
+    if (!automatic && strcmp(text, "mser") != 0)
+        return bal_value_number(text, &range, &draft->c.run.warmup, err);
+    draft->c.run.warmup = automatic ? NAN : BAL_WARMUP_MSER;
+    return BAL_OK;
+}
+
+static size_t print_warmup(const struct bal_draft *draft, char *text, size_t size) {
+    const double warmup = draft->c.run.warmup;
+    const char *word = warmup == BAL_WARMUP_MSER ? "mser" : "auto";
+    return bal_value_print_or(warmup, warmup >= 0, word, text, size);
+}
+
+static enum bal_code set_window(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    static const struct bal_range range = {1e-6, 1e15, false,
+                                           "a length of time above 0, such as 10, or none"};
+    if (strcmp(text, "none") != 0)
+        return bal_value_number(text, &range, &draft->window, err);
+    draft->window = 0;
+    return BAL_OK;
+}
+
+static size_t print_window(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_or(draft->window, draft->window > 0, "none", text, size);
+}
+
+static enum bal_code set_fluid(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return bal_value_flag(text, &draft->c.fluid, err);
+}
+
+static size_t print_fluid(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_flag(draft->c.fluid, text, size);
+}
+
+static const char *engine_name(int i) {
+    return bal_engine_text((enum bal_engine)i);
+}
+
+static enum bal_code set_engine(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    int choice = 0;
+    const enum bal_code code = bal_value_choice(text, engine_name, BAL_ENGINE_COUNT, &choice, err);
+    if (!code)
+        draft->c.run.engine = (enum bal_engine)choice;
+    return code;
+}
+
+static size_t print_engine(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_text(bal_engine_text(draft->c.run.engine), text, size);
+}
+
+static const struct bal_field fields[] = {
+    {.name = "jobs",
+     BAL_SETTING(jobs),
+     .whole = true,
+     .fallback = "",
+     .argument = "J",
+     .help = "length of a replication in expected jobs (default 2M and 100 a server, or 100k slots)"},
+    {.name = "time",
+     BAL_SETTING(time),
+     .fallback = "",
+     .argument = "T",
+     .help = "or in time: in slots where time is slotted"},
+    {.name = "slots",
+     BAL_SETTING(slots),
+     .whole = true,
+     .fallback = "",
+     .help = "the same, as a whole number"},
+    {.name = "replications",
+     BAL_SETTING(replications),
+     .whole = true,
+     .fallback = "10",
+     .argument = "R",
+     .help = "independent runs of each policy; two at least make an interval"},
+    {.name = "precision",
+     BAL_SETTING(precision),
+     .fallback = "none",
+     .argument = "P",
+     .help = "replications are added until the mean is known to within this: `1%`"},
+    {.name = "most",
+     BAL_SETTING(most),
+     .whole = true,
+     .fallback = "1000",
+     .argument = "R",
+     .help = "most replications that `precision` may ask for"},
+    {.name = "warmup",
+     BAL_SETTING(warmup),
+     .fallback = "auto",
+     .argument = "PART",
+     .help = "part of a run to cut; `auto`: a fifth; `mser`: what MSER-5 finds in each run"},
+    {.name = "window",
+     BAL_SETTING(window),
+     .fallback = "none",
+     .argument = "W",
+     .help = "or measure this last span of a run alone; with the time swept: a path"},
+    {.name = "fluid",
+     BAL_SETTING(fluid),
+     .fallback = "no",
+     .help = "compare the path from an idle fleet with that of the fluid model: `fluid.distance`"},
+    {.name = "engine",
+     BAL_SETTING(engine),
+     .fallback = "auto",
+     .argument = "NAME",
+     .help = "`markov`, `event`, `slotted`, `pooled`, `stealing`; `auto`: by the model"},
+};
+
+const struct bal_table bal_run_table = {"run", "How long and how often.", fields,
+                                        sizeof fields / sizeof *fields};

@@ -1,0 +1,194 @@
+/* Settings of what arrives. */
+#include "spec/setting.h"
+#include "spec/value.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *clock_name(int i) {
+    return bal_clock_text((enum bal_clock)i);
+}
+
+static enum bal_code set_clock(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    int choice = 0;
+    const enum bal_code code = bal_value_choice(text, clock_name, BAL_CLOCK_SLOTTED + 1, &choice, err);
+    if (!code)
+        draft->c.model.clock = (enum bal_clock)choice;
+    return code;
+}
+
+static size_t print_clock(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_text(bal_clock_text(draft->c.model.clock), text, size);
+}
+
+static enum bal_code set_load(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    static const struct bal_range range = {1e-6, 100, false, "a load above 0 (to 100), such as 0.9"};
+    return bal_value_number(text, &range, &draft->c.model.load, err);
+}
+
+static size_t print_load(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_or(draft->c.model.load, !isnan(draft->c.model.load), "", text, size);
+}
+
+static enum bal_code set_service(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    struct bal_law law;
+    const enum bal_code code = bal_law_parse(text, &law, err);
+    if (code)
+        return code;
+    if (isinf(law.mean))
+        return bal_fail(err, BAL_E_MODEL,
+                        "the mean is infinite, and a load needs a finite one; for pareto A must be above 1");
+    draft->c.model.size = law;
+    return BAL_OK;
+}
+
+static size_t print_service(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_law_print(&draft->c.model.size, text, size);
+}
+
+static enum bal_code set_tasks(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    static const struct bal_range range = {1, 10000, true, "a whole number from 1 to 10000"};
+    return bal_value_whole(text, &range, &draft->c.model.tasks, err);
+}
+
+static size_t print_tasks(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_number(draft->c.model.tasks ? draft->c.model.tasks : 1, text, size);
+}
+
+static enum bal_code set_high(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    static const struct bal_range range = {0, 1, false, "a share from 0 to 1, such as 0.3, or none"};
+    double high = 0;
+    const bool classes = strcmp(text, "none") != 0;
+    const enum bal_code code = classes ? bal_value_number(text, &range, &high, err) : BAL_OK;
+    if (code)
+        return code;
+    draft->c.model.classes = classes;
+    draft->c.model.high = high;
+    return BAL_OK;
+}
+
+static size_t print_high(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_or(draft->c.model.high, draft->c.model.classes, "none", text, size);
+}
+
+static enum bal_code set_curve(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return bal_curve_parse(text, &draft->c.model.curve, err);
+}
+
+static size_t print_curve(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_curve_print(&draft->c.model.curve, text, size);
+}
+
+static enum bal_code set_batch(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return bal_batch_parse(text, &draft->c.model.batch, err);
+}
+
+static size_t print_batch(const struct bal_draft *draft, char *text, size_t size) {
+    const struct bal_batch *batch = &draft->c.model.batch;
+    return batch->kind == BAL_BATCH_NONE ? bal_value_print_text("", text, size)
+                                         : bal_batch_print(batch, text, size);
+}
+
+static enum bal_code set_split(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return bal_value_flag(text, &draft->c.model.split, err);
+}
+
+static size_t print_split(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_flag(draft->c.model.split, text, size);
+}
+
+static enum bal_code set_steal(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return bal_steal_parse(text, &draft->c.model.steal, err);
+}
+
+static size_t print_steal(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_steal_print(&draft->c.model.steal, text, size);
+}
+
+static const char *victims_name(int i) {
+    return i ? "others" : "all";
+}
+
+static enum bal_code set_victims(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    int choice = 0;
+    const enum bal_code code = bal_value_choice(text, victims_name, 2, &choice, err);
+    if (!code)
+        draft->c.model.others = choice;
+    return code;
+}
+
+static size_t print_victims(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_text(victims_name(draft->c.model.others), text, size);
+}
+
+static enum bal_code set_placement(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return bal_placement_parse(text, &draft->c.model.placement, err);
+}
+
+static size_t print_placement(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_placement_print(&draft->c.model.placement, text, size);
+}
+
+static const struct bal_field fields[] = {
+    {.name = "clock",
+     BAL_SETTING(clock),
+     .fallback = "continuous",
+     .option = "slotted",
+     .flag = "slotted",
+     .help = "`slotted`: time in slots, with a batch of jobs in each; or `continuous`"},
+    {.name = "load",
+     BAL_SETTING(load),
+     .fallback = "",
+     .argument = "X",
+     .usual = "0.9",
+     .help = "arriving work over the fleet's capacity, where `batch` does not tell it"},
+    {.name = "service",
+     BAL_SETTING(service),
+     .fallback = "exp",
+     .argument = "LAW",
+     .help = "law of the job sizes: `exp`, `det`, `erlang(K)`, `hyper(C2)`, `pareto(A)`, ..."},
+    {.name = "tasks",
+     BAL_SETTING(tasks),
+     .whole = true,
+     .fallback = "1",
+     .argument = "M",
+     .help = "tasks of a job, routed together and divided among servers"},
+    {.name = "high",
+     BAL_SETTING(high),
+     .fallback = "none",
+     .argument = "P",
+     .help = "two classes of jobs: the share of the high one, 0 to 1"},
+    {.name = "curve",
+     BAL_SETTING(curve),
+     .fallback = "constant",
+     .argument = "SHAPE",
+     .help = "load over time: `sine(A,P)`, `table(T:F ...)`, `file(PATH)`"},
+    {.name = "batch",
+     BAL_SETTING(batch),
+     .fallback = "",
+     .argument = "LAW",
+     .help = "slotted: jobs in a slot: `poisson` (the default), `geometric`, `table(0:0.5 8:0.5)`, ..."},
+    {.name = "split",
+     BAL_SETTING(split),
+     .fallback = "no",
+     .flag = "yes",
+     .help = "slotted: batches may be divided among servers"},
+    {.name = "steal",
+     BAL_SETTING(steal),
+     .fallback = "none",
+     .argument = "F",
+     .help = "idle servers steal: `half`, `one`, a number, `log2`, `sqrt`, `fraction(A)`, `table(F ...)`"},
+    {.name = "victims",
+     BAL_SETTING(victims),
+     .fallback = "all",
+     .argument = "WHOM",
+     .help = "whom they ask: one of `all` servers, themselves included, or of the `others`"},
+    {.name = "placement",
+     BAL_SETTING(placement),
+     .fallback = "even",
+     .argument = "P",
+     .help = "policy `stealing`: where jobs are made: `even`, `hosts(K)`, `moving`, `walk`, `map(H:C ...)`"},
+};
+
+const struct bal_table bal_workload_table = {"workload", "What arrives.", fields,
+                                             sizeof fields / sizeof *fields};

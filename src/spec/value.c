@@ -1,0 +1,79 @@
+#include "spec/value.h"
+
+#include "spec/fields.h"
+
+#include "ballast/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+bool bal_field_number(const char *text, double *value) {
+    const size_t length = strlen(text);
+    if (length > 1 && text[length - 1] == '%') {
+        if (!bal_number_parse(text, length - 1, value))
+            return false;
+        *value /= 100;
+        return true;
+    }
+    return bal_number_parse(text, length, value);
+}
+
+enum bal_code bal_value_number(const char *text, const struct bal_range *range, double *value,
+                               struct bal_error *err) {
+    double parsed;
+    if (!bal_field_number(text, &parsed) || !(parsed >= range->low && parsed <= range->high) ||
+        (range->whole && parsed != floor(parsed)))
+        return bal_fail(err, BAL_E_RANGE, "not %s", range->what);
+    *value = parsed;
+    return BAL_OK;
+}
+
+enum bal_code bal_value_whole(const char *text, const struct bal_range *range, uint32_t *value,
+                              struct bal_error *err) {
+    double parsed = 0;
+    const enum bal_code code = bal_value_number(text, range, &parsed, err);
+    if (!code)
+        *value = (uint32_t)parsed;
+    return code;
+}
+
+enum bal_code bal_value_choice(const char *text, const char *(*name)(int), int count, int *choice,
+                               struct bal_error *err) {
+    char list[200] = "";
+    size_t used = 0;
+    for (int i = 0; i < count; i++) {
+        if (strcmp(text, name(i)) == 0) {
+            *choice = i;
+            return BAL_OK;
+        }
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", name(i));
+    }
+    return bal_fail(err, BAL_E_UNKNOWN, "not one of %s", list);
+}
+
+enum bal_code bal_value_flag(const char *text, bool *flag, struct bal_error *err) {
+    const int found = bal_choice_find(bal_flags, text);
+    if (found < 0)
+        return bal_fail(err, BAL_E_SYNTAX, "not one of yes, no");
+    *flag = found & 1;
+    return BAL_OK;
+}
+
+size_t bal_value_print_text(const char *from, char *text, size_t size) {
+    return (size_t)snprintf(text, size, "%s", from);
+}
+
+size_t bal_value_print_number(double value, char *text, size_t size) {
+    char shortest[BAL_NUMBER_TEXT];
+    bal_number_print(value, shortest);
+    return bal_value_print_text(shortest, text, size);
+}
+
+size_t bal_value_print_flag(bool flag, char *text, size_t size) {
+    return bal_value_print_text(flag ? "yes" : "no", text, size);
+}
+
+size_t bal_value_print_or(double value, bool there, const char *word, char *text, size_t size) {
+    return there ? bal_value_print_number(value, text, size) : bal_value_print_text(word, text, size);
+}
