@@ -41,7 +41,19 @@ static void memory_text(const struct bal_policy *policy, uint32_t servers, char 
     snprintf(text, size, "%.0f", bal_policy_memory_bits(&spec, &setting));
 }
 
+static void words_text(const struct bal_param *param, char *text, size_t size) {
+    size_t used = (size_t)snprintf(text, size, "%s", "");
+    for (unsigned i = 0; i <= (unsigned)param->high && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", param->words[i]);
+    if (used < size)
+        snprintf(text + used, size - used, "; default %s", param->words[(unsigned)param->fallback]);
+}
+
 static void range_text(const struct bal_param *param, char *text, size_t size) {
+    if (param->words) {
+        words_text(param, text, size);
+        return;
+    }
     char low[BAL_NUMBER_TEXT], high[BAL_NUMBER_TEXT], fallback[BAL_NUMBER_TEXT] = "none";
     bal_number_print(param->low, low);
     bal_number_print(param->high, high);
@@ -114,6 +126,13 @@ static void print_markdown(FILE *out) {
         }
 }
 
+static void json_words(struct json *json, const struct bal_param *param) {
+    bal_json_open_line(json, "words", '[');
+    for (unsigned i = 0; i <= (unsigned)param->high; i++)
+        bal_json_text(json, NULL, param->words[i]);
+    bal_json_close(json, ']');
+}
+
 static void json_policy(struct json *json, const struct bal_policy *policy) {
     bal_json_open(json, NULL, '{');
     bal_json_text(json, "name", policy->name);
@@ -130,6 +149,8 @@ static void json_policy(struct json *json, const struct bal_policy *policy) {
         bal_json_number(json, "high", param->high);
         bal_json_number(json, "default", param->fallback);
         bal_json_bool(json, "whole", param->whole);
+        if (param->words)
+            json_words(json, param);
         bal_json_text(json, "help", param->help);
         bal_json_close(json, '}');
     }

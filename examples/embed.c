@@ -42,25 +42,22 @@ static void report_idle(struct dispatcher *d, uint32_t worker) {
     if (!(d->policy.policy->wants & BAL_WANTS_IDLE))
         return;
     d->reports++;
-    bal_policy_report(&d->policy, d->state, BAL_REPORT_IDLE, worker);
+    bal_policy_report(&d->policy, d->state, &d->fleet, BAL_REPORT_IDLE, worker, NULL);
 }
 
 /* Reads a policy and makes room for its memory. All workers are idle. */
 static enum bal_code dispatcher_init(struct dispatcher *d, const char *text, struct bal_error *err) {
     *d = (struct dispatcher){.fleet = {.servers = WORKERS}};
-    d->fleet.length = d->length;
+    d->fleet.length = d->fleet.own = d->length; /* all requests are this dispatcher's own */
     bal_rng_init(&d->choices, 1, 0, BAL_STREAM_POLICY);
     bal_rng_init(&d->traffic, 1, 0, BAL_STREAM_ARRIVALS);
 
     enum bal_code code = bal_policy_parse(text, &d->policy, err);
     if (code)
         return code;
-    const struct bal_policy *policy = d->policy.policy;
-    const unsigned hard = BAL_NEEDS_WORK | BAL_MAY_REFUSE | BAL_TAKES_RANKS;
-    if (policy->flags & hard || policy->wants & ~(unsigned)BAL_WANTS_IDLE)
-        return bal_fail(err, BAL_E_MODEL, "policy '%s' asks for more than these workers can tell", text);
     const struct bal_setting setting = {.servers = WORKERS, .load = load};
-    code = bal_policy_check(&d->policy, &setting, err);
+    const struct bal_host host = {"this dispatcher", BAL_CAN_PROBE | BAL_CAN_IDLE | BAL_CAN_OWN};
+    code = bal_policy_check(&d->policy, &setting, &host, err);
     if (code)
         return code;
     const size_t size = bal_policy_size(&d->policy, &setting);

@@ -49,6 +49,7 @@ static inline void host_init(struct host *host, const struct bal_policy_spec *sp
                                      .urgent = host->urgent,
                                      .shares = host_block(servers * sizeof(struct bal_share)),
                                      .work = host_work,
+                                     .own = host->length, /* the only dispatcher */
                                      .host = host};
     bal_rng_init(&host->rng, seed, servers, BAL_STREAM_TEST);
     const size_t size = bal_policy_size(spec, &host->setting);
@@ -66,7 +67,7 @@ static inline void host_fini(struct host *host) {
 }
 
 static inline void host_report(struct host *host, enum bal_report what, uint32_t server) {
-    bal_policy_report(&host->spec, host->state, what, server);
+    bal_policy_report(&host->spec, host->state, &host->fleet, what, server, NULL);
 }
 
 /* Everybody says that it is on and idle, in random order: a bounded memory keeps the first ones. */

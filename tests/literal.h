@@ -140,7 +140,7 @@ static inline void literal_complete(struct literal *w, unsigned server, uint32_t
     if (w->length[server] < w->slots && w->spec->policy->wants & BAL_WANTS_IDLE) {
         /* Servers that steal come to rest only when they get nothing. */
         w->reports++;
-        bal_policy_report(w->spec, w->state, BAL_REPORT_IDLE, server);
+        bal_policy_report(w->spec, w->state, &w->fleet, BAL_REPORT_IDLE, server, NULL);
     }
 }
 
@@ -180,15 +180,16 @@ static inline void literal_prepare(struct literal *w) {
     const struct bal_setting setting = {w->servers, w->model->load};
     w->state = malloc(bal_policy_size(w->spec, &setting) + 1);
     assert_true(w->queue && w->response && w->state);
-    bal_policy_init(w->spec, &setting, w->state);
-    for (uint32_t server = 0; server < w->servers; server++)
-        if (!w->initial || w->initial[server] < w->slots)
-            bal_policy_report(w->spec, w->state, BAL_REPORT_IDLE, server);
     w->fleet = (struct bal_fleet){.servers = w->servers,
                                   .length = w->length,
                                   .urgent = w->model->classes ? w->urgent : NULL,
                                   .work = literal_work,
+                                  .own = w->length,
                                   .host = w};
+    bal_policy_init(w->spec, &setting, w->state);
+    for (uint32_t server = 0; server < w->servers; server++)
+        if (!w->initial || w->initial[server] < w->slots)
+            bal_policy_report(w->spec, w->state, &w->fleet, BAL_REPORT_IDLE, server, NULL);
     bal_rng_init(&w->policy_rng, w->seed, w->replication, BAL_STREAM_POLICY);
     bal_rng_init(&w->steal_rng, w->seed, w->replication, BAL_STREAM_STEALING);
 }

@@ -1,6 +1,6 @@
 /* A set of numbers below a capacity with uniform sampling: insert, remove, contains and the i-th member are
- * all O(1). It is one flat block without pointers, so it can live inside a policy's state or in shared
- * memory. */
+ * all O(1). A number out of range is no member and cannot become one. It is one flat block without pointers,
+ * so it can live inside a policy's state or in shared memory. */
 #ifndef BALLAST_SET_H
 #define BALLAST_SET_H
 
@@ -37,11 +37,13 @@ static inline void bal_set_init(struct bal_set *set, uint32_t capacity) {
 }
 
 static inline bool bal_set_contains(const struct bal_set *set, uint32_t x) {
-    return set->slot[(size_t)set->capacity + x] != BAL_SET_ABSENT;
+    return x < set->capacity && set->slot[(size_t)set->capacity + x] != BAL_SET_ABSENT;
 }
 
 /* Returns whether x was new. */
 static inline bool bal_set_insert(struct bal_set *set, uint32_t x) {
+    if (x >= set->capacity)
+        return false;
     uint32_t *where = &set->slot[(size_t)set->capacity + x];
     if (*where != BAL_SET_ABSENT)
         return false;
@@ -52,6 +54,8 @@ static inline bool bal_set_insert(struct bal_set *set, uint32_t x) {
 
 /* Returns whether x was a member. The last member takes its place. */
 static inline bool bal_set_remove(struct bal_set *set, uint32_t x) {
+    if (x >= set->capacity)
+        return false;
     uint32_t *where = &set->slot[(size_t)set->capacity + x];
     const uint32_t place = *where;
     if (place == BAL_SET_ABSENT)

@@ -1,7 +1,6 @@
 #include "base/tournament.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static struct bal_node winner(struct bal_node a, struct bal_node b) {
     if (a.least == b.least)
@@ -9,24 +8,24 @@ static struct bal_node winner(struct bal_node a, struct bal_node b) {
     return a.least < b.least ? a : b;
 }
 
-enum bal_code bal_tournament_init(struct bal_tournament *tree, uint32_t n, double key) {
+static uint32_t leaves_for(uint32_t n) {
     uint32_t leaves = 1;
     while (leaves < n)
         leaves *= 2;
-    struct bal_node *node = malloc(2 * (size_t)leaves * sizeof *node);
-    if (!node)
-        return BAL_E_MEMORY;
+    return leaves;
+}
+
+size_t bal_tournament_size(uint32_t n) {
+    return sizeof(struct bal_tournament) + 2 * (size_t)leaves_for(n) * sizeof(struct bal_node);
+}
+
+void bal_tournament_init(struct bal_tournament *tree, uint32_t n, double key) {
+    const uint32_t leaves = tree->leaves = leaves_for(n);
+    struct bal_node *node = tree->node;
     for (uint32_t i = 0; i < leaves; i++)
         node[leaves + i] = i < n ? (struct bal_node){key, 1} : (struct bal_node){INFINITY, 0};
     for (uint32_t i = leaves - 1; i > 0; i--)
         node[i] = winner(node[2 * i], node[2 * i + 1]);
-    *tree = (struct bal_tournament){leaves, node};
-    return BAL_OK;
-}
-
-void bal_tournament_fini(struct bal_tournament *tree) {
-    free(tree->node);
-    *tree = (struct bal_tournament){0};
 }
 
 void bal_tournament_set(struct bal_tournament *tree, uint32_t i, double key) {

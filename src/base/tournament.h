@@ -1,14 +1,15 @@
 /* A tournament tree: the least of n keys, and a uniform one of those that share it. Changing a key and
- * drawing are O(log n).
+ * drawing are O(log n). It is one flat block without pointers, so it can live inside a policy's state or in
+ * shared memory.
  *
  * Each inner node holds the least key below it and how many leaves have it, so that ties can be drawn fairly
  * on the way down. */
 #ifndef BASE_TOURNAMENT_H
 #define BASE_TOURNAMENT_H
 
-#include "ballast/error.h"
 #include "ballast/random.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct bal_node {
@@ -17,15 +18,25 @@ struct bal_node {
 };
 
 struct bal_tournament {
-    uint32_t leaves;       /* a power of two >= n */
-    struct bal_node *node; /* node[1] is the root, node[leaves + i] is leaf i */
+    uint32_t leaves;        /* a power of two >= n */
+    struct bal_node node[]; /* node[1] is the root, node[leaves + i] is leaf i */
 };
 
-/* n keys, all equal to `key`. */
-enum bal_code bal_tournament_init(struct bal_tournament *tree, uint32_t n, double key);
-void bal_tournament_fini(struct bal_tournament *tree);
+/* Bytes that a tree of n keys takes. */
+size_t bal_tournament_size(uint32_t n);
+/* n keys, all equal to `key`. A key of INFINITY takes a leaf out of the contest. */
+void bal_tournament_init(struct bal_tournament *tree, uint32_t n, double key);
 void bal_tournament_set(struct bal_tournament *tree, uint32_t i, double key);
 /* A uniform one of the leaves with the least key. */
 uint32_t bal_tournament_draw(const struct bal_tournament *tree, struct bal_rng *rng);
+
+static inline double bal_tournament_key(const struct bal_tournament *tree, uint32_t i) {
+    return tree->node[tree->leaves + i].least;
+}
+
+/* The least key; INFINITY when nobody is left. */
+static inline double bal_tournament_least(const struct bal_tournament *tree) {
+    return tree->node[1].least;
+}
 
 #endif

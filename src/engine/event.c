@@ -28,8 +28,8 @@ struct event {
     double seconds;                /* that a nanosecond between arrivals takes: 1e-9 / speedup */
     struct bal_error *err;
     /* for policies that ask for work */
-    double *free_at;             /* when each server, or slot, will have finished what it has; or IDLE */
-    struct bal_tournament least; /* by free_at, that of the first slot to be free */
+    double *free_at;              /* when each server, or slot, will have finished what it has; or IDLE */
+    struct bal_tournament *least; /* by free_at, that of the first slot to be free */
     /* for policies that switch servers off */
     struct bal_heap timers; /* ends of standby and of set-up */
     struct bal_law standby, setup;
@@ -64,7 +64,7 @@ static double work(struct bal_fleet *fleet, uint32_t server) {
 
 static uint32_t least_work(struct bal_fleet *fleet, struct bal_rng *rng) {
     const struct event *event = fleet->host;
-    return bal_tournament_draw(&event->least, rng);
+    return bal_tournament_draw(event->least, rng);
 }
 
 static bool knows_work(const struct event *event) {
@@ -77,8 +77,10 @@ static enum bal_code set_up_work(struct event *event, bool plain) {
         return BAL_OK;
     const size_t slots = (size_t)system->servers * system->slots;
     event->free_at = malloc(slots * sizeof *event->free_at);
-    if (!event->free_at || bal_tournament_init(&event->least, system->servers, IDLE))
+    event->least = malloc(bal_tournament_size(system->servers));
+    if (!event->free_at || !event->least)
         return BAL_E_MEMORY;
+    bal_tournament_init(event->least, system->servers, IDLE);
     for (size_t slot = 0; slot < slots; slot++)
         event->free_at[slot] = IDLE;
     system->fleet.work = work;
@@ -109,7 +111,7 @@ static void add_work(struct event *event, uint32_t server, double now, double si
     double *free_at = &event->free_at[free_first(event, server)];
     const double start = *free_at > now ? *free_at : now;
     *free_at = start + duration(event, server, size);
-    bal_tournament_set(&event->least, server, event->free_at[free_first(event, server)]);
+    bal_tournament_set(event->least, server, event->free_at[free_first(event, server)]);
 }
 
 /* A slot of the server has become free. */
@@ -124,7 +126,7 @@ static void end_work(struct event *event, uint32_t server, double now) {
         bal_system_broken(system, "a job ends at another time than was foreseen");
     }
     event->free_at[slot] = IDLE;
-    bal_tournament_set(&event->least, server, IDLE);
+    bal_tournament_set(event->least, server, IDLE);
 }
 
 /* Counts anew what a server has to do, after jobs have been taken from its queue or added to it. */
@@ -135,7 +137,7 @@ static void recount_work(struct event *event, uint32_t server, double now, uint3
         const uint32_t place = event->completions.place[slot];
         event->free_at[slot] = place == BAL_HEAP_ABSENT ? IDLE : event->completions.slot[place].time;
     }
-    bal_tournament_set(&event->least, server, event->free_at[free_first(event, server)]);
+    bal_tournament_set(event->least, server, event->free_at[free_first(event, server)]);
     for (uint32_t k = slots == 1; k < system->queues.length[server]; k++)
         add_work(event, server, now, bal_queues_at(&system->queues, server, words, k)[LEFT].real);
 }
@@ -205,8 +207,11 @@ FOLDED void complete_many(struct event *event, double now, uint32_t slot, unsign
     struct system *system = &event->system;
     const uint32_t words = item_words(WORDS, features), slots = system->slots, server = slot / slots;
     union bal_word *item = system->in_slot + (size_t)slot * words;
+    const double arrival = item[ARRIVAL].real;
     const uint32_t rank = system_measure(system, now, item, words, features);
     const uint32_t left = system_count_down(system, now, server, rank, features);
+    if (features & OBSERVED)
+        system_respond(system, now, server, arrival);
     tally_work_down(&system->tally, now);
     if (left < slots) {
         system->vacant[server * slots + slots - left - 1] = slot;
@@ -597,7 +602,7 @@ out:
     bal_trace_cursor_free(event->cursor);
     bal_heap_fini(&event->completions);
     bal_heap_fini(&event->timers);
-    bal_tournament_fini(&event->least);
+    free(event->least);
     free(event->free_at);
     free(event->per_speed);
     free(event->since);

@@ -25,8 +25,16 @@ const char *bal_engine_text(enum bal_engine engine) {
     return names[engine];
 }
 
-/* Slotted time knows one class of jobs, servers that are always on, and reports at the end of slots. Who
- * steals there has a policy of its own. */
+/* What the engines can do for a policy. */
+static struct bal_host host_of(const struct bal_model *model) {
+    if (model->clock == BAL_CLOCK_SLOTTED)
+        return (struct bal_host){"slotted time", BAL_CAN_PROBE | BAL_CAN_WORK | BAL_CAN_IDLE | BAL_CAN_OWN};
+    if (model->steal.kind != BAL_STEAL_NONE) /* a stolen job is answered by another than it was sent to */
+        return (struct bal_host){"a fleet that steals", BAL_CAN_ALL & ~(BAL_CAN_HOLD | BAL_CAN_OWN)};
+    return (struct bal_host){"one dispatcher without delays", BAL_CAN_ALL & ~BAL_CAN_HOLD};
+}
+
+/* Who steals in slotted time has a policy of its own. */
 static enum bal_code check_slotted(const struct bal_model *model, const struct bal_policy *policy,
                                    enum bal_engine engine, struct bal_error *err) {
     if (engine == BAL_ENGINE_STEALING || model->steal.kind != BAL_STEAL_NONE ||
@@ -39,9 +47,6 @@ static enum bal_code check_slotted(const struct bal_model *model, const struct b
     if (engine != BAL_ENGINE_AUTO && engine != BAL_ENGINE_SLOTTED)
         return bal_fail(err, BAL_E_MODEL, "engine '%s' needs continuous time; use slotted or auto",
                         bal_engine_text(engine));
-    if (policy->wants & ~(unsigned)BAL_WANTS_IDLE || policy->flags & (BAL_MAY_REFUSE | BAL_TAKES_RANKS))
-        return bal_fail(err, BAL_E_MODEL, "policy '%s' needs continuous time; it cannot run in slots",
-                        policy->name);
     return BAL_OK;
 }
 
@@ -149,7 +154,8 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
         return check_generated(model, policy->policy, engine, err);
     }
     const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
-    code = bal_policy_check(policy, &setting, err);
+    const struct bal_host host = host_of(model);
+    code = bal_policy_check(policy, &setting, &host, err);
     if (code)
         return code;
     if (engine == BAL_ENGINE_POOLED)

@@ -200,7 +200,7 @@ static void become_idle(struct slotted *s, uint32_t server) {
     if (!s->reporting)
         return;
     s->tally.totals.reports++;
-    s->policy->report(s->state, BAL_REPORT_IDLE, server);
+    s->policy->report(s->state, &s->fleet, BAL_REPORT_IDLE, server, NULL);
 }
 
 /* Q_i(t) = max(0, Q_i(t-1) + a_i(t) - s_i(t)). No policy acts between these reports, so they may be sent on
@@ -301,6 +301,8 @@ static enum bal_code set_up_policy(struct slotted *s, const struct bal_policy_sp
                            .length = s->jobs,
                            .shares = s->job.split ? malloc(s->servers * sizeof *s->fleet.shares) : NULL,
                            .shortest = s->run->plain ? NULL : shortest,
+                           .fewest_own = s->run->plain ? NULL : shortest,
+                           .own = s->jobs, /* the only dispatcher has sent all */
                            .work = s->speed ? work : NULL,
                            .host = s};
     if (!s->state || (s->job.split && !s->fleet.shares))
@@ -309,7 +311,7 @@ static enum bal_code set_up_policy(struct slotted *s, const struct bal_policy_sp
     /* The dispatcher knows which servers start idle: those reports cost nothing. */
     for (uint32_t server = 0; server < s->servers; server++)
         if (s->jobs[server] == 0)
-            bal_policy_report(spec, s->state, BAL_REPORT_IDLE, server);
+            bal_policy_report(spec, s->state, &s->fleet, BAL_REPORT_IDLE, server, NULL);
     return BAL_OK;
 }
 

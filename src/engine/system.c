@@ -35,20 +35,24 @@ static enum bal_code set_up_policy(struct system *system, const struct bal_polic
             continue;
         const bool on = !(system->features & POWERED) || bal_set_contains(system->standby, server);
         const bool setup = !on && bal_set_contains(system->setup, server);
-        bal_policy_report(spec, system->state,
+        bal_policy_report(spec, system->state, &system->fleet,
                           on      ? BAL_REPORT_IDLE
                           : setup ? BAL_REPORT_SETUP
                                   : BAL_REPORT_OFF,
-                          server);
+                          server, NULL);
     }
     return BAL_OK;
 }
 
-static unsigned features_of(const struct bal_model *model, const struct bal_policy *policy,
+static unsigned features_of(const struct bal_model *model, const struct bal_policy_spec *spec,
                             const struct bal_run *run) {
+    const struct bal_policy *policy = spec->policy;
+    const unsigned flags = bal_policy_flags(spec);
     unsigned features = 0;
-    if (policy->flags & BAL_NEEDS_INDEX && !run->plain)
+    if (flags & BAL_NEEDS_INDEX && !run->plain)
         features |= INDEXED;
+    if (flags & BAL_NEEDS_RESPONSES)
+        features |= OBSERVED;
     if (policy->wants & BAL_WANTS_IDLE)
         features |= REPORTING;
     if (policy->wants & BAL_WANTS_STILL_IDLE)
@@ -171,6 +175,8 @@ static enum bal_code set_up_fleet(struct system *system) {
                                        .length = system->length,
                                        .urgent = system->urgent,
                                        .shortest = system->features & INDEXED ? shortest : NULL,
+                                       .fewest_own = system->features & INDEXED ? shortest : NULL,
+                                       .own = system->length, /* the only dispatcher has sent all */
                                        .host = system};
     if (system->features & TASKS) {
         system->fleet.shares = malloc(system->servers * sizeof *system->fleet.shares);
@@ -195,11 +201,12 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     system->servers = setting.servers;
     system->policy = policy->policy;
     system->run = run;
-    system->features = features_of(model, policy->policy, run);
+    system->features = features_of(model, policy, run);
     system->slots = model->slots > 1 ? model->slots : 1;
     system->job = (struct bal_job){.count = model->tasks > 1 ? model->tasks : 1, .split = model->tasks > 1};
     system->high = model->high;
     const double mean_speed = bal_servers_capacity(&model->servers) / setting.servers;
+    system->per_unit = mean_speed / model->size.mean;
     system->report_rate = bal_policy_report_rate(policy, &setting) * mean_speed / model->size.mean;
     bal_rng_init(&system->rng, run->seed, run->replication, BAL_STREAM_POLICY);
     bal_rng_init(&system->report_rng, run->seed, run->replication, BAL_STREAM_REPORTS);

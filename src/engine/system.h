@@ -15,23 +15,24 @@
 #include "engine/tally.h"
 
 enum {
-    INDEXED = 1,    /* servers are kept sorted by length */
-    REPORTING = 2,  /* servers report when they become idle */
-    RATED = 4,      /* idle servers report at a rate */
-    MIXED = 8,      /* servers of different speeds */
-    TASKS = 16,     /* jobs of several tasks */
-    RANKED = 32,    /* there are classes */
-    LANED = 64,     /* servers keep a queue for each class and prefer the high one */
-    HOLDING = 128,  /* ... but never interrupt a job */
-    POWERED = 256,  /* servers switch themselves off and are woken */
-    BOUNDED = 512,  /* buffers are finite */
-    VARYING = 1024, /* the arrival rate varies over time */
+    INDEXED = 1,      /* servers are kept sorted by length */
+    REPORTING = 2,    /* servers report when they become idle */
+    RATED = 4,        /* idle servers report at a rate */
+    MIXED = 8,        /* servers of different speeds */
+    TASKS = 16,       /* jobs of several tasks */
+    RANKED = 32,      /* there are classes */
+    LANED = 64,       /* servers keep a queue for each class and prefer the high one */
+    HOLDING = 128,    /* ... but never interrupt a job */
+    POWERED = 256,    /* servers switch themselves off and are woken */
+    BOUNDED = 512,    /* buffers are finite */
+    VARYING = 1024,   /* the arrival rate varies over time */
+    OBSERVED = 32768, /* the policy is told of responses */
     /* The event engine's alone: */
     MANY = 2048,       /* servers work on several jobs at once */
     STEALING = 4096,   /* servers that run out of work steal */
     RECORDED = 8192,   /* jobs come from a trace */
     HISTORIED = 16384, /* a history is kept */
-    UNUSUAL = MANY | STEALING | RECORDED | HISTORIED
+    UNUSUAL = MANY | STEALING | RECORDED | HISTORIED | OBSERVED
 };
 
 /* As features for the choice of a loop: the one that looks at them as it goes. */
@@ -84,6 +85,7 @@ struct system {
     size_t sampled;   /* times of the path that have passed */
     const struct bal_run *run;
     double now;
+    double per_unit; /* 1 / a mean service time, the unit of the policy's times */
 };
 
 /* words: size of a queued item without the tag. The system must stay where it is: the policy's view of it
@@ -159,8 +161,10 @@ static inline void system_leave_standby(struct system *system, double now, uint3
         system->power_timer(system, server, now, POWER_STATES);
 }
 
-/* The dispatcher starts a server that is off. */
+/* The dispatcher starts a server that is off. To one that is starting already it says nothing new. */
 static inline void system_wake(struct system *system, double now, uint32_t server) {
+    if (server < system->servers && bal_set_contains(system->setup, server))
+        return;
     if (server >= system->servers || system->length[server] > 0 ||
         bal_set_contains(system->standby, server) || !bal_set_insert(system->setup, server)) {
         system->now = now;
@@ -175,7 +179,7 @@ static inline void system_switch_off(struct system *system, double now, uint32_t
     bal_set_remove(system->standby, server);
     tally_power_change(&system->tally, now, POWER_STANDBY, POWER_OFF);
     system->tally.totals.reports++;
-    system->policy->report(system->state, BAL_REPORT_OFF, server);
+    system->policy->report(system->state, &system->fleet, BAL_REPORT_OFF, server, NULL);
 }
 
 static inline void system_end_setup(struct system *system, double now, uint32_t server) {
@@ -183,7 +187,7 @@ static inline void system_end_setup(struct system *system, double now, uint32_t 
     tally_power_down(&system->tally, now, POWER_SETUP);
     system_stand_by(system, now, server);
     system->tally.totals.reports++;
-    system->policy->report(system->state, BAL_REPORT_ON, server);
+    system->policy->report(system->state, &system->fleet, BAL_REPORT_ON, server, NULL);
 }
 
 /* The most jobs with which a server has a free slot, and so is idle in the eyes of the dispatcher: with one
@@ -222,7 +226,7 @@ static inline uint32_t system_count_down(struct system *system, double now, uint
         system_stand_by(system, now, server);
     if (features & REPORTING && left <= system_room(system, features)) {
         system->tally.totals.reports++;
-        system->policy->report(system->state, BAL_REPORT_IDLE, server);
+        system->policy->report(system->state, &system->fleet, BAL_REPORT_IDLE, server, NULL);
     }
     return left;
 }
@@ -299,14 +303,25 @@ static inline uint32_t system_measure(struct system *system, double now, union b
     return rank;
 }
 
+/* The response of a job that came at `arrival` is with the dispatcher. */
+static inline void system_respond(struct system *system, double now, uint32_t server, double arrival) {
+    system->fleet.now = now * system->per_unit;
+    system->policy->response(system->state, &system->fleet, server, (now - arrival) * system->per_unit,
+                             false);
+}
+
 /* The job in service at a server is complete: measures it and drops it. Returns how many jobs are left. */
 static inline uint32_t system_complete(struct system *system, double now, uint32_t server, uint32_t words,
                                        unsigned features) {
     const uint32_t lane = lane_in_service(system, server, features);
-    const uint32_t rank =
-        system_measure(system, now, bal_queues_at(&system->queues, lane, words, 0), words, features);
+    union bal_word *item = bal_queues_at(&system->queues, lane, words, 0);
+    const double arrival = item[0].real;
+    const uint32_t rank = system_measure(system, now, item, words, features);
     bal_queues_drop(&system->queues, lane);
-    return system_count_down(system, now, server, rank, features);
+    const uint32_t left = system_count_down(system, now, server, rank, features);
+    if (features & OBSERVED)
+        system_respond(system, now, server, arrival);
+    return left;
 }
 
 /* The job that is next in service at a server that has jobs, after a completion; its service begins. */
@@ -421,8 +436,8 @@ static inline enum bal_code system_report(struct system *system, double from, do
         if (code)
             return code;
         system->tally.totals.reports++;
-        system->policy->report(system->state, BAL_REPORT_STILL_IDLE,
-                               bal_set_uniform(system->idle, &system->report_rng));
+        system->policy->report(system->state, &system->fleet, BAL_REPORT_STILL_IDLE,
+                               bal_set_uniform(system->idle, &system->report_rng), NULL);
     }
     return BAL_OK;
 }

@@ -1,44 +1,66 @@
-/* jiq: join an idle server if one has reported, else a uniform server.
+/* jiq: join an idle server if one has reported, else a uniform server, or as `else` says.
  *
- * Cost: a server reports when it becomes idle, so at most one report a job. Memory: which servers are idle, N
- * bits.
+ * Cost: a server reports when it becomes idle, so at most one report a job. Where there are several
+ * dispatchers it tells one of them: a uniform one or, with report=d, that with the fewest tokens of d, which
+ * it must ask first. Memory: which servers are idle, N bits.
  * Proved: no waiting as N grows, for every load below 1 and equal servers (Stolyar 2015, where it is called
- * PULL); with unequal servers it can be unstable below full load (Atar et al. 2020). */
+ * PULL), also with several dispatchers as N over their number grows (Lu et al. 2011, who call report=d
+ * JIQ-SQ(d)); with unequal servers it can be unstable below full load (Atar et al. 2020). */
 #include "policy/parts.h"
 #include "policy/table.h"
 
+enum { ELSE, REPORT };
+
+static const struct bal_param params[] = {
+    [ELSE] = BAL_ELSE_PARAM,
+    [REPORT] = {"report", 1, 64, 1, true, false,
+                "dispatchers that an idle server asks for one with the fewest tokens"},
+};
+
+struct state {
+    enum bal_else otherwise;
+    struct bal_set idle; /* last: it has a flexible tail */
+};
+
 static size_t size(const double *value, const struct bal_setting *setting) {
     (void)value;
-    return bal_set_size(setting->servers);
+    return offsetof(struct state, idle) + bal_set_size(setting->servers);
 }
 
-static void init(void *state, const double *value, const struct bal_setting *setting) {
-    (void)value;
-    bal_set_init(state, setting->servers);
+static void init(void *block, const double *value, const struct bal_setting *setting) {
+    struct state *state = block;
+    state->otherwise = (enum bal_else)value[ELSE];
+    bal_set_init(&state->idle, setting->servers);
 }
 
-static struct bal_decision route_split(struct bal_set *idle, struct bal_fleet *fleet, uint32_t count,
-                                       struct bal_rng *rng) {
-    if (idle->count == 0)
-        return bal_scatter(fleet, count, rng);
-    return bal_divide_among(idle, fleet, count, rng);
-}
-
-static struct bal_decision route(void *state, struct bal_fleet *fleet, const struct bal_job *job,
+static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
-    struct bal_set *idle = state;
-    if (job->split && job->count > 1)
-        return route_split(idle, fleet, job->count, rng);
-    if (idle->count == 0)
-        return bal_to(bal_rng_below(rng, fleet->servers));
-    const uint32_t server = bal_set_uniform(idle, rng);
-    bal_set_remove(idle, server);
-    return bal_to(server);
+    struct state *state = block;
+    const struct bal_decision decision = bal_take_tokens(&state->idle, fleet, job, rng);
+    return decision.server == BAL_NONE ? bal_otherwise(state->otherwise, fleet, job, rng) : decision;
 }
 
-static void report(void *state, enum bal_report what, uint32_t server) {
-    (void)what;
-    bal_set_insert(state, server);
+static void report(void *block, struct bal_fleet *fleet, enum bal_report what, uint32_t server,
+                   const struct bal_reply *load) {
+    (void)fleet, (void)load;
+    struct state *state = block;
+    if (what == BAL_REPORT_IDLE)
+        bal_set_insert(&state->idle, server);
+    else
+        bal_set_remove(&state->idle, server);
+}
+
+static uint32_t tokens(const void *block) {
+    const struct state *state = block;
+    return state->idle.count;
+}
+
+static unsigned more_flags(const double *value) {
+    return bal_else_flags(value[ELSE]);
+}
+
+static uint32_t report_choices(const double *value) {
+    return (uint32_t)value[REPORT];
 }
 
 static double memory_bits(const double *value, const struct bal_setting *setting) {
@@ -53,9 +75,14 @@ const struct bal_policy bal_policy_jiq = {
     .cost = "at most 1 report",
     .flags = BAL_SYMMETRIC,
     .wants = BAL_WANTS_IDLE,
+    .params = params,
+    .param_count = sizeof params / sizeof *params,
     .route = route,
     .size = size,
     .init = init,
     .report = report,
+    .tokens = tokens,
+    .more_flags = more_flags,
+    .report_choices = report_choices,
     .memory_bits = memory_bits,
 };

@@ -7,9 +7,19 @@
 #include "policy/table.h"
 
 static struct bal_decision fill(struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng) {
-    for (uint32_t server = 0; server < fleet->servers; server++)
-        fleet->shares[server] = (struct bal_share){server, bal_probe(fleet, server)};
-    return bal_water_fill(fleet, fleet->servers, count, rng);
+    const uint32_t most = bal_candidates(fleet, bal_open_count(fleet));
+    uint32_t candidates = 0;
+    for (uint32_t i = 0; i < most; i++) {
+        const uint32_t server = fleet->sample ? fleet->sample[i] : bal_open_at(fleet, i);
+        if (bal_is_open(fleet, server))
+            fleet->shares[candidates++] = (struct bal_share){server, bal_probe(fleet, server)};
+    }
+    return candidates ? bal_water_fill(fleet, candidates, count, rng) : bal_scatter(fleet, count, rng);
+}
+
+static void sample(void *state, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
+    (void)state, (void)job, (void)rng;
+    bal_ask_all(fleet);
 }
 
 static struct bal_decision route(void *state, struct bal_fleet *fleet, const struct bal_job *job,
@@ -25,6 +35,7 @@ const struct bal_policy bal_policy_jsq = {
     .summary = "the shortest queue of all, ties uniform",
     .paper = "Winston 1977",
     .cost = "N probes",
-    .flags = BAL_SYMMETRIC | BAL_NEEDS_INDEX,
+    .flags = BAL_SYMMETRIC | BAL_NEEDS_INDEX | BAL_READS_ONLY,
     .route = route,
+    .sample = sample,
 };

@@ -12,11 +12,17 @@ static struct bal_decision route(void *state, struct bal_fleet *fleet, const str
     return bal_to(bal_probe_least_work(fleet, rng));
 }
 
+static void sample(void *state, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
+    (void)state, (void)job, (void)rng;
+    bal_ask_all(fleet);
+}
+
 const struct bal_policy bal_policy_least_work = {
     .name = "least-work",
     .summary = "the server with the least remaining work (in time), ties uniform",
     .paper = "classic",
     .cost = "N probes",
-    .flags = BAL_SYMMETRIC | BAL_NEEDS_WORK,
+    .flags = BAL_SYMMETRIC | BAL_NEEDS_WORK | BAL_READS_ONLY,
     .route = route,
+    .sample = sample,
 };

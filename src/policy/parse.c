@@ -64,6 +64,22 @@ static enum bal_code unknown_param(const struct bal_policy *policy, const char *
                     length > 60 ? 60 : length, key, list);
 }
 
+/* The words of a parameter, as "a, b or c". */
+static void list_words(const struct bal_param *param, struct writer *w) {
+    for (unsigned i = 0; i <= (unsigned)param->high; i++) {
+        put(w, i == 0 ? "" : i == (unsigned)param->high ? " or " : ", ");
+        put(w, param->words[i]);
+    }
+}
+
+static enum bal_code bad_word(const struct bal_policy *policy, const struct bal_param *param,
+                              const char *value, int length, struct bal_error *err) {
+    char list[200] = "";
+    list_words(param, &(struct writer){list, sizeof list, 0});
+    return bal_fail(err, BAL_E_RANGE, "policy '%s': %s=%.*s is not one of %s", policy->name, param->name,
+                    length > 60 ? 60 : length, value, list);
+}
+
 static enum bal_code bad_value(const struct bal_policy *policy, const struct bal_param *param,
                                const char *value, int length, struct bal_error *err) {
     char low[BAL_NUMBER_TEXT], high[BAL_NUMBER_TEXT];
@@ -89,6 +105,15 @@ static const struct bal_policy *find_policy(const char *name, size_t length) {
     return NULL;
 }
 
+static bool parse_word(const struct bal_param *param, const char *text, size_t length, double *value) {
+    for (unsigned i = 0; i <= (unsigned)param->high; i++)
+        if (strlen(param->words[i]) == length && strncmp(param->words[i], text, length) == 0) {
+            *value = i;
+            return true;
+        }
+    return false;
+}
+
 /* Reads one key=value of the given length into the spec; seen has a bit for each parameter given already. */
 static enum bal_code parse_pair(const char *pair, size_t length, struct bal_policy_spec *spec, unsigned *seen,
                                 struct bal_error *err) {
@@ -101,8 +126,11 @@ static enum bal_code parse_pair(const char *pair, size_t length, struct bal_poli
     const char *text = equals ? equals + 1 : pair + length;
     const size_t text_length = (size_t)(pair + length - text);
     double value;
-    if (!bal_number_parse(text, text_length, &value) || !(value >= param->low && value <= param->high) ||
-        (param->whole && value != floor(value)))
+    if (param->words && !parse_word(param, text, text_length, &value))
+        return bad_word(policy, param, text, (int)text_length, err);
+    if (!param->words &&
+        (!bal_number_parse(text, text_length, &value) || !(value >= param->low && value <= param->high) ||
+         (param->whole && value != floor(value))))
         return bad_value(policy, param, text, (int)text_length, err);
     const unsigned bit = 1u << (param - policy->params);
     if (*seen & bit)
@@ -153,7 +181,10 @@ size_t bal_policy_print(const struct bal_policy_spec *spec, char *text, size_t s
         put(&w, separator);
         put(&w, param->name);
         put(&w, "=");
-        put_number(&w, value);
+        if (param->words)
+            put(&w, param->words[(unsigned)value]);
+        else
+            put_number(&w, value);
         separator = ",";
     }
     return w.length;

@@ -1,15 +1,145 @@
 #include "policy/parts.h"
 
-static struct bal_decision shares(struct bal_fleet *fleet, uint32_t parts) {
-    return (struct bal_decision){fleet->shares[0].server, parts, BAL_NONE, BAL_NONE};
+/* ---- sets and indexes, and the servers that are open ---- */
+
+/* Closed members that are met change places with the last of those that are left to be drawn. */
+uint32_t bal_draw_among_open(struct bal_set *set, const struct bal_fleet *fleet, struct bal_rng *rng) {
+    for (uint32_t left = set->count; left > 0; left--) {
+        const uint32_t i = bal_rng_below(rng, left);
+        const uint32_t server = set->slot[i], other = set->slot[left - 1];
+        if (bal_is_open(fleet, server))
+            return server;
+        set->slot[i] = other;
+        set->slot[left - 1] = server;
+        set->slot[(size_t)set->capacity + other] = i;
+        set->slot[(size_t)set->capacity + server] = left - 1;
+    }
+    return BAL_NONE;
 }
 
-struct bal_decision bal_scatter(struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng) {
+/* All open leaves, one after the other. */
+static uint32_t scan_least(const struct bal_tournament *tree, const struct bal_fleet *fleet,
+                           struct bal_rng *rng) {
+    uint32_t best = BAL_NONE, ties = 0;
+    double least = INFINITY;
+    for (uint32_t i = 0; i < bal_open_count(fleet); i++) {
+        const uint32_t server = bal_open_at(fleet, i);
+        const double key = bal_tournament_key(tree, server);
+        if (key == INFINITY || key > least)
+            continue;
+        ties = key < least ? 1 : ties + 1;
+        least = key;
+        if (ties == 1 || bal_rng_below(rng, ties) == 0)
+            best = server;
+    }
+    return best;
+}
+
+/* Closed leaves that are met are taken out for as long as this lasts; when they are many, it is better to
+ * look at the open ones. */
+uint32_t bal_draw_least(struct bal_tournament *tree, const struct bal_fleet *fleet, struct bal_rng *rng) {
+    enum { FEW = 16 };
+    uint32_t out[FEW];
+    double key[FEW];
+    uint32_t closed = 0, server = BAL_NONE;
+    while (closed < FEW && bal_tournament_least(tree) < INFINITY) {
+        server = bal_tournament_draw(tree, rng);
+        if (bal_is_open(fleet, server))
+            break;
+        out[closed] = server;
+        key[closed++] = bal_tournament_key(tree, server);
+        bal_tournament_set(tree, server, INFINITY);
+        server = BAL_NONE;
+    }
+    for (uint32_t i = 0; i < closed; i++)
+        bal_tournament_set(tree, out[i], key[i]);
+    return server == BAL_NONE && closed == FEW ? scan_least(tree, fleet, rng) : server;
+}
+
+/* ---- a few servers ---- */
+
+uint32_t bal_probe_some_open(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {
+    if (bal_open_count(fleet) == 0)
+        return BAL_NONE;
+    uint32_t best = BAL_NONE, shortest = UINT32_MAX;
+    for (uint32_t i = 0; i < bal_candidates(fleet, d); i++) {
+        const uint32_t server = bal_candidate(fleet, i, rng);
+        if (server == BAL_NONE)
+            continue;
+        const uint32_t length = bal_probe(fleet, server);
+        if (best == BAL_NONE || length < shortest) {
+            best = server;
+            shortest = length;
+        }
+    }
+    return best == BAL_NONE ? bal_draw(fleet, rng) : best;
+}
+
+void bal_ask_some(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {
+    if (bal_open_count(fleet) == 0)
+        return;
+    for (uint32_t i = 0; i < d && bal_ask(fleet, bal_draw(fleet, rng)); i++)
+        ;
+}
+
+void bal_ask_all(struct bal_fleet *fleet) {
+    for (uint32_t i = 0; i < bal_open_count(fleet); i++)
+        bal_ask(fleet, bal_open_at(fleet, i));
+}
+
+/* Floyd's algorithm (Bentley and Floyd 1987) gives a uniform subset with a draw for each; its order is not
+ * uniform, so a draw more shuffles it. */
+uint32_t bal_draw_distinct(const struct bal_fleet *fleet, uint32_t d, uint32_t *drawn, struct bal_rng *rng) {
+    const uint32_t open = bal_open_count(fleet);
+    const uint32_t count = d < open ? d : open;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t last = open - count + i;
+        uint32_t place = bal_rng_below(rng, last + 1);
+        for (uint32_t k = 0; k < i; k++)
+            if (drawn[k] == place) {
+                place = last;
+                break;
+            }
+        drawn[i] = place;
+    }
+    for (uint32_t i = count; i > 1; i--) {
+        const uint32_t j = bal_rng_below(rng, i), other = drawn[j];
+        drawn[j] = drawn[i - 1];
+        drawn[i - 1] = other;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        drawn[i] = bal_open_at(fleet, drawn[i]);
+    return count;
+}
+
+uint32_t bal_own_of_some(const struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {
+    uint32_t drawn[BAL_OWN_MOST];
+    const uint32_t count = bal_draw_distinct(fleet, d < BAL_OWN_MOST ? d : BAL_OWN_MOST, drawn, rng);
+    uint32_t best = BAL_NONE;
+    for (uint32_t i = 0; i < count; i++)
+        if (best == BAL_NONE || bal_own_over_weight(fleet, drawn[i]) < bal_own_over_weight(fleet, best))
+            best = drawn[i];
+    return best;
+}
+
+/* ---- batches ---- */
+
+static struct bal_decision shares(struct bal_fleet *fleet, uint32_t parts) {
+    return parts ? (struct bal_decision){fleet->shares[0].server, parts, BAL_NONE, BAL_NONE}
+                 : bal_to(BAL_NONE);
+}
+
+/* Each job of a batch goes where `choose` says, which may look at what the others got: the shares of the
+ * servers by number. */
+static struct bal_decision scatter_by(uint32_t (*choose)(const struct bal_fleet *, struct bal_rng *),
+                                      struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng) {
+    if (bal_open_count(fleet) == 0)
+        return bal_to(BAL_NONE);
     struct bal_share *share = fleet->shares;
     for (uint32_t server = 0; server < fleet->servers; server++)
         share[server] = (struct bal_share){server, 0};
     for (uint32_t i = 0; i < count; i++)
-        share[bal_rng_below(rng, fleet->servers)].count++;
+        share[choose(fleet, rng)].count++;
     uint32_t parts = 0;
     for (uint32_t server = 0; server < fleet->servers; server++)
         if (share[server].count > 0)
@@ -17,23 +147,89 @@ struct bal_decision bal_scatter(struct bal_fleet *fleet, uint32_t count, struct 
     return shares(fleet, parts);
 }
 
+static uint32_t choose_any(const struct bal_fleet *fleet, struct bal_rng *rng) {
+    return bal_draw(fleet, rng);
+}
+
+static uint32_t choose_own2(const struct bal_fleet *fleet, struct bal_rng *rng) {
+    uint32_t two[2];
+    if (bal_draw_distinct(fleet, 2, two, rng) == 1)
+        return two[0];
+    const double weight[2] = {fleet->weight ? fleet->weight[two[0]] : 1,
+                              fleet->weight ? fleet->weight[two[1]] : 1};
+    const double own[2] = {(double)fleet->own[two[0]] + fleet->shares[two[0]].count,
+                           (double)fleet->own[two[1]] + fleet->shares[two[1]].count};
+    return two[own[1] / weight[1] < own[0] / weight[0]];
+}
+
+struct bal_decision bal_scatter(struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng) {
+    return scatter_by(choose_any, fleet, count, rng);
+}
+
 struct bal_decision bal_divide_among(struct bal_set *set, struct bal_fleet *fleet, uint32_t count,
                                      struct bal_rng *rng) {
-    const uint32_t parts = count < set->count ? count : set->count;
-    const uint32_t each = count / parts;
-    const uint32_t rest = count % parts;
-    for (uint32_t i = 0; i < parts; i++) {
-        const uint32_t server = bal_set_uniform(set, rng);
+    uint32_t parts = 0;
+    while (parts < count) {
+        const uint32_t server = bal_draw_among(set, fleet, rng);
+        if (server == BAL_NONE)
+            break;
         bal_set_remove(set, server);
-        fleet->shares[i] = (struct bal_share){server, each + (i < rest)};
+        fleet->shares[parts++].server = server;
     }
+    for (uint32_t i = 0; i < parts; i++)
+        fleet->shares[i].count = count / parts + (i < count % parts);
     return shares(fleet, parts);
+}
+
+/* ---- without a token ---- */
+
+const char *const bal_else_words[] = {"uniform", "own", "own2", "hold"};
+
+unsigned bal_else_flags(double value) {
+    static const unsigned flags[] = {
+        [BAL_ELSE_UNIFORM] = 0,
+        [BAL_ELSE_OWN] = BAL_NEEDS_OWN | BAL_NEEDS_INDEX,
+        [BAL_ELSE_OWN2] = BAL_NEEDS_OWN,
+        [BAL_ELSE_HOLD] = BAL_MAY_HOLD,
+    };
+    return flags[(unsigned)value];
+}
+
+struct bal_decision bal_fill_own(struct bal_fleet *fleet, uint32_t d, uint32_t count, struct bal_rng *rng) {
+    uint32_t drawn[BAL_OWN_MOST];
+    const uint32_t candidates = d ? bal_draw_distinct(fleet, d, drawn, rng) : bal_open_count(fleet);
+    for (uint32_t i = 0; i < candidates; i++) {
+        const uint32_t server = d ? drawn[i] : bal_open_at(fleet, i);
+        fleet->shares[i] = (struct bal_share){server, bal_own(fleet, server)};
+    }
+    return bal_water_fill(fleet, candidates, count, rng);
+}
+
+/* A job that may not be held any longer goes where the dispatcher itself has sent least, if it knows. */
+struct bal_decision bal_otherwise_rare(enum bal_else rule, struct bal_fleet *fleet, const struct bal_job *job,
+                                       struct bal_rng *rng) {
+    if (rule == BAL_ELSE_HOLD && !job->at_once)
+        return bal_to(BAL_HOLD);
+    if (rule == BAL_ELSE_HOLD)
+        rule = fleet->own ? BAL_ELSE_OWN : BAL_ELSE_UNIFORM;
+    const bool split = job->split && job->count > 1;
+    switch (rule) {
+    case BAL_ELSE_OWN:
+        return split ? bal_fill_own(fleet, 0, job->count, rng) : bal_to(bal_own_fewest(fleet, rng));
+    case BAL_ELSE_OWN2:
+        return split ? scatter_by(choose_own2, fleet, job->count, rng)
+                     : bal_to(bal_own_of_some(fleet, 2, rng));
+    default:
+        return split ? bal_scatter(fleet, job->count, rng) : bal_to(bal_draw(fleet, rng));
+    }
 }
 
 /* The level is found from above: spread everything over all candidates, drop those that stand above the level
  * that this gives, and again until nobody is dropped; two or three rounds as a rule. */
 struct bal_decision bal_water_fill(struct bal_fleet *fleet, uint32_t candidates, uint32_t count,
                                    struct bal_rng *rng) {
+    if (candidates == 0)
+        return bal_to(BAL_NONE);
     struct bal_share *share = fleet->shares;
     uint64_t level = UINT64_MAX;
     uint64_t rest = 0;

@@ -1,9 +1,11 @@
-/* Parts that several policies share: splitting batches, names in bits. */
+/* Parts that several policies share: what is done without a token, choosing among few, splitting batches,
+ * names in bits. */
 #ifndef POLICY_PARTS_H
 #define POLICY_PARTS_H
 
 #include "ballast/policy.h"
 #include "ballast/set.h"
+#include "base/tournament.h"
 
 #include <math.h>
 
@@ -20,9 +22,43 @@ static inline bool bal_among(const struct bal_share *share, uint32_t count, uint
     return false;
 }
 
+/* ---- sets and indexes of the policy's own, and the servers that are open ---- */
+
+uint32_t bal_draw_among_open(struct bal_set *set, const struct bal_fleet *fleet, struct bal_rng *rng);
+
+/* A uniform open member, or BAL_NONE. O(1), and O(1) more for each closed member that is met. */
+static inline uint32_t bal_draw_among(struct bal_set *set, const struct bal_fleet *fleet,
+                                      struct bal_rng *rng) {
+    if (__builtin_expect(fleet->open || fleet->servers != set->capacity, 0))
+        return bal_draw_among_open(set, fleet, rng);
+    return set->count ? bal_set_uniform(set, rng) : BAL_NONE;
+}
+
+/* A uniform one of the open leaves with the least key, or BAL_NONE. O(log n) for each closed leaf that is
+ * met, O(servers) at most. */
+uint32_t bal_draw_least(struct bal_tournament *tree, const struct bal_fleet *fleet, struct bal_rng *rng);
+
+/* ---- a few servers that are probed ---- */
+
+/* How many are compared when a policy wants d: those that were asked earlier, if the host did so. */
+static inline uint32_t bal_candidates(const struct bal_fleet *fleet, uint32_t d) {
+    return fleet->sample ? fleet->samples : d;
+}
+
+/* The i-th of them: drawn with replacement. BAL_NONE: not to be had. */
+static inline uint32_t bal_candidate(const struct bal_fleet *fleet, uint32_t i, struct bal_rng *rng) {
+    if (__builtin_expect(!fleet->sample, 1))
+        return bal_draw(fleet, rng);
+    return bal_is_open(fleet, fleet->sample[i]) ? fleet->sample[i] : BAL_NONE;
+}
+
+uint32_t bal_probe_some_open(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng);
+
 /* Probes d servers, drawn with replacement, and returns the shortest. Ties need no draw of their own: the
  * samples are exchangeable, so the first of the shortest is a uniform one. */
 static inline uint32_t bal_probe_some(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {
+    if (__builtin_expect(fleet->open || fleet->sample, 0))
+        return bal_probe_some_open(fleet, d, rng);
     uint32_t best = bal_rng_below(rng, fleet->servers);
     uint32_t shortest = bal_probe(fleet, best);
     for (uint32_t i = 1; i < d; i++) {
@@ -35,18 +71,74 @@ static inline uint32_t bal_probe_some(struct bal_fleet *fleet, uint32_t d, struc
     return best;
 }
 
+/* Asks d servers, drawn with replacement. */
+void bal_ask_some(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng);
+/* Asks all that are open. */
+void bal_ask_all(struct bal_fleet *fleet);
+
+/* Draws d different open servers, or all of them if there are fewer; returns how many. O(d^2). */
+uint32_t bal_draw_distinct(const struct bal_fleet *fleet, uint32_t d, uint32_t *drawn, struct bal_rng *rng);
+
+/* The one with the fewest own requests of d <= BAL_OWN_MOST different servers, or BAL_NONE. */
+enum { BAL_OWN_MOST = 64 };
+uint32_t bal_own_of_some(const struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng);
+
+/* ---- without a token ---- */
+
+/* What a job does when no idle server has reported: the parameter `else`, for all policies with tokens. */
+enum bal_else { BAL_ELSE_UNIFORM, BAL_ELSE_OWN, BAL_ELSE_OWN2, BAL_ELSE_HOLD };
+
+extern const char *const bal_else_words[];
+#define BAL_ELSE_PARAM                                                                                       \
+    {                                                                                                        \
+        "else", 0, BAL_ELSE_HOLD, BAL_ELSE_UNIFORM, true, false,                                             \
+            "where a job goes that finds no idle server: any, the fewest own requests, the fewer of two, "   \
+            "or it "                                                                                         \
+            "waits",                                                                                         \
+            bal_else_words                                                                                   \
+    }
+
+/* The flags that it brings. */
+unsigned bal_else_flags(double value);
+
+struct bal_decision bal_otherwise_rare(enum bal_else rule, struct bal_fleet *fleet, const struct bal_job *job,
+                                       struct bal_rng *rng);
+
+static inline struct bal_decision bal_otherwise(enum bal_else rule, struct bal_fleet *fleet,
+                                                const struct bal_job *job, struct bal_rng *rng) {
+    if (__builtin_expect(rule == BAL_ELSE_UNIFORM && !(job->split && job->count > 1), 1))
+        return bal_to(bal_draw(fleet, rng));
+    return bal_otherwise_rare(rule, fleet, job, rng);
+}
+
+/* ---- batches ---- */
+
 /* Sends each job of the batch to a uniform server: shares are merged per server. O(count), O(servers) at
  * most. */
 struct bal_decision bal_scatter(struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng);
 
-/* Divides the batch over the members of a set that is not empty as evenly as possible, the remainder to a
- * uniform subset, and removes those that got something. O(min(count, members)). */
+/* Divides the batch over the open members of a set as evenly as possible, the remainder to a uniform subset,
+ * and removes those that got something. To BAL_NONE when there are none. O(min(count, members)). */
 struct bal_decision bal_divide_among(struct bal_set *set, struct bal_fleet *fleet, uint32_t count,
                                      struct bal_rng *rng);
 
+/* Raises the lowest own counts first, of d <= BAL_OWN_MOST different servers or (d = 0) of all. */
+struct bal_decision bal_fill_own(struct bal_fleet *fleet, uint32_t d, uint32_t count, struct bal_rng *rng);
+
+/* Sends a job to a uniform open member, which is removed, or divides it as above. */
+static inline struct bal_decision bal_take_tokens(struct bal_set *set, struct bal_fleet *fleet,
+                                                  const struct bal_job *job, struct bal_rng *rng) {
+    if (__builtin_expect(job->split && job->count > 1, 0))
+        return bal_divide_among(set, fleet, job->count, rng);
+    const uint32_t server = bal_draw_among(set, fleet, rng);
+    if (server != BAL_NONE)
+        bal_set_remove(set, server);
+    return bal_to(server);
+}
+
 /* Water-filling: shares[0..candidates) hold the candidates (all different) with their queue lengths in count.
  * Raises the lowest level first, the remainder to a uniform subset of the level. On return shares[0..parts)
- * hold what goes where. */
+ * hold what goes where. No candidates: to BAL_NONE. */
 struct bal_decision bal_water_fill(struct bal_fleet *fleet, uint32_t candidates, uint32_t count,
                                    struct bal_rng *rng);
 

@@ -7,6 +7,9 @@
  * Proved: stable whenever any policy is, for batches and random capacities, also when split (Atar, Keslassy,
  * Mendelson, Orda and Vargaftik 2020, Theorems 3.2 and 3.4).
  *
+ * Nobody has been idle yet: the paper leaves LI(0) open. A dispatcher that begins on a busy fleet, or that
+ * has lost sight of its last-idle server, sends each job to a uniform server until somebody reports.
+ *
  * The paper draws the last-idle server LI(t) anew in every slot that begins with an idle server. It is enough
  * to draw it when a batch is routed: a slot without arrivals leaves the idle servers idle, so the next slot
  * draws again and forgets that draw. */
@@ -14,7 +17,7 @@
 #include "policy/table.h"
 
 struct state {
-    uint32_t last_idle;
+    uint32_t last_idle;  /* BAL_NONE: not known */
     struct bal_set idle; /* last: it has a flexible tail */
 };
 
@@ -23,31 +26,41 @@ static size_t size(const double *value, const struct bal_setting *setting) {
     return offsetof(struct state, idle) + bal_set_size(setting->servers);
 }
 
-/* Before anybody has been idle the paper leaves LI(0) open; it is server 0 only on a fleet that starts with
- * all servers busy. */
 static void init(void *block, const double *value, const struct bal_setting *setting) {
     (void)value;
     struct state *state = block;
-    state->last_idle = 0;
+    state->last_idle = BAL_NONE;
     bal_set_init(&state->idle, setting->servers);
 }
 
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     struct state *state = block;
-    if (state->idle.count == 0)
-        return bal_to(state->last_idle);
-    state->last_idle = bal_set_uniform(&state->idle, rng);
+    const uint32_t idle = bal_draw_among(&state->idle, fleet, rng);
+    if (idle == BAL_NONE)
+        return bal_to(bal_is_open(fleet, state->last_idle) ? state->last_idle : bal_draw(fleet, rng));
+    state->last_idle = idle;
     if (job->split && job->count > 1)
         return bal_divide_among(&state->idle, fleet, job->count, rng);
-    bal_set_remove(&state->idle, state->last_idle);
-    return bal_to(state->last_idle);
+    bal_set_remove(&state->idle, idle);
+    return bal_to(idle);
 }
 
-static void report(void *block, enum bal_report what, uint32_t server) {
-    (void)what;
+static void report(void *block, struct bal_fleet *fleet, enum bal_report what, uint32_t server,
+                   const struct bal_reply *load) {
+    (void)fleet, (void)load;
     struct state *state = block;
-    bal_set_insert(&state->idle, server);
+    if (what == BAL_REPORT_IDLE)
+        bal_set_insert(&state->idle, server);
+    else
+        bal_set_remove(&state->idle, server);
+    if (what == BAL_REPORT_GONE && state->last_idle == server)
+        state->last_idle = BAL_NONE;
+}
+
+static uint32_t tokens(const void *block) {
+    const struct state *state = block;
+    return state->idle.count;
 }
 
 static double memory_bits(const double *value, const struct bal_setting *setting) {
@@ -66,5 +79,6 @@ const struct bal_policy bal_policy_pi = {
     .size = size,
     .init = init,
     .report = report,
+    .tokens = tokens,
     .memory_bits = memory_bits,
 };

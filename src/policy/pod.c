@@ -21,6 +21,7 @@ static const struct bal_param params[] = {
 
 struct state {
     uint32_t d;
+    uint32_t servers; /* in the permutation */
     bool distinct;
     bool per_task;
     uint32_t order[]; /* a permutation of the servers, present when the samples must differ */
@@ -40,41 +41,68 @@ static void init(void *block, const double *value, const struct bal_setting *set
     state->distinct = wants_distinct(value);
     state->d = state->distinct && d > setting->servers ? setting->servers : d; /* no more than there are */
     state->per_task = value[PERTASK] == 1;
+    state->servers = setting->servers;
     if (state->distinct)
         for (uint32_t server = 0; server < setting->servers; server++)
             state->order[server] = server;
 }
 
-/* The i-th of several different samples: one step of a Fisher-Yates shuffle, right from whatever order is
- * there. */
-static uint32_t draw_distinct(struct state *state, uint32_t i, uint32_t servers, struct bal_rng *rng) {
+/* The next of several different samples: steps of a Fisher-Yates shuffle, right from whatever order is there,
+ * past those that are not open. *drawn: steps so far. BAL_NONE: there are no more. */
+static uint32_t draw_distinct(struct state *state, const struct bal_fleet *fleet, uint32_t *drawn,
+                              struct bal_rng *rng) {
     uint32_t *order = state->order;
-    const uint32_t j = i + bal_rng_below(rng, servers - i);
-    const uint32_t server = order[j];
-    order[j] = order[i];
-    order[i] = server;
-    return server;
+    while (*drawn < state->servers) {
+        const uint32_t i = (*drawn)++;
+        const uint32_t j = i + bal_rng_below(rng, state->servers - i);
+        const uint32_t server = order[j];
+        order[j] = order[i];
+        order[i] = server;
+        if (bal_is_open(fleet, server))
+            return server;
+    }
+    return BAL_NONE;
 }
 
-static struct bal_decision route_split(struct state *state, struct bal_fleet *fleet, uint32_t count,
-                                       struct bal_rng *rng) {
-    const uint64_t wanted = state->per_task ? (uint64_t)state->d * count : state->d;
-    const uint32_t samples = state->distinct && wanted > fleet->servers ? fleet->servers : (uint32_t)wanted;
-    uint32_t candidates = 0;
-    for (uint32_t i = 0; i < samples; i++) {
-        const uint32_t server = state->distinct ? draw_distinct(state, i, fleet->servers, rng)
-                                                : bal_rng_below(rng, fleet->servers);
+/* The i-th server to be compared, or BAL_NONE. */
+static uint32_t candidate(struct state *state, const struct bal_fleet *fleet, uint32_t i, uint32_t *drawn,
+                          struct bal_rng *rng) {
+    if (state->distinct && !fleet->sample)
+        return draw_distinct(state, fleet, drawn, rng);
+    return bal_candidate(fleet, i, rng);
+}
+
+/* How many servers are to be probed for so many jobs. */
+static uint32_t wanted(const struct state *state, const struct bal_fleet *fleet, const struct bal_job *job) {
+    const bool split = job->split && job->count > 1;
+    const uint64_t wanted = split && state->per_task ? (uint64_t)state->d * job->count : state->d;
+    return state->distinct && wanted > fleet->servers ? fleet->servers : (uint32_t)wanted;
+}
+
+static struct bal_decision route_split(struct state *state, struct bal_fleet *fleet,
+                                       const struct bal_job *job, struct bal_rng *rng) {
+    const uint32_t most = bal_candidates(fleet, wanted(state, fleet, job));
+    uint32_t candidates = 0, drawn = 0;
+    for (uint32_t i = 0; i < most; i++) {
+        const uint32_t server = candidate(state, fleet, i, &drawn, rng);
+        if (server == BAL_NONE)
+            continue;
         const uint32_t length = bal_probe(fleet, server);
-        if (state->distinct || !bal_among(fleet->shares, candidates, server))
+        if ((state->distinct && !fleet->sample) || !bal_among(fleet->shares, candidates, server))
             fleet->shares[candidates++] = (struct bal_share){server, length};
     }
-    return bal_water_fill(fleet, candidates, count, rng);
+    return candidates ? bal_water_fill(fleet, candidates, job->count, rng)
+                      : bal_scatter(fleet, job->count, rng);
 }
 
 static uint32_t shortest_distinct(struct state *state, struct bal_fleet *fleet, struct bal_rng *rng) {
-    uint32_t best = 0, shortest = UINT32_MAX;
+    if (fleet->sample)
+        return bal_probe_some(fleet, state->d, rng);
+    uint32_t best = BAL_NONE, shortest = UINT32_MAX, drawn = 0;
     for (uint32_t i = 0; i < state->d; i++) {
-        const uint32_t server = draw_distinct(state, i, fleet->servers, rng);
+        const uint32_t server = draw_distinct(state, fleet, &drawn, rng);
+        if (server == BAL_NONE)
+            break;
         const uint32_t length = bal_probe(fleet, server);
         if (length < shortest) {
             best = server;
@@ -88,9 +116,24 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
                                  struct bal_rng *rng) {
     struct state *state = block;
     if (job->split && job->count > 1)
-        return route_split(state, fleet, job->count, rng);
+        return route_split(state, fleet, job, rng);
     return bal_to(state->distinct ? shortest_distinct(state, fleet, rng)
                                   : bal_probe_some(fleet, state->d, rng));
+}
+
+static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
+    struct state *state = block;
+    uint32_t drawn = 0;
+    for (uint32_t i = 0; i < wanted(state, fleet, job); i++) {
+        const uint32_t server =
+            state->distinct ? draw_distinct(state, fleet, &drawn, rng) : bal_draw(fleet, rng);
+        if (server == BAL_NONE || !bal_ask(fleet, server))
+            return;
+    }
+}
+
+static unsigned more_flags(const double *value) {
+    return wants_distinct(value) ? 0 : BAL_READS_ONLY;
 }
 
 static enum bal_code check(const double *value, const struct bal_setting *setting, struct bal_error *err) {
@@ -111,6 +154,8 @@ const struct bal_policy bal_policy_pod = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .route = route,
+    .sample = sample,
+    .more_flags = more_flags,
     .size = size,
     .init = init,
     .check = check,

@@ -70,19 +70,42 @@ static void reseat_first(struct bal_share *candidate, uint32_t count, struct bal
     candidate[place] = moved;
 }
 
-/* Asks the remembered servers and d new ones; returns how many different ones there are. */
+/* Asks the remembered servers that are open; returns how many. */
+static uint32_t ask_again(struct state *state, struct bal_fleet *fleet) {
+    struct bal_share *candidate = state->candidate;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < state->known; i++)
+        if (bal_is_open(fleet, candidate[i].server)) {
+            const uint32_t server = candidate[i].server;
+            candidate[count++] = (struct bal_share){server, bal_probe(fleet, server)};
+        }
+    return count;
+}
+
+/* Asks the remembered servers and d new ones, unless that was done earlier; returns how many different ones
+ * there are. */
 static uint32_t gather(struct state *state, struct bal_fleet *fleet, struct bal_rng *rng) {
     struct bal_share *candidate = state->candidate;
-    uint32_t count = state->known;
-    for (uint32_t i = 0; i < count; i++)
-        candidate[i].count = bal_probe(fleet, candidate[i].server);
-    for (uint32_t i = 0; i < state->d; i++) {
-        const uint32_t server = bal_rng_below(rng, fleet->servers);
+    const uint32_t room = state->d + state->b;
+    uint32_t count = fleet->sample ? 0 : ask_again(state, fleet);
+    for (uint32_t i = 0; i < bal_candidates(fleet, state->d) && count < room; i++) {
+        const uint32_t server = bal_candidate(fleet, i, rng);
+        if (server == BAL_NONE)
+            continue;
         const uint32_t length = bal_probe(fleet, server);
         if (!bal_among(candidate, count, server))
             candidate[count++] = (struct bal_share){server, length};
     }
     return count;
+}
+
+static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
+    (void)job;
+    const struct state *state = block;
+    for (uint32_t i = 0; i < state->known; i++)
+        if (bal_is_open(fleet, state->candidate[i].server))
+            bal_ask(fleet, state->candidate[i].server);
+    bal_ask_some(fleet, state->d, rng);
 }
 
 static struct bal_decision route_split(struct state *state, struct bal_fleet *fleet, uint32_t candidates,
@@ -102,6 +125,8 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     struct state *state = block;
     struct bal_share *candidate = state->candidate;
     const uint32_t candidates = gather(state, fleet, rng);
+    if (candidates == 0)
+        return bal_otherwise(BAL_ELSE_UNIFORM, fleet, job, rng);
     state->known = candidates < state->b ? candidates : state->b;
     if (job->split && job->count > 1) {
         const struct bal_decision decision = route_split(state, fleet, candidates, job->count, rng);
@@ -128,6 +153,7 @@ const struct bal_policy bal_policy_pod_memory = {
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .route = route,
+    .sample = sample,
     .size = size,
     .init = init,
     .memory_bits = memory_bits,

@@ -16,7 +16,7 @@ static const struct bal_param params[] = {
 };
 
 struct state {
-    uint32_t d[2]; /* by rank */
+    uint32_t d[2]; /* of the most urgent, of the others */
 };
 
 static size_t size(const double *value, const struct bal_setting *setting) {
@@ -34,7 +34,12 @@ static void init(void *block, const double *value, const struct bal_setting *set
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     const struct state *state = block;
-    return bal_to(bal_probe_some(fleet, state->d[job->rank], rng));
+    return bal_to(bal_probe_some(fleet, state->d[job->rank > 0], rng));
+}
+
+static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
+    const struct state *state = block;
+    bal_ask_some(fleet, state->d[job->rank > 0], rng);
 }
 
 const struct bal_policy bal_policy_pod_scp = {
@@ -42,10 +47,11 @@ const struct bal_policy bal_policy_pod_scp = {
     .summary = "pod with d2 probes for a high job and d1 for a low one; servers blind to class",
     .paper = "Niu et al. 2022",
     .cost = "d1 or d2 probes",
-    .flags = BAL_SYMMETRIC | BAL_TAKES_RANKS,
+    .flags = BAL_SYMMETRIC | BAL_TAKES_RANKS | BAL_READS_ONLY,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .route = route,
+    .sample = sample,
     .size = size,
     .init = init,
 };

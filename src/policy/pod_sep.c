@@ -7,8 +7,10 @@
 #include "policy/parts.h"
 #include "policy/table.h"
 
+enum { D };
+
 static const struct bal_param params[] = {
-    {"d", 1, 1e6, 2, true, true, "servers probed for a job"},
+    [D] = {"d", 1, 1e6, 2, true, true, "servers probed for a job"},
 };
 
 struct state {
@@ -23,7 +25,7 @@ static size_t size(const double *value, const struct bal_setting *setting) {
 static void init(void *block, const double *value, const struct bal_setting *setting) {
     (void)setting;
     struct state *state = block;
-    state->d = (uint32_t)value[0];
+    state->d = (uint32_t)value[D];
 }
 
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
@@ -33,15 +35,22 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     return bal_to(bal_probe_some(fleet, state->d, rng));
 }
 
+static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
+    (void)job;
+    const struct state *state = block;
+    bal_ask_some(fleet, state->d, rng);
+}
+
 const struct bal_policy bal_policy_pod_sep = {
     .name = "pod-sep",
     .summary = "routed as pod; servers let high jobs interrupt low ones",
     .paper = "Niu et al. 2022",
     .cost = "d probes",
-    .flags = BAL_SYMMETRIC | BAL_TAKES_RANKS | BAL_SERVES_RANKS,
+    .flags = BAL_SYMMETRIC | BAL_TAKES_RANKS | BAL_SERVES_RANKS | BAL_READS_ONLY,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .route = route,
+    .sample = sample,
     .size = size,
     .init = init,
 };

@@ -35,10 +35,12 @@ static void init(void *block, const double *value, const struct bal_setting *set
 /* The samples are exchangeable, so the first with the fewest high jobs is a uniform one of them. The shortest
  * is then drawn on its own, because its place among the samples is no longer independent. */
 static struct bal_decision route_high(uint32_t d2, struct bal_fleet *fleet, struct bal_rng *rng) {
-    uint32_t to = 0, to_length = 0, fewest = UINT32_MAX;
+    uint32_t to = BAL_NONE, to_length = 0, fewest = UINT32_MAX;
     uint32_t shortest = 0, shortest_length = UINT32_MAX, ties = 0;
-    for (uint32_t i = 0; i < d2; i++) {
-        const uint32_t server = bal_rng_below(rng, fleet->servers);
+    for (uint32_t i = 0; i < bal_candidates(fleet, d2); i++) {
+        const uint32_t server = bal_candidate(fleet, i, rng);
+        if (server == BAL_NONE)
+            continue;
         const struct bal_reply reply = bal_probe_ranks(fleet, server);
         if (reply.urgent < fewest) {
             fewest = reply.urgent;
@@ -53,6 +55,8 @@ static struct bal_decision route_high(uint32_t d2, struct bal_fleet *fleet, stru
             shortest = server;
         }
     }
+    if (to == BAL_NONE)
+        return bal_to(bal_draw(fleet, rng));
     struct bal_decision decision = bal_to(to);
     if (to_length > shortest_length)
         decision.move_to = shortest;
@@ -67,15 +71,21 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     return bal_to(bal_probe_some(fleet, state->d1, rng));
 }
 
+static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
+    const struct state *state = block;
+    bal_ask_some(fleet, job->rank == 0 ? state->d2 : state->d1, rng);
+}
+
 const struct bal_policy bal_policy_pod_ssp = {
     .name = "pod-ssp",
     .summary = "high jobs to the fewest high of d2, a low job giving way; servers let them interrupt",
     .paper = "Niu et al. 2022",
     .cost = "d1 or d2 probes",
-    .flags = BAL_SYMMETRIC | BAL_TAKES_RANKS | BAL_SERVES_RANKS | BAL_MOVES_JOBS,
+    .flags = BAL_SYMMETRIC | BAL_TAKES_RANKS | BAL_SERVES_RANKS | BAL_MOVES_JOBS | BAL_READS_ONLY,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .route = route,
+    .sample = sample,
     .size = size,
     .init = init,
 };

@@ -1,4 +1,4 @@
-/* What can be done with any policy: find, check, set up; and the probes that ask all servers. */
+/* What can be done with any policy: find, check, set up, tell; and the probes that ask all servers. */
 #include "ballast/policy.h"
 
 #include <math.h>
@@ -22,8 +22,60 @@ const struct bal_policy *bal_policy_find(const char *name) {
     return NULL;
 }
 
+/* ---- does it fit? ---- */
+
+/* What a host must be able to do for a policy with one of these flags, or that wants one of these reports. */
+static const struct {
+    unsigned can, flags, wants;
+    const char *what;
+} abilities[] = {
+    {BAL_CAN_WORK, BAL_NEEDS_WORK, 0, "the work that is left at each server"},
+    {BAL_CAN_IDLE, 0, BAL_WANTS_IDLE, "reports of servers that become idle"},
+    {BAL_CAN_STILL_IDLE, 0, BAL_WANTS_STILL_IDLE, "reports of idle servers at a rate"},
+    {BAL_CAN_POWER, 0, BAL_WANTS_POWER, "servers that switch off and are woken"},
+    {BAL_CAN_LOAD, 0, BAL_WANTS_LOAD, "reports of the load of servers"},
+    {BAL_CAN_RANKS, BAL_TAKES_RANKS, 0, "classes of jobs"},
+    {BAL_CAN_MOVE, BAL_MOVES_JOBS, 0, "jobs that can be moved"},
+    {BAL_CAN_REFUSE, BAL_MAY_REFUSE, 0, "leave to refuse jobs"},
+    {BAL_CAN_HOLD, BAL_MAY_HOLD, 0, "a dispatcher that can hold jobs"},
+    {BAL_CAN_OWN, BAL_NEEDS_OWN, 0, "counts of the dispatcher's own requests"},
+    {BAL_CAN_TIME, BAL_NEEDS_TIME, 0, "the present time"},
+    {BAL_CAN_RESPONSES, BAL_NEEDS_RESPONSES, 0, "the times that responses take"},
+    {BAL_CAN_ASK, BAL_ASKS, 0, "probes that nobody waits for"},
+    {BAL_CAN_PROBE, 0, 0, "the queue lengths of servers"},
+};
+enum { ABILITIES = sizeof abilities / sizeof *abilities };
+
+unsigned bal_policy_flags(const struct bal_policy_spec *spec) {
+    const struct bal_policy *policy = spec->policy;
+    return policy->flags | (policy->more_flags ? policy->more_flags(spec->value) : 0);
+}
+
+unsigned bal_policy_needs(const struct bal_policy_spec *spec) {
+    const unsigned flags = bal_policy_flags(spec);
+    unsigned needs = spec->policy->sample ? BAL_CAN_PROBE : 0;
+    for (size_t i = 0; i < ABILITIES; i++)
+        if (flags & abilities[i].flags || spec->policy->wants & abilities[i].wants)
+            needs |= abilities[i].can;
+    return needs;
+}
+
+static enum bal_code check_host(const struct bal_policy_spec *spec, const struct bal_host *host,
+                                struct bal_error *err) {
+    const unsigned lacks = bal_policy_needs(spec) & ~host->can;
+    if (!lacks)
+        return BAL_OK;
+    size_t i = 0;
+    while (!(lacks & abilities[i].can))
+        i++;
+    char text[200];
+    bal_policy_print(spec, text, sizeof text);
+    return bal_fail(err, BAL_E_MODEL, "policy '%s' needs %s, which %s does not have", text, abilities[i].what,
+                    host->name);
+}
+
 enum bal_code bal_policy_check(const struct bal_policy_spec *spec, const struct bal_setting *setting,
-                               struct bal_error *err) {
+                               const struct bal_host *host, struct bal_error *err) {
     const struct bal_policy *policy = spec->policy;
     if (policy->flags & BAL_POOLED)
         return bal_fail(
@@ -35,8 +87,11 @@ enum bal_code bal_policy_check(const struct bal_policy_spec *spec, const struct 
             err, BAL_E_MODEL,
             "in '%s' jobs are made at the servers, which can be simulated; a dispatcher cannot host it",
             policy->name);
-    return policy->check ? policy->check(spec->value, setting, err) : BAL_OK;
+    const enum bal_code code = host ? check_host(spec, host, err) : BAL_OK;
+    return !code && policy->check ? policy->check(spec->value, setting, err) : code;
 }
+
+/* ---- setting up ---- */
 
 size_t bal_policy_size(const struct bal_policy_spec *spec, const struct bal_setting *setting) {
     const struct bal_policy *policy = spec->policy;
@@ -59,39 +114,107 @@ double bal_policy_report_rate(const struct bal_policy_spec *spec, const struct b
     return policy->report_rate ? policy->report_rate(spec->value, setting) : 0;
 }
 
-/* The plain way: one pass that keeps a uniform one of the best seen so far (reservoir sampling). */
+double bal_policy_load_share(const struct bal_policy_spec *spec) {
+    const struct bal_policy *policy = spec->policy;
+    return policy->load_share ? policy->load_share(spec->value) : 0;
+}
+
+uint32_t bal_policy_report_choices(const struct bal_policy_spec *spec) {
+    const struct bal_policy *policy = spec->policy;
+    return policy->report_choices ? policy->report_choices(spec->value) : 1;
+}
+
+uint32_t bal_policy_tokens(const struct bal_policy_spec *spec, const void *state) {
+    return spec->policy->tokens ? spec->policy->tokens(state) : 0;
+}
+
+/* ---- telling ---- */
+
+void bal_policy_tell(const struct bal_policy_spec *spec, void *state, struct bal_fleet *fleet,
+                     uint32_t server, const struct bal_present *present) {
+    enum bal_report what = BAL_REPORT_GONE;
+    if (present->standing == BAL_STANDING_ON)
+        what =
+            present->load.length < (present->slots ? present->slots : 1) ? BAL_REPORT_IDLE : BAL_REPORT_BUSY;
+    else if (present->standing == BAL_STANDING_OFF)
+        what = BAL_REPORT_OFF;
+    else if (present->standing == BAL_STANDING_SETUP)
+        what = BAL_REPORT_SETUP;
+    bal_policy_report(spec, state, fleet, what, server, NULL);
+    if (present->standing == BAL_STANDING_ON)
+        bal_policy_report(spec, state, fleet, BAL_REPORT_LOAD, server, &present->load);
+}
+
+/* ---- probes ---- */
+
+uint32_t bal_policy_sample(const struct bal_policy_spec *spec, void *state, struct bal_fleet *fleet,
+                           const struct bal_job *job, struct bal_rng *rng) {
+    fleet->asks = 0;
+    if (spec->policy->sample)
+        spec->policy->sample(state, fleet, job, rng);
+    return fleet->asks;
+}
+
+/* One pass over several servers that keeps a uniform one of the best seen so far (reservoir sampling). */
+struct contest {
+    double least;
+    uint32_t best, ties;
+};
+static const struct contest nobody = {INFINITY, BAL_NONE, 0};
+
+static void compete(struct contest *contest, uint32_t server, double value, struct bal_rng *rng) {
+    if (value > contest->least)
+        return;
+    contest->ties = value < contest->least ? 1 : contest->ties + 1;
+    contest->least = value;
+    if (contest->ties == 1 || bal_rng_below(rng, contest->ties) == 0)
+        contest->best = server;
+}
+
+static double length_of(struct bal_fleet *fleet, uint32_t server) {
+    return fleet->length[server];
+}
+
+/* The best of those that were asked earlier for this job and are still open, or any, if none of them is. */
+static uint32_t best_of_sample(struct bal_fleet *fleet, double (*value)(struct bal_fleet *, uint32_t),
+                               struct bal_rng *rng) {
+    struct contest contest = nobody;
+    for (uint32_t i = 0; i < fleet->samples; i++)
+        if (bal_is_open(fleet, fleet->sample[i]))
+            compete(&contest, fleet->sample[i], value(fleet, fleet->sample[i]), rng);
+    return contest.ties ? contest.best : bal_draw(fleet, rng);
+}
+
+static uint32_t best_of_open(struct bal_fleet *fleet, double (*value)(struct bal_fleet *, uint32_t),
+                             struct bal_rng *rng) {
+    struct contest contest = nobody;
+    for (uint32_t i = 0; i < bal_open_count(fleet); i++) {
+        const uint32_t server = bal_open_at(fleet, i);
+        compete(&contest, server, value(fleet, server), rng);
+    }
+    return contest.best;
+}
+
 uint32_t bal_probe_shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
-    if (fleet->shortest) {
-        fleet->probes += fleet->servers;
-        return fleet->shortest(fleet, rng);
-    }
-    uint32_t best = 0, ties = 0, shortest = UINT32_MAX;
-    for (uint32_t server = 0; server < fleet->servers; server++) {
-        const uint32_t length = bal_probe(fleet, server);
-        if (length > shortest)
-            continue;
-        ties = length < shortest ? 1 : ties + 1;
-        shortest = length;
-        if (ties == 1 || bal_rng_below(rng, ties) == 0)
-            best = server;
-    }
-    return best;
+    if (fleet->sample)
+        return best_of_sample(fleet, length_of, rng);
+    fleet->probes += bal_open_count(fleet);
+    return fleet->shortest ? fleet->shortest(fleet, rng) : best_of_open(fleet, length_of, rng);
 }
 
 uint32_t bal_probe_least_work(struct bal_fleet *fleet, struct bal_rng *rng) {
-    fleet->probes += fleet->servers;
-    if (fleet->least_work)
-        return fleet->least_work(fleet, rng);
-    uint32_t best = 0, ties = 0;
-    double least = INFINITY;
-    for (uint32_t server = 0; server < fleet->servers; server++) {
-        const double work = fleet->work(fleet, server);
-        if (work > least)
-            continue;
-        ties = work < least ? 1 : ties + 1;
-        least = work;
-        if (ties == 1 || bal_rng_below(rng, ties) == 0)
-            best = server;
-    }
-    return best;
+    if (fleet->sample)
+        return best_of_sample(fleet, fleet->work, rng);
+    fleet->probes += bal_open_count(fleet);
+    return fleet->least_work ? fleet->least_work(fleet, rng) : best_of_open(fleet, fleet->work, rng);
+}
+
+/* ---- own counts ---- */
+
+static double own_of(struct bal_fleet *fleet, uint32_t server) {
+    return bal_own_over_weight(fleet, server);
+}
+
+uint32_t bal_own_fewest(struct bal_fleet *fleet, struct bal_rng *rng) {
+    return fleet->fewest_own ? fleet->fewest_own(fleet, rng) : best_of_open(fleet, own_of, rng);
 }

@@ -11,7 +11,7 @@ static struct bal_decision route(void *state, struct bal_fleet *fleet, const str
     (void)state;
     if (job->split && job->count > 1)
         return bal_scatter(fleet, job->count, rng);
-    return bal_to(bal_rng_below(rng, fleet->servers));
+    return bal_to(bal_draw(fleet, rng));
 }
 
 const struct bal_policy bal_policy_random = {
@@ -19,6 +19,6 @@ const struct bal_policy bal_policy_random = {
     .summary = "a uniform server",
     .paper = "classic",
     .cost = "nothing",
-    .flags = BAL_SYMMETRIC,
+    .flags = BAL_SYMMETRIC | BAL_READS_ONLY,
     .route = route,
 };

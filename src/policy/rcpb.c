@@ -1,5 +1,6 @@
 /* rcpb: the resource-constrained pull-based policy. Idle servers report at a rate; the dispatcher keeps at
- * most c of their names and sends each job to one of them, or to a uniform server when it has none.
+ * most c of their names and sends each job to one of them, or to a uniform server, or as `else` says, when it
+ * has none.
  *
  * Cost: reports only, (1 - lambda) mu N of them in a unit of time; mup is that in reports per job. A report
  * is dropped when its name is stored already or the store is full, but it was sent and counts. Memory: c
@@ -9,17 +10,19 @@
 #include "policy/parts.h"
 #include "policy/table.h"
 
-enum { C, MU, MUP };
+enum { C, MU, MUP, ELSE };
 
 static const struct bal_param params[] = {
     [C] = {"c", 1, 1e8, 1, true, true, "names of idle servers that the dispatcher keeps"},
     [MU] = {"mu", 1e-9, 1e9, NAN, false, false, "reports of an idle server in a mean service time"},
     [MUP] = {"mup", 1e-9, 1e9, NAN, false, false,
              "or mu in units of load/(1 - load): reports per job; default 1"},
+    [ELSE] = BAL_ELSE_PARAM,
 };
 
 struct state {
     uint32_t most;
+    enum bal_else otherwise;
     struct bal_set names; /* last: it has a flexible tail */
 };
 
@@ -31,27 +34,34 @@ static size_t size(const double *value, const struct bal_setting *setting) {
 static void init(void *block, const double *value, const struct bal_setting *setting) {
     struct state *state = block;
     state->most = (uint32_t)value[C];
+    state->otherwise = (enum bal_else)value[ELSE];
     bal_set_init(&state->names, setting->servers);
 }
 
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     struct state *state = block;
-    if (job->split && job->count > 1)
-        return state->names.count ? bal_divide_among(&state->names, fleet, job->count, rng)
-                                  : bal_scatter(fleet, job->count, rng);
-    if (state->names.count == 0)
-        return bal_to(bal_rng_below(rng, fleet->servers));
-    const uint32_t server = bal_set_uniform(&state->names, rng);
-    bal_set_remove(&state->names, server);
-    return bal_to(server);
+    const struct bal_decision decision = bal_take_tokens(&state->names, fleet, job, rng);
+    return decision.server == BAL_NONE ? bal_otherwise(state->otherwise, fleet, job, rng) : decision;
 }
 
-static void report(void *block, enum bal_report what, uint32_t server) {
-    (void)what;
+static void report(void *block, struct bal_fleet *fleet, enum bal_report what, uint32_t server,
+                   const struct bal_reply *load) {
+    (void)fleet, (void)load;
     struct state *state = block;
-    if (state->names.count < state->most)
+    if (what != BAL_REPORT_STILL_IDLE)
+        bal_set_remove(&state->names, server);
+    else if (state->names.count < state->most)
         bal_set_insert(&state->names, server);
+}
+
+static uint32_t tokens(const void *block) {
+    const struct state *state = block;
+    return state->names.count;
+}
+
+static unsigned more_flags(const double *value) {
+    return bal_else_flags(value[ELSE]);
 }
 
 static double memory_bits(const double *value, const struct bal_setting *setting) {
@@ -95,6 +105,8 @@ const struct bal_policy bal_policy_rcpb = {
     .size = size,
     .init = init,
     .report = report,
+    .tokens = tokens,
+    .more_flags = more_flags,
     .memory_bits = memory_bits,
     .report_rate = report_rate,
     .check = check,

@@ -21,31 +21,39 @@ static void init(void *block, const double *value, const struct bal_setting *set
     state->next = 0;
 }
 
-static uint32_t take(struct state *state, uint32_t servers) {
-    const uint32_t server = state->next;
-    state->next = server + 1 == servers ? 0 : server + 1;
+/* The first that is open from the next on. At least one is. */
+static uint32_t take(struct state *state, const struct bal_fleet *fleet) {
+    uint32_t server = state->next < fleet->servers ? state->next : 0;
+    while (!bal_is_open(fleet, server))
+        server = server + 1 == fleet->servers ? 0 : server + 1;
+    state->next = server + 1 == fleet->servers ? 0 : server + 1;
     return server;
 }
 
-/* A batch that may be split is dealt out like cards. */
+/* A batch that may be split is dealt out like cards: round after round, and those that come first get one
+ * more. The next batch begins behind the last of these. */
 static struct bal_decision deal(struct state *state, struct bal_fleet *fleet, uint32_t count) {
-    const uint32_t parts = count < fleet->servers ? count : fleet->servers;
-    const uint32_t first = state->next;
+    const uint32_t open = bal_open_count(fleet);
+    const uint32_t parts = count < open ? count : open, more = count % parts;
+    uint32_t next = state->next;
     for (uint32_t i = 0; i < parts; i++) {
-        const struct bal_share share = {take(state, fleet->servers), count / parts + (i < count % parts)};
-        fleet->shares[i] = share;
+        fleet->shares[i] = (struct bal_share){take(state, fleet), count / parts + (i < more)};
+        if (i + 1 == more)
+            next = state->next;
     }
-    state->next = (uint32_t)(((uint64_t)first + count) % fleet->servers);
-    return (struct bal_decision){first, parts, BAL_NONE, BAL_NONE};
+    state->next = more ? next : state->next;
+    return (struct bal_decision){fleet->shares[0].server, parts, BAL_NONE, BAL_NONE};
 }
 
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     (void)rng;
     struct state *state = block;
+    if (bal_open_count(fleet) == 0)
+        return bal_to(BAL_NONE);
     if (job->split && job->count > 1)
         return deal(state, fleet, job->count);
-    return bal_to(take(state, fleet->servers));
+    return bal_to(take(state, fleet));
 }
 
 static double memory_bits(const double *value, const struct bal_setting *setting) {

@@ -17,5 +17,6 @@ extern const struct bal_policy bal_policy_pod_scp;
 extern const struct bal_policy bal_policy_pod_sep;
 extern const struct bal_policy bal_policy_pod_ssp;
 extern const struct bal_policy bal_policy_tabs;
+extern const struct bal_policy bal_policy_own;
 
 #endif

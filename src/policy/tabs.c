@@ -1,9 +1,10 @@
 /* tabs: token-based auto balance scaling. Servers switch themselves off after standing by idle, and the
  * dispatcher starts one when a job finds no idle server: balancing and autoscaling together.
  *
- * A server is busy (yellow), idle and on (green), off (red) or in set-up. A job goes to a uniform green
- * server; without one it goes to a uniform busy server, and a uniform red one, if there is any, is started.
- * With nobody on at all the job is refused.
+ * A server is busy (yellow), idle and on (green), off (red) or in set-up (blue). A job goes to a uniform
+ * green server; without one it goes to a uniform busy server, or as `else` says, and a uniform red one, if
+ * there is any, is started. With nobody on at all the job is refused; then one of those in set-up is told
+ * once more to start, in turn, lest a fleet whose wakes were lost sleep for ever.
  *
  * Cost: reports on becoming idle, on switching off and on being set up: at most two a job, one more for each
  * server that was on at the start and two for each that was in set-up.
@@ -14,71 +15,148 @@
 #include "policy/parts.h"
 #include "policy/table.h"
 
-enum { MU, NU };
+enum { MU, NU, ELSE };
 
 static const struct bal_param params[] = {
     [MU] = {"mu", 0, 1e9, 0.1, false, true, "rate at which an idle server switches off; 0: never"},
     [NU] = {"nu", 1e-9, 1e9, 0.1, false, true, "rate at which a set-up completes"},
+    [ELSE] = BAL_ELSE_PARAM,
 };
 
-/* Where a server is. One set after the other in one block. */
-static struct bal_set *green(void *state) {
-    return state;
+enum colour { GREEN, RED, YELLOW, BLUE, COLOURS };
+
+/* Behind it lie a set for each colour and, where busy servers are compared by own counts, an index of those:
+ * the key of a yellow server is its own count as of the last response or job. */
+struct state {
+    _Alignas(double) enum bal_else otherwise;
+    uint32_t servers;
+    uint32_t turn; /* who of the blue ones is told next */
+};
+
+static struct bal_set *set_of(struct state *state, enum colour colour) {
+    return (struct bal_set *)((char *)(state + 1) + colour * bal_set_size(state->servers));
 }
 
-static struct bal_set *after(struct bal_set *set) {
-    return (struct bal_set *)((char *)set + bal_set_size(set->capacity));
-}
-
-static struct bal_set *red(void *state) {
-    return after(green(state));
-}
-
-static struct bal_set *yellow(void *state) {
-    return after(red(state));
+static struct bal_tournament *busy_by_own(struct state *state) {
+    return (struct bal_tournament *)set_of(state, COLOURS);
 }
 
 static size_t size(const double *value, const struct bal_setting *setting) {
-    (void)value;
-    return 3 * bal_set_size(setting->servers);
+    return sizeof(struct state) + COLOURS * bal_set_size(setting->servers) +
+           (value[ELSE] == BAL_ELSE_OWN ? bal_tournament_size(setting->servers) : 0);
 }
 
 /* A server that has reported nothing is busy. */
-static void init(void *state, const double *value, const struct bal_setting *setting) {
-    (void)value;
-    bal_set_init(green(state), setting->servers);
-    bal_set_init(red(state), setting->servers);
-    bal_set_init(yellow(state), setting->servers);
+static void init(void *block, const double *value, const struct bal_setting *setting) {
+    struct state *state = block;
+    *state = (struct state){.otherwise = (enum bal_else)value[ELSE], .servers = setting->servers};
+    for (enum colour colour = GREEN; colour < COLOURS; colour++)
+        bal_set_init(set_of(state, colour), setting->servers);
     for (uint32_t server = 0; server < setting->servers; server++)
-        bal_set_insert(yellow(state), server);
+        bal_set_insert(set_of(state, YELLOW), server);
+    if (state->otherwise == BAL_ELSE_OWN)
+        bal_tournament_init(busy_by_own(state), setting->servers, 0);
 }
 
-static struct bal_decision route(void *state, struct bal_fleet *fleet, const struct bal_job *job,
+/* Brings the key of a server up to date, which has `more` jobs than it has been sent so far. */
+static void count_own(struct state *state, const struct bal_fleet *fleet, uint32_t server, uint32_t more) {
+    if (state->otherwise != BAL_ELSE_OWN)
+        return;
+    const double weight = fleet->weight ? fleet->weight[server] : 1;
+    const bool busy = bal_set_contains(set_of(state, YELLOW), server);
+    bal_tournament_set(busy_by_own(state), server,
+                       busy ? ((double)bal_own(fleet, server) + more) / weight : INFINITY);
+}
+
+/* A server has one colour; COLOURS: none, because nothing is known of it. */
+static void paint(struct state *state, const struct bal_fleet *fleet, uint32_t server, enum colour to,
+                  uint32_t more) {
+    for (enum colour colour = GREEN; colour < COLOURS; colour++)
+        bal_set_remove(set_of(state, colour), server);
+    if (to < COLOURS)
+        bal_set_insert(set_of(state, to), server);
+    count_own(state, fleet, server, more);
+}
+
+/* The one with fewer own requests of two different busy servers that are open. */
+static uint32_t fewer_of_two(struct bal_set *busy, const struct bal_fleet *fleet, struct bal_rng *rng) {
+    const uint32_t a = bal_draw_among(busy, fleet, rng);
+    if (a == BAL_NONE)
+        return a;
+    bal_set_remove(busy, a);
+    const uint32_t b = bal_draw_among(busy, fleet, rng);
+    bal_set_insert(busy, a);
+    return b != BAL_NONE && bal_own_over_weight(fleet, b) < bal_own_over_weight(fleet, a) ? b : a;
+}
+
+/* No green one is open. */
+static uint32_t route_to_busy(struct state *state, struct bal_fleet *fleet, const struct bal_job *job,
+                              struct bal_rng *rng) {
+    struct bal_set *busy = set_of(state, YELLOW);
+    if (state->otherwise == BAL_ELSE_HOLD && !job->at_once)
+        return BAL_HOLD;
+    if (state->otherwise == BAL_ELSE_OWN2)
+        return fewer_of_two(busy, fleet, rng);
+    if (state->otherwise != BAL_ELSE_OWN)
+        return bal_draw_among(busy, fleet, rng);
+    const uint32_t server = bal_draw_least(busy_by_own(state), fleet, rng);
+    if (server != BAL_NONE)
+        count_own(state, fleet, server, job->count);
+    return server;
+}
+
+/* Somebody to start, when no green one is open. */
+static uint32_t wake(struct state *state, struct bal_fleet *fleet, bool nobody_on, struct bal_rng *rng) {
+    const uint32_t off = bal_draw_among(set_of(state, RED), fleet, rng);
+    if (off != BAL_NONE) {
+        paint(state, fleet, off, BLUE, 0);
+        return off;
+    }
+    const struct bal_set *blue = set_of(state, BLUE);
+    if (!nobody_on || blue->count == 0)
+        return BAL_NONE;
+    const uint32_t again = blue->slot[state->turn++ % blue->count];
+    return bal_is_open(fleet, again) ? again : BAL_NONE;
+}
+
+static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
-    (void)fleet, (void)job;
-    if (green(state)->count > 0) {
-        const uint32_t server = bal_set_uniform(green(state), rng);
-        bal_set_remove(green(state), server);
-        bal_set_insert(yellow(state), server);
-        return bal_to(server);
+    struct state *state = block;
+    const uint32_t idle = bal_draw_among(set_of(state, GREEN), fleet, rng);
+    if (idle != BAL_NONE) {
+        paint(state, fleet, idle, YELLOW, job->count);
+        return bal_to(idle);
     }
-    struct bal_decision decision = bal_to(BAL_NONE);
-    if (yellow(state)->count > 0)
-        decision.server = bal_set_uniform(yellow(state), rng);
-    if (red(state)->count > 0) {
-        decision.wake = bal_set_uniform(red(state), rng);
-        bal_set_remove(red(state), decision.wake);
-    }
+    struct bal_decision decision = bal_to(route_to_busy(state, fleet, job, rng));
+    decision.wake = wake(state, fleet, set_of(state, YELLOW)->count == 0, rng);
     return decision;
 }
 
-static void report(void *state, enum bal_report what, uint32_t server) {
-    bal_set_remove(green(state), server);
-    bal_set_remove(yellow(state), server);
-    if (what == BAL_REPORT_OFF)
-        bal_set_insert(red(state), server);
-    else if (what != BAL_REPORT_SETUP)
-        bal_set_insert(green(state), server);
+static void report(void *block, struct bal_fleet *fleet, enum bal_report what, uint32_t server,
+                   const struct bal_reply *load) {
+    (void)load;
+    paint(block, fleet, server,
+          what == BAL_REPORT_OFF     ? RED
+          : what == BAL_REPORT_SETUP ? BLUE
+          : what == BAL_REPORT_BUSY  ? YELLOW
+          : what == BAL_REPORT_GONE  ? COLOURS
+                                     : GREEN,
+          0);
+}
+
+static void response(void *block, struct bal_fleet *fleet, uint32_t server, double time, bool failed) {
+    (void)time, (void)failed;
+    count_own(block, fleet, server, 0);
+}
+
+static uint32_t tokens(const void *block) {
+    const struct bal_set *green = (const struct bal_set *)((const struct state *)block + 1);
+    return green->count;
+}
+
+static unsigned more_flags(const double *value) {
+    const bool own = value[ELSE] == BAL_ELSE_OWN;
+    return (bal_else_flags(value[ELSE]) & ~(unsigned)BAL_NEEDS_INDEX) | (own ? BAL_NEEDS_RESPONSES : 0);
 }
 
 static double memory_bits(const double *value, const struct bal_setting *setting) {
@@ -103,6 +181,9 @@ const struct bal_policy bal_policy_tabs = {
     .size = size,
     .init = init,
     .report = report,
+    .response = response,
+    .tokens = tokens,
+    .more_flags = more_flags,
     .memory_bits = memory_bits,
     .power = power,
 };

@@ -47,7 +47,9 @@ static enum bal_code watch_probes(const struct bal_policy_spec *policy, const st
                               .urgent = length,
                               .shortest = any_server,
                               .least_work = any_server,
-                              .work = any_work};
+                              .work = any_work,
+                              .fewest_own = any_server,
+                              .own = length};
     bal_policy_init(policy, setting, state);
     struct bal_rng rng;
     bal_rng_init(&rng, 1, 0, BAL_STREAM_POLICY);
@@ -69,7 +71,7 @@ static enum bal_code probes_grow(const struct bal_policy_spec *policy, const str
     struct bal_setting small = *setting;
     small.servers = setting->servers < WATCH_SMALL ? WATCH_SMALL : WATCH_LARGE;
     if (setting->servers >= WATCH_SMALL &&
-        (setting->servers < WATCH_LARGE || bal_policy_check(policy, &small, NULL)))
+        (setting->servers < WATCH_LARGE || bal_policy_check(policy, &small, NULL, NULL)))
         small.servers = setting->servers;
     struct bal_setting large = small;
     large.servers = 4 * small.servers;
@@ -149,7 +151,7 @@ enum bal_code bal_price_of(const struct bal_model *model, const struct bal_polic
                            struct bal_price *price, struct bal_error *err) {
     const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
     *price = (struct bal_price){.memory_bits = bal_policy_memory_bits(policy, &setting)};
-    enum bal_code code = bal_policy_check(policy, &setting, err);
+    enum bal_code code = bal_policy_check(policy, &setting, NULL, err);
     if (!code)
         code = watch_probes(policy, &setting, &price->probes, err);
     bool grow = false;

@@ -28,7 +28,7 @@ static struct bal_model model_of(const char *servers, const char *size, double l
 static struct literal expect_same_from(const struct bal_model *model, const char *policy, uint64_t seed,
                                        const uint32_t *initial) {
     const struct bal_policy_spec spec = policy_of(policy);
-    const bool indexed = spec.policy->flags & (BAL_NEEDS_INDEX | BAL_NEEDS_WORK);
+    const bool indexed = bal_policy_flags(&spec) & (BAL_NEEDS_INDEX | BAL_NEEDS_WORK);
     const struct bal_run run = {.seed = seed,
                                 .time = 4000 / bal_model_arrival_rate(model),
                                 .warmup = 0,

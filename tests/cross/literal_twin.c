@@ -222,9 +222,50 @@ static unsigned choose_pod_memory(struct world *w) {
     return to;
 }
 
+static bool is_any(const struct server *server) {
+    (void)server;
+    return true;
+}
+
+/* The only dispatcher has sent all jobs that are there: the fewest of them among up to `most` different
+ * servers for which it holds, or `servers`. */
+static unsigned fewest_own(struct world *w, unsigned most, bool (*holds)(const struct server *)) {
+    unsigned eligible[SERVERS_MAX], candidate[SERVERS_MAX], count = 0, drawn = 0;
+    double key[SERVERS_MAX];
+    for (unsigned s = 0; s < w->servers; s++)
+        if (holds(&w->server[s]))
+            eligible[count++] = s;
+    for (; drawn < most && drawn < count; drawn++) {
+        do
+            candidate[drawn] = eligible[uniform(w, count)];
+        while (among(candidate, drawn, candidate[drawn]));
+        key[drawn] = w->server[candidate[drawn]].jobs;
+    }
+    return drawn > 0 ? least_of(w, candidate, key, drawn) : w->servers;
+}
+
+static unsigned choose_own(struct world *w) {
+    return fewest_own(w, isnan(param(w, "d")) ? w->servers : (unsigned)param(w, "d"), is_any);
+}
+
+/* Without a token: a server for which it holds, as the parameter says. */
+static unsigned otherwise(struct world *w, bool (*holds)(const struct server *)) {
+    switch ((int)param(w, "else")) {
+    case 0:
+        return uniform_where(w, holds);
+    case 1:
+        return fewest_own(w, w->servers, holds);
+    case 2:
+        return fewest_own(w, 2, holds);
+    default:
+        fail_msg("nobody holds jobs here");
+        return 0;
+    }
+}
+
 static unsigned choose_jiq(struct world *w) {
     const unsigned idle = uniform_where(w, has_told);
-    return idle < w->servers ? idle : uniform(w, w->servers);
+    return idle < w->servers ? idle : otherwise(w, is_any);
 }
 
 static unsigned choose_pi(struct world *w) {
@@ -236,14 +277,14 @@ static unsigned choose_pi(struct world *w) {
 
 static unsigned choose_rcpb(struct world *w) {
     const unsigned stored = uniform_where(w, is_stored);
-    return stored < w->servers ? stored : uniform(w, w->servers);
+    return stored < w->servers ? stored : otherwise(w, is_any);
 }
 
 static unsigned choose_tabs(struct world *w) {
     const unsigned green = uniform_where(w, has_told);
     if (green < w->servers)
         return green;
-    const unsigned busy = uniform_where(w, is_busy), red = uniform_where(w, is_off);
+    const unsigned busy = otherwise(w, is_busy), red = uniform_where(w, is_off);
     if (red < w->servers) {
         w->server[red].power = SETUP;
         w->server[red].clock = w->now + exponential(w, w->mean_service / param(w, "nu"));
@@ -266,6 +307,7 @@ static const struct rule {
     {"pi", choose_pi, true},
     {"rcpb", choose_rcpb, false},
     {"tabs", choose_tabs, true},
+    {"own", choose_own, false},
 };
 
 static const struct rule *rule_of(const struct bal_policy *policy) {
@@ -445,9 +487,10 @@ static void conclude(struct world *w, double *value) {
     value[BAL_WAITING_PROBABILITY] = (double)m->waited / started;
     value[BAL_QUEUE_TOTAL] = m->total / span;
     value[BAL_QUEUE_MEAN] = m->total / span / w->servers;
-    value[BAL_PROBES_PER_JOB] = probes / joined;
-    value[BAL_REPORTS_PER_JOB] = reports / joined;
-    value[BAL_MESSAGES_PER_JOB] = (2 * probes + reports) / joined;
+    const double offered = joined + (double)m->refused;
+    value[BAL_PROBES_PER_JOB] = probes / offered;
+    value[BAL_REPORTS_PER_JOB] = reports / offered;
+    value[BAL_MESSAGES_PER_JOB] = (2 * probes + reports) / offered;
     value[BAL_MESSAGES_PER_TIME] = (probes + reports) / span;
     value[BAL_POWER_BUSY] = m->power[0] / span / w->servers;
     value[BAL_POWER_STANDBY] = m->power[1] / span / w->servers;
@@ -552,7 +595,7 @@ static bool compare(const char *policy, const char *servers, const char *size, d
         bal_law_parse(size, &model.size, &err))
         fail_msg("%s", err.text);
     const struct bal_setting setting = {bal_servers_count(&model.servers), load};
-    if (bal_policy_check(&spec, &setting, &err)) /* d different servers of fewer than d, and the like */
+    if (bal_policy_check(&spec, &setting, NULL, &err)) /* d different servers of fewer than d, and the like */
         return true;
     const struct bal_run run = {
         .seed = 301, .time = jobs_per_run / bal_model_arrival_rate(&model), .warmup = 0.2};
@@ -567,7 +610,17 @@ static bool compare(const char *policy, const char *servers, const char *size, d
 
 /* Variants beside the defaults. */
 static const char *const variants[] = {
-    "pod:d=3", "pod:d=2,replace=0", "pod-memory:d=2,b=2", "rcpb:c=2,mu=3", "tabs:mu=1,nu=0.5",
+    "pod:d=3",
+    "pod:d=2,replace=0",
+    "pod-memory:d=2,b=2",
+    "rcpb:c=2,mu=3",
+    "tabs:mu=1,nu=0.5",
+    "own:d=2",
+    "jiq:else=own",
+    "jiq:else=own2",
+    "rcpb:c=1,mu=3,else=own2",
+    "tabs:mu=1,nu=0.5,else=own",
+    "tabs:mu=1,nu=0.5,else=own2",
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 

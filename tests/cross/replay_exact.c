@@ -76,7 +76,7 @@ static void expect_same(const struct bal_trace *trace, const struct literal_job 
                         const struct bal_model *model, const char *policy) {
     const struct bal_policy_spec spec = policy_of(policy);
     struct bal_run run = run_of(trace, speedup);
-    run.plain = spec.policy->flags & (BAL_NEEDS_INDEX | BAL_NEEDS_WORK);
+    run.plain = bal_policy_flags(&spec) & (BAL_NEEDS_INDEX | BAL_NEEDS_WORK);
     struct bal_trial trial = {.response = calloc(1, sizeof *trial.response)};
     assert_non_null(trial.response);
     simulate(model, &spec, &run, &trial);
@@ -157,7 +157,7 @@ static void fast_and_plain_loops_agree(void **state) {
     unsigned compared = 0;
     for (size_t i = 0; i < bal_policy_count; i++) {
         const struct bal_policy_spec spec = policy_of(bal_policy_table[i]->name);
-        if (spec.policy->flags & (BAL_NEEDS_INDEX | BAL_NEEDS_WORK | BAL_TAKES_RANKS))
+        if (bal_policy_flags(&spec) & (BAL_NEEDS_INDEX | BAL_NEEDS_WORK | BAL_TAKES_RANKS))
             continue; /* an index draws ties in another way */
         struct bal_run run = run_of(trace, 1);
         struct bal_trial fast = {0}, plain = {0};

@@ -268,17 +268,26 @@ static void choose_least_work(int count, bool split, int hidden, double chance, 
         give(best[k], count, hidden, chance / ties, choices);
 }
 
-static void choose_jiq(int count, bool split, int hidden, double chance, struct choices *choices) {
+/* The batch is divided over the idle servers, if there are any. */
+static bool choose_idle(int count, bool split, int hidden, double chance, struct choices *choices) {
     int idle[N_MAX];
     const int idle_count = idle_servers(idle);
-    if (idle_count == 0) {
-        choose_random(count, split, hidden, chance, choices);
-        return;
-    }
     unsigned servers = 0;
     for (int k = 0; k < idle_count; k++)
         servers |= 1u << idle[k];
-    choose_shortest(servers, count, split, hidden, chance, choices);
+    if (idle_count > 0)
+        choose_shortest(servers, count, split, hidden, chance, choices);
+    return idle_count > 0;
+}
+
+static void choose_jiq(int count, bool split, int hidden, double chance, struct choices *choices) {
+    if (!choose_idle(count, split, hidden, chance, choices))
+        choose_random(count, split, hidden, chance, choices);
+}
+
+static void choose_jiq_own(int count, bool split, int hidden, double chance, struct choices *choices) {
+    if (!choose_idle(count, split, hidden, chance, choices))
+        choose_jsq(count, split, hidden, chance, choices);
 }
 
 /* hidden: LI(t-1). Recursion (4): if nobody is idle LI stays, otherwise it is uniform on the idle servers.
@@ -319,6 +328,9 @@ static const struct literal literals[] = {
     {"pod-memory:d=1,b=1", choose_pod_memory, NULL, NONE, 2},
     {"least-work", choose_least_work, NULL, NONE, ALL},
     {"jiq", choose_jiq, NULL, NONE, 0},
+    {"jiq:else=own", choose_jiq_own, NULL, NONE, 0},
+    {"own", choose_jsq, NULL, NONE, 0}, /* the only dispatcher has sent all jobs that are there */
+    {"own:d=2", choose_pod_distinct, NULL, NONE, 0},
     {"pi", choose_pi, rest_pi, 0, 0}, /* all start idle, so LI(0) does not matter */
 };
 
@@ -436,11 +448,12 @@ static struct bal_decision watch_route(void *state, struct bal_fleet *fleet, con
     return decision;
 }
 
-static void watch_report(void *state, enum bal_report what, uint32_t server) {
+static void watch_report(void *state, struct bal_fleet *fleet, enum bal_report what, uint32_t server,
+                         const struct bal_reply *load) {
     assert_int_equal(what, BAL_REPORT_IDLE);
     assert_true(twin.heard < twin.reports && twin.reported[twin.heard] == (int)server);
     twin.heard++;
-    twin.real->report(state, what, server);
+    twin.real->report(state, fleet, what, server, load);
 }
 
 static void start(const struct bal_model *model, const struct literal *literal, const struct bal_policy *real,

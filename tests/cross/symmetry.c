@@ -42,7 +42,7 @@ static double work(struct bal_fleet *fleet, uint32_t server) {
 }
 
 static void world_report(struct world *world, enum bal_report what, uint32_t server) {
-    bal_policy_report(world->spec, world->state, what, server);
+    bal_policy_report(world->spec, world->state, &world->fleet, what, server, NULL);
 }
 
 /* All servers are on and idle, and the dispatcher knows. The order of those reports is part of the history.
@@ -55,7 +55,8 @@ static void world_start(struct world *world, const struct bal_setting *setting) 
                                       .length = world->length,
                                       .urgent = world->urgent,
                                       .shares = world->shares,
-                                      .work = work};
+                                      .work = work,
+                                      .own = world->length};
     bal_policy_init(world->spec, setting, world->state);
     for (uint32_t i = 0; i < SERVERS; i++)
         world_report(world, BAL_REPORT_IDLE, world->name[i]);

@@ -42,7 +42,7 @@ static void check_routing(const struct bal_policy_spec *spec) {
     enum { N = 6 };
     const struct bal_setting setting = {.servers = N, .load = 0.9};
     struct bal_error err;
-    const enum bal_code code = bal_policy_check(spec, &setting, &err);
+    const enum bal_code code = bal_policy_check(spec, &setting, NULL, &err);
     if (code) {
         check_error(&err, code);
         return;
@@ -58,15 +58,17 @@ static void check_routing(const struct bal_policy_spec *spec) {
     uint32_t length[N] = {0}, urgent[N] = {0};
     struct bal_share shares[N];
     struct bal_fleet fleet = {
-        .servers = N, .length = length, .urgent = urgent, .shares = shares, .work = work};
+        .servers = N, .length = length, .urgent = urgent, .shares = shares, .work = work, .own = length};
     struct bal_rng rng;
     bal_rng_init(&rng, 1, 0, BAL_STREAM_TEST);
+    const unsigned flags = bal_policy_flags(spec);
     for (uint32_t job = 0; job < 8; job++) {
-        bal_policy_report(spec, state, BAL_REPORT_IDLE, job % N);
-        bal_policy_report(spec, state, BAL_REPORT_STILL_IDLE, job % N);
+        bal_policy_report(spec, state, &fleet, BAL_REPORT_IDLE, job % N, NULL);
+        bal_policy_report(spec, state, &fleet, BAL_REPORT_STILL_IDLE, job % N, NULL);
         const struct bal_job arriving = {.count = 1 + job % 3, .rank = job % 2, .split = job > 4};
         const struct bal_decision decision = bal_policy_route(spec, state, &fleet, &arriving, &rng);
-        assert(decision.server < N || (decision.server == BAL_NONE && spec->policy->flags & BAL_MAY_REFUSE));
+        assert(decision.server < N || (decision.server == BAL_NONE && flags & BAL_MAY_REFUSE) ||
+               (decision.server == BAL_HOLD && flags & BAL_MAY_HOLD));
         uint32_t total = 0;
         for (uint32_t part = 0; part < decision.parts; part++) {
             assert(shares[part].server < N);

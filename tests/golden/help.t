@@ -149,6 +149,8 @@ $ ballast policies
 |     high jobs to the fewest high of d2, a low job giving way; servers let them interrupt
 | tabs:mu=0.1,nu=0.1          at most 2 reports          2000  Mukherjee et al. 2017
 |     an idle server that is on, else a busy one, and an idle one that is off is started
+| own                         nothing                   10000  classic; nginx, HAProxy, Envoy
+|     the fewest requests in flight of this dispatcher's own (least connections), of all or of d
 | central                     none counted                  0  M/M/N, Erlang 1917
 |     one common queue for all servers: nothing is routed
 | delayed-off:mu=0.1,nu=0.1   none counted                  0  Gandhi et al. 2013
@@ -181,3 +183,9 @@ $ ballast policies jiq
 |   memory       100 bits for 100 servers, 10000 for 10000
 |   paper        Lu et al. 2011; Stolyar 2015
 |   symmetric    yes
+|
+| parameters:
+|   else       where a job goes that finds no idle server: any, the fewest own requests, the fewer of two, or it waits
+|              uniform, own, own2, hold; default uniform
+|   report     dispatchers that an idle server asks for one with the fewest tokens
+|              whole number from 1 to 64, default 1

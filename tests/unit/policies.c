@@ -19,7 +19,7 @@ enum { FLEETS = sizeof fleets / sizeof *fleets };
 static bool default_spec(const struct bal_policy *policy, uint32_t servers, struct bal_policy_spec *spec) {
     host_parse(policy->name, spec);
     const struct bal_setting setting = {.servers = servers, .load = 0.9};
-    return bal_policy_check(spec, &setting, NULL) == BAL_OK;
+    return bal_policy_check(spec, &setting, NULL, NULL) == BAL_OK;
 }
 
 /* ---- documentation ---- */

@@ -165,6 +165,8 @@ static void every_range_is_kept(void **state) {
         const struct bal_policy *policy = bal_policy_table[i];
         for (unsigned k = 0; k < policy->param_count; k++) {
             const struct bal_param *param = &policy->params[k];
+            if (param->words)
+                continue;
             const double step = param->whole ? 1 : 0;
             const double values[] = {param->low, param->high,
                                      step > 0 ? param->low - 1 : nextafter(param->low, -INFINITY),
@@ -186,6 +188,37 @@ static void every_range_is_kept(void **state) {
             }
         }
     }
+}
+
+/* For every parameter that is a word: each of them is taken and printed again, and nothing else is. */
+static void every_word_is_kept(void **state) {
+    (void)state;
+    unsigned seen = 0;
+    for (size_t i = 0; i < bal_policy_count; i++) {
+        const struct bal_policy *policy = bal_policy_table[i];
+        for (unsigned k = 0; k < policy->param_count; k++) {
+            const struct bal_param *param = &policy->params[k];
+            for (unsigned word = 0; param->words && word <= (unsigned)param->high; word++) {
+                char text[200], printed[200];
+                snprintf(text, sizeof text, "%s:%s=%s", policy->name, param->name, param->words[word]);
+                struct bal_policy_spec spec = parse(text);
+                assert_true(spec.value[k] == word);
+                bal_policy_print(&spec, printed, sizeof printed);
+                const struct bal_policy_spec back = parse(printed);
+                assert_true(same(&spec, &back));
+                strcat(text, "x");
+                assert_int_equal(bal_policy_parse(text, &spec, NULL), BAL_E_RANGE);
+                snprintf(text, sizeof text, "%s:%s=%u", policy->name, param->name, word);
+                assert_int_equal(bal_policy_parse(text, &spec, NULL), BAL_E_RANGE);
+                seen++;
+            }
+        }
+    }
+    assert_true(seen >= 3 * 4); /* else= of three policies */
+    struct bal_policy_spec spec;
+    struct bal_error err;
+    assert_int_equal(bal_policy_parse("jiq:else=nobody", &spec, &err), BAL_E_RANGE);
+    assert_string_equal(err.text, "policy 'jiq': else=nobody is not one of uniform, own, own2 or hold");
 }
 
 /* Always terminated, never beyond the end, and tells what would have been needed. */
@@ -217,8 +250,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_and_prints),     cmocka_unit_test(errors_tell_the_remedy),
         cmocka_unit_test(the_list_is_complete), cmocka_unit_test(long_nonsense_is_cut),
-        cmocka_unit_test(every_range_is_kept),  cmocka_unit_test(prints_into_any_room),
-        cmocka_unit_test(finds_by_name),
+        cmocka_unit_test(every_range_is_kept),  cmocka_unit_test(every_word_is_kept),
+        cmocka_unit_test(prints_into_any_room), cmocka_unit_test(finds_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

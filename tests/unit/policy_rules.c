@@ -304,7 +304,7 @@ static void rcpb_keeps_few_names(void **state) {
 }
 
 /* tabs: green servers first; else a busy one, and a red one is woken, once; with nobody on the job is
- * refused. */
+ * refused, and those that were woken are told again in turn: the wake may have been lost. */
 static void tabs_follows_the_colours(void **state) {
     (void)state;
     struct bal_policy_spec spec;
@@ -341,8 +341,17 @@ static void tabs_follows_the_colours(void **state) {
     const uint32_t first = decision.wake;
     decision = host_route(&host, 1, false);
     assert_true(decision.server == BAL_NONE && decision.wake == 1 - first);
+    bool again[2] = {false};
+    for (int job = 0; job < 2; job++) {
+        decision = host_route(&host, 1, false);
+        assert_true(decision.server == BAL_NONE && decision.wake < 2);
+        again[decision.wake] = true;
+    }
+    assert_true(again[0] && again[1]);
+    host_report(&host, BAL_REPORT_ON, 1);
     decision = host_route(&host, 1, false);
-    assert_true(decision.server == BAL_NONE && decision.wake == BAL_NONE);
+    assert_true(decision.server == 1 && decision.wake == BAL_NONE);
+    assert_true(host_route(&host, 1, false).wake == BAL_NONE); /* somebody is on */
     host_fini(&host);
 }
 
@@ -397,14 +406,14 @@ static void different_servers_must_exist(void **state) {
     struct bal_error err;
     host_parse("pod:d=11,replace=0", &spec);
     struct bal_setting setting = {.servers = 10, .load = 0.9};
-    assert_int_equal(bal_policy_check(&spec, &setting, &err), BAL_E_MODEL);
+    assert_int_equal(bal_policy_check(&spec, &setting, NULL, &err), BAL_E_MODEL);
     assert_non_null(strstr(err.text, "d=11"));
     assert_non_null(strstr(err.text, "up to 10"));
     setting.servers = 11;
-    assert_int_equal(bal_policy_check(&spec, &setting, &err), BAL_OK);
+    assert_int_equal(bal_policy_check(&spec, &setting, NULL, &err), BAL_OK);
     host_parse("pod:d=11", &spec);
     setting.servers = 1;
-    assert_int_equal(bal_policy_check(&spec, &setting, &err), BAL_OK);
+    assert_int_equal(bal_policy_check(&spec, &setting, NULL, &err), BAL_OK);
 }
 
 int main(void) {

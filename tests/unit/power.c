@@ -99,7 +99,7 @@ static void common_queues_are_for_simulation_alone(void **unused) {
         assert_int_equal(bal_policy_parse(text, &again, NULL), BAL_OK);
         const struct bal_setting setting = {4, 0.5};
         struct bal_error err = {0};
-        assert_int_equal(bal_policy_check(&spec, &setting, &err), BAL_E_MODEL);
+        assert_int_equal(bal_policy_check(&spec, &setting, NULL, &err), BAL_E_MODEL);
         assert_non_null(strstr(err.text, policy->name));
         struct bal_model model = small_model();
         enum bal_engine engine;

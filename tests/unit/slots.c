@@ -136,15 +136,15 @@ static void reports_may_be_repeated(void **state) {
         bal_policy_init(&spec, &setting, once);
         bal_policy_init(&spec, &setting, often);
         uint32_t length[SERVERS] = {0};
-        struct bal_fleet fleet = {.servers = SERVERS, .length = length};
+        struct bal_fleet fleet = {.servers = SERVERS, .length = length, .own = length};
         const struct bal_job job = {.count = 1};
         uint32_t to_once[SERVERS] = {0}, to_often[SERVERS] = {0};
         /* Three servers have room. The next jobs go to each of these once, however often they said it. */
         static const uint32_t room[] = {2, 5, 11};
         for (int r = 0; r < 3; r++) {
-            bal_policy_report(&spec, once, what, room[r]);
+            bal_policy_report(&spec, once, &fleet, what, room[r], NULL);
             for (int k = 0; k < 1 + r; k++)
-                bal_policy_report(&spec, often, what, room[r]);
+                bal_policy_report(&spec, often, &fleet, what, room[r], NULL);
         }
         struct bal_rng rng_once, rng_often;
         bal_rng_init(&rng_once, 1, 0, BAL_STREAM_TEST);

@@ -320,7 +320,9 @@ static void refusals(void **state) {
     power.wants |= BAL_WANTS_POWER;
     const struct bal_policy_spec wants_power = {.policy = &power};
     assert_int_equal(bal_simulate_check(&model, &wants_power, BAL_ENGINE_AUTO, &engine, &err), BAL_E_MODEL);
-    assert_string_equal(err.text, "policy 'pi' needs continuous time; it cannot run in slots");
+    assert_string_equal(
+        err.text,
+        "policy 'pi' needs servers that switch off and are woken, which slotted time does not have");
     struct bal_trial trial = {0};
     const struct bal_run endless = {.time = 1e13};
     assert_int_equal(bal_simulate(&model, &policy, &endless, &trial, &err), BAL_E_RANGE);

@@ -467,7 +467,7 @@ static void refuses(void **state) {
     }
     /* A dispatcher cannot host it. */
     const struct bal_setting setting = {8, 0.9};
-    assert_int_equal(bal_policy_check(&stealing, &setting, &err), BAL_E_MODEL);
+    assert_int_equal(bal_policy_check(&stealing, &setting, NULL, &err), BAL_E_MODEL);
     assert_non_null(strstr(err.text, "a dispatcher cannot host it"));
     assert_true(stealing.policy->flags & BAL_GENERATED && !stealing.policy->route);
     /* Paths are for continuous time. */
