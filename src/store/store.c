@@ -29,6 +29,7 @@ enum {
     VERSION = 1,              /* of the tables below */
     METRICS_MAX = 1024,
     LOCK_WAIT = 10000, /* milliseconds, for what readers and checkpoints hold for moments */
+    LOCK_TRIES = 100,  /* while others make and remove the file */
 };
 
 static const char schema[] =
@@ -118,24 +119,55 @@ static enum bal_code check_header(const char *path, int fd, struct bal_error *er
     return BAL_OK;
 }
 
-/* Opens the file itself, to look at its header and to hold the lock. */
-static enum bal_code lock_file(struct bal_store *store, struct bal_error *err) {
-    store->lock = open(store->path, O_RDWR | O_CLOEXEC);
-    if (store->lock < 0 && errno == ENOENT) {
-        store->lock = open(store->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        store->created = store->lock >= 0;
+/* Opens the file, or makes it. Others may make or remove it at the same time: what was seen a moment ago is
+ * asked again. */
+static int open_or_make(const char *path, bool *made) {
+    int file = -1;
+    for (int i = 0; file < 0 && i < LOCK_TRIES; i++) {
+        file = open(path, O_RDWR | O_CLOEXEC);
+        if (file >= 0 || errno != ENOENT)
+            return file;
+        file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        *made = file >= 0;
+        if (file < 0 && errno != EEXIST)
+            return -1;
     }
-    if (store->lock < 0)
-        return bal_fail(err, BAL_E_IO, "%s: cannot be written: %s; name another file", store->path,
-                        strerror(errno));
-    if (flock(store->lock, LOCK_EX | LOCK_NB) != 0)
-        return errno == EWOULDBLOCK
-                   ? bal_fail(err, BAL_E_IO,
-                              "%s: another run is writing to it; wait for it to end, or name another file",
-                              store->path)
-                   : bal_fail(err, BAL_E_IO, "%s: cannot be locked: %s; name a file on another file system",
-                              store->path, strerror(errno));
-    return check_header(store->path, store->lock, err);
+    return file;
+}
+
+/* Is the open file the one that has the name? Another run that failed may have removed it. */
+static bool has_name(int file, const char *path) {
+    struct stat opened, named;
+    return fstat(file, &opened) == 0 && stat(path, &named) == 0 && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
+}
+
+/* Opens the file itself, to look at its header and to hold the lock. Only who holds the lock knows that the
+ * file is his, and may remove it again. */
+static enum bal_code lock_file(struct bal_store *store, struct bal_error *err) {
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        bool made = false;
+        store->lock = open_or_make(store->path, &made);
+        if (store->lock < 0)
+            return bal_fail(err, BAL_E_IO, "%s: cannot be written: %s; name another file", store->path,
+                            errno == EEXIST ? "it is a link to nothing" : strerror(errno));
+        if (flock(store->lock, LOCK_EX | LOCK_NB) != 0)
+            return errno == EWOULDBLOCK
+                       ? bal_fail(
+                             err, BAL_E_IO,
+                             "%s: another run is writing to it; wait for it to end, or name another file",
+                             store->path)
+                       : bal_fail(err, BAL_E_IO,
+                                  "%s: cannot be locked: %s; name a file on another file system", store->path,
+                                  strerror(errno));
+        if (has_name(store->lock, store->path)) {
+            store->created = made;
+            return check_header(store->path, store->lock, err);
+        }
+        close(store->lock);
+        store->lock = -1;
+    }
+    return bal_fail(err, BAL_E_IO, "%s: others keep removing it; name another file", store->path);
 }
 
 static enum bal_code look_at_file(const char *path, struct bal_error *err) {
@@ -300,6 +332,20 @@ static enum bal_code open_reading(struct bal_store *store, struct bal_error *err
     return code;
 }
 
+/* The lock is given up last: until then the file is ours to remove. And closing a file gives up every lock of
+ * the process on it, SQLite's too. */
+static void close_store(struct bal_store *store, bool remove) {
+    for (int i = 0; i < STATEMENTS; i++)
+        sqlite3_finalize(store->statement[i]);
+    sqlite3_close(store->db);
+    if (remove)
+        unlink(store->path);
+    if (store->lock >= 0)
+        close(store->lock);
+    free(store->path);
+    free(store);
+}
+
 enum bal_code bal_store_open(const char *path, enum bal_store_access access, struct bal_store **store,
                              struct bal_error *err) {
     struct bal_store *result = calloc(1, sizeof *result);
@@ -312,9 +358,7 @@ enum bal_code bal_store_open(const char *path, enum bal_store_access access, str
     if (!code)
         code = prepare(result, err);
     if (code) {
-        if (result->created)
-            unlink(path);
-        bal_store_close(result);
+        close_store(result, result->created);
         return code;
     }
     *store = result;
@@ -322,15 +366,8 @@ enum bal_code bal_store_open(const char *path, enum bal_store_access access, str
 }
 
 void bal_store_close(struct bal_store *store) {
-    if (!store)
-        return;
-    for (int i = 0; i < STATEMENTS; i++)
-        sqlite3_finalize(store->statement[i]);
-    sqlite3_close(store->db);
-    if (store->lock >= 0) /* last: closing a file gives up every lock of the process on it, SQLite's too */
-        close(store->lock);
-    free(store->path);
-    free(store);
+    if (store)
+        close_store(store, false);
 }
 
 /* ---- cells and trials ---- */
