@@ -7,6 +7,8 @@
 
 #include "ballast/error.h"
 
+#include "base/gather.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -64,6 +66,7 @@ void cli_print_help(const struct cli_command *command, FILE *out);
 
 /* Prints "ballast: ..." in one line on stderr and returns CLI_BAD_INPUT. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int cli_no_memory(void); /* the same for the one error that has no other words */
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- values of options ---- */
@@ -81,26 +84,35 @@ enum bal_code cli_format(const char *value, enum cli_format *format, struct bal_
 
 /* ---- output ---- */
 
-/* Results are gathered in memory and written at the end, so that nothing half-written stays. With a path the
- * file beside it is created at once (an unwritable place is known before any work is done) and takes its name
- * when it is complete. */
+/* Results are gathered in memory and written at the end, so that nothing half-written stays. A path that
+ * cannot be written is told before any work is done. */
 struct cli_output {
-    FILE *stream; /* write here */
-    char *text;
-    size_t size;
+    FILE *stream; /* write here; NULL when it is closed */
+    struct bal_gather gather;
     const char *path; /* NULL: stdout */
-    char *temporary;
-    FILE *file;
 };
 int cli_output_open(struct cli_output *output, const char *path); /* 0, or the exit status */
 int cli_output_close(struct cli_output *output);                  /* 0, or the exit status */
 void cli_output_discard(struct cli_output *output);
 
+/* Results must not replace what they are made from: -1 to go on, else the exit status. What says what the
+ * input is: "one of the logs". */
+int cli_spare_file(const char *option, const char *path, const char *input, const char *what);
+
 /* ---- interruption ---- */
 
-/* From here on Ctrl-C and SIGTERM set this instead of ending the program; a second Ctrl-C ends it at once. */
+/* From here on Ctrl-C, SIGTERM and SIGHUP set this instead of ending the program; a second Ctrl-C ends it at
+ * once. */
 extern volatile int cli_stop;
 void cli_catch_signals(void);
+
+/* A file that may not grow and a pipe that nobody reads make errors of writing and do not end the program,
+ * which has things to put away. cli_fail_printing says what errno tells of standard output; of a reader that
+ * has gone it says nothing, and once all is put away the program ends by the signal after all, as programs
+ * do. */
+void cli_survive_writing(void);
+int cli_fail_printing(const char *what); /* "the results ", or ""; CLI_BAD_INPUT */
+void cli_end_with_reader(void);
 
 /* ---- progress ---- */
 

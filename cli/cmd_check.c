@@ -58,18 +58,17 @@ static int check_file(const char *path, FILE *out) {
 static int check_files(char **path, int count, FILE *out) {
     int worst = CLI_OK;
     for (int i = 0; i < count; i++) {
-        char *text = NULL;
-        size_t size = 0;
-        FILE *line = open_memstream(&text, &size);
-        if (!line)
-            return cli_fail("not enough memory");
-        const int status = check_file(path[i], line);
-        fclose(line);
-        if (status == CLI_OK)
-            fputs(text, out);
-        else
+        struct bal_gather line;
+        if (!bal_gather_open(&line))
+            return cli_no_memory();
+        const int status = check_file(path[i], line.stream);
+        if (status != CLI_OK)
             worst = status;
-        free(text);
+        else if (bal_gather_close(&line))
+            fputs(line.text, out);
+        else
+            bal_stream_lose(out);
+        bal_gather_discard(&line);
     }
     return worst;
 }

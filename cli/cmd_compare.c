@@ -83,7 +83,7 @@ static int run(const struct cli_command *command, int argc, char **argv) {
         return status;
     struct bal_case *cases = calloc(common.policies, sizeof *cases);
     struct bal_result *results = calloc(common.policies, sizeof *results);
-    status = cases && results ? compare(&common, cases, results) : cli_fail("not enough memory");
+    status = cases && results ? compare(&common, cases, results) : cli_no_memory();
     free(cases);
     free(results);
     return status;

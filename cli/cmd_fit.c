@@ -161,7 +161,7 @@ static int run(const struct cli_command *command, int argc, char **argv) {
         work->request = &request;
         status = fit_logs(work, argv + 1, logs);
     } else {
-        status = cli_fail("not enough memory");
+        status = cli_no_memory();
     }
     if (status < 0)
         status = print_all(work, &output);

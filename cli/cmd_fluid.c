@@ -114,7 +114,7 @@ static int read_numbers(struct request *request, FILE *file) {
             if (request->start_levels == FILE_LEVELS)
                 return cli_fail("--from %s:%u: more than %d numbers", request->from, number, FILE_LEVELS);
             if (!grow(&request->start, request->start_levels + 1))
-                return cli_fail("not enough memory");
+                return cli_no_memory();
             request->start[request->start_levels++] = value;
         }
     }
@@ -140,7 +140,7 @@ static int read_start(struct request *request) {
         return -1;
     if (strcmp(request->from, "full") == 0) {
         if (!grow(&request->start, FULL))
-            return cli_fail("not enough memory");
+            return cli_no_memory();
         while (request->start_levels < FULL)
             request->start[request->start_levels++] = 1;
         return -1;
@@ -330,7 +330,7 @@ static int follow(const struct request *request) {
     if (opened)
         return opened;
     struct paths paths = {0};
-    int status = choose_times(request, &paths) ? -1 : cli_fail("not enough memory");
+    int status = choose_times(request, &paths) ? -1 : cli_no_memory();
     if (status < 0)
         status = follow_fluid(request, &paths);
     if (status < 0 && !isnan(request->simulate))

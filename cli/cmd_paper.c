@@ -113,7 +113,7 @@ static int read_experiments(struct work *work) {
     work->judged = calloc(paper->experiments + 1, sizeof(*work->judged));
     work->only = calloc(paper->experiments + 1, sizeof(*work->only));
     if (!work->experiment || !work->judged || !work->only)
-        return cli_fail("not enough memory");
+        return cli_no_memory();
     char names[400] = "";
     size_t used = 0;
     for (size_t i = 0; i < paper->experiments; i++) {
@@ -143,14 +143,14 @@ static int open_store(struct work *work) {
                                                         suffix[work->request->trials.mode]);
     if (length < 0) {
         work->directory = NULL;
-        return cli_fail("not enough memory");
+        return cli_no_memory();
     }
     if (mkdir(work->directory, 0777) != 0 && errno != EEXIST)
         return cli_fail("--output %s: cannot make this directory: %s; choose another place", work->directory,
                         strerror(errno));
     char *path;
     if (asprintf(&path, "%s/results.db", work->directory) < 0)
-        return cli_fail("not enough memory");
+        return cli_no_memory();
     struct bal_error err = {0};
     const enum bal_code code = bal_store_open(path, BAL_STORE_WRITE, &work->store, &err);
     free(path);
@@ -231,10 +231,10 @@ static int write_page(const struct work *work) {
     char *path, *database;
     struct bal_error err = {0};
     if (asprintf(&path, "%s/report.html", work->directory) < 0)
-        return cli_fail("not enough memory");
+        return cli_no_memory();
     if (asprintf(&database, "%s/results.db", work->directory) < 0) {
         free(path);
-        return cli_fail("not enough memory");
+        return cli_no_memory();
     }
     struct cli_output output;
     int status = cli_output_open(&output, path);

@@ -5,8 +5,6 @@
 #include "format/file.h"
 #include "report/replay_report.h"
 
-#include <errno.h>
-#include <libgen.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,7 +215,7 @@ static int prepare(struct work *work, char **logs, int log_count) {
         return cli_fail("no policy fits this fleet; name one with --policy to see why");
     work->count = common->policies;
     if (!allocate(work))
-        return cli_fail("not enough memory");
+        return cli_no_memory();
     for (size_t i = 0; i < work->count; i++) {
         if (common->policy[i].policy->flags & BAL_TAKES_RANKS && !work->replay.model.classes)
             return cli_fail("--policy %s: needs two classes of jobs; say with --high which are high",
@@ -266,18 +264,16 @@ static int replay_all(struct work *work) {
 /* ---- results ---- */
 
 static int write_page(const struct bal_replay_report *report, const char *path) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream)
-        return cli_fail("not enough memory");
+    struct bal_gather page;
+    if (!bal_gather_open(&page))
+        return cli_no_memory();
     struct bal_error err = {0};
-    enum bal_code code = bal_replay_page(report, stream, &err);
-    if (fclose(stream) != 0 && !code)
+    enum bal_code code = bal_replay_page(report, page.stream, &err);
+    if (!code && !bal_gather_close(&page))
         code = bal_fail(&err, BAL_E_MEMORY, "not enough memory");
     if (!code)
-        code = bal_file_write(path, text, size, &err);
-    free(text);
+        code = bal_file_write(path, page.text, page.size, &err);
+    bal_gather_discard(&page);
     return code ? cli_fail("--report: %s", err.text) : -1;
 }
 
@@ -331,28 +327,6 @@ static bool is_device(const char *path) {
     return stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode);
 }
 
-static bool is_directory(const char *path) {
-    struct stat there;
-    return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
-}
-
-/* A file is made beside its place, a device is written to; errno tells why that cannot be. */
-static bool is_writable(const char *path) {
-    if (is_directory(path)) {
-        errno = EISDIR;
-        return false;
-    }
-    if (!*path || is_device(path))
-        return access(path, W_OK) == 0;
-    char *copy = strdup(path), *place = NULL;
-    const bool good = copy && asprintf(&place, "%s/.", dirname(copy)) >= 0 && access(place, W_OK) == 0;
-    const int reason = errno;
-    free(copy);
-    free(place);
-    errno = reason;
-    return good;
-}
-
 /* A place where nothing can be written is better known before the work than after it. */
 static int check_places(const struct request *request, char *const *logs, int count) {
     const struct {
@@ -368,9 +342,9 @@ static int check_places(const struct request *request, char *const *logs, int co
             if (places[k].path && strcmp(places[k].path, places[i].path) == 0 && !is_device(places[i].path))
                 return cli_fail("%s %s: that is where %s goes; choose another place", places[i].option,
                                 places[i].path, places[k].option);
-        if (!is_writable(places[i].path))
-            return cli_fail("%s %s: cannot write there: %s; choose another place", places[i].option,
-                            places[i].path, strerror(errno));
+        struct bal_error err = {0};
+        if (bal_file_check(places[i].path, &err))
+            return cli_fail("%s: %s", places[i].option, err.text);
         const int status = cli_spare_logs(places[i].option, places[i].path, logs, count);
         if (status >= 0)
             return status;

@@ -25,6 +25,9 @@ static int run(const struct cli_command *command, int argc, char **argv) {
         return status;
     if (operands == 0)
         return cli_fail("report: name the file of results: ballast report FILE.db -o report.html");
+    status = cli_spare_file("--output", request.output, argv[1], "the file of results");
+    if (status >= 0)
+        return status;
     struct bal_error err = {0};
     struct bal_store *store;
     if (bal_store_open(argv[1], BAL_STORE_READ, &store, &err))

@@ -119,6 +119,9 @@ static int run(const struct cli_command *command, int argc, char **argv) {
         return status;
     if (operands == 0)
         return cli_fail("results: name the file of results: ballast results FILE.db");
+    status = cli_spare_file("--output", request.results.output, argv[1], "the file of results");
+    if (status >= 0)
+        return status;
     struct bal_error err = {0};
     struct bal_store *store;
     if (bal_store_open(argv[1], BAL_STORE_READ, &store, &err))

@@ -184,6 +184,14 @@ static int open_store(const struct request *request, struct bal_store **store) {
     return bal_store_open(request->db, access, store, &err) ? cli_fail("%s", err.text) : CLI_OK;
 }
 
+static int open_output(const struct request *request, struct cli_output *output) {
+    const char *path = request->results.output;
+    int status = cli_spare_file("--output", path, request->file, "the experiment");
+    if (status < 0)
+        status = cli_spare_file("--output", path, request->db, "the file of results");
+    return status < 0 ? cli_output_open(output, path) : status;
+}
+
 static int read_and_run(struct request *request) {
     struct bal_experiment *e;
     struct bal_error err = {0};
@@ -194,9 +202,9 @@ static int read_and_run(struct request *request) {
         request->db = name;
     struct bal_store *store = NULL;
     struct cli_output output;
-    int status = request->db ? open_store(request, &store) : cli_fail("not enough memory");
-    if (status == CLI_OK)
-        status = cli_output_open(&output, request->results.output);
+    int status = request->db ? open_output(request, &output) : cli_no_memory();
+    if (status == CLI_OK && (status = open_store(request, &store)) != CLI_OK)
+        cli_output_discard(&output);
     if (status == CLI_OK)
         status = (request->dry_run ? dry_run : run_experiment)(request, e, store, &output);
     bal_store_close(store);

@@ -2,6 +2,8 @@
 
 #include "ballast/figure.h"
 
+#include "format/file.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -88,7 +90,7 @@ enum bal_code cli_set_figure(void *into, const char *value, struct bal_error *er
     if (bal_figure_format_of(value) == BAL_FIGURE_FORMATS)
         return bal_fail(err, BAL_E_UNKNOWN, "the name must end in .svg, .png or .pdf");
     ((struct cli_common *)into)->figure = value;
-    return BAL_OK;
+    return bal_file_check(value, err);
 }
 
 enum bal_code cli_set_quiet(void *into, const char *value, struct bal_error *err) {

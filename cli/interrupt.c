@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -22,6 +23,28 @@ static void on_signal(int number) {
     }
 }
 
+static bool pipes_end_us; /* unless whoever started the program has said otherwise */
+static bool reader_gone;
+
+void cli_survive_writing(void) {
+    signal(SIGXFSZ, SIG_IGN);
+    pipes_end_us = signal(SIGPIPE, SIG_IGN) != SIG_IGN;
+}
+
+int cli_fail_printing(const char *what) {
+    if (errno != EPIPE || !pipes_end_us)
+        return cli_fail("cannot write %sto standard output: %s", what, strerror(errno));
+    reader_gone = true;
+    return CLI_BAD_INPUT;
+}
+
+void cli_end_with_reader(void) {
+    if (!reader_gone)
+        return;
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+}
+
 void cli_catch_signals(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -29,4 +52,7 @@ void cli_catch_signals(void) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    struct sigaction before;
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* which nohup asks for */
+        sigaction(SIGHUP, &action, NULL);
 }

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum bal_code cli_set_log_format(void *into, const char *value, struct bal_error *err) {
     (void)err;
@@ -118,14 +117,11 @@ static int fail_without_jobs(const struct bal_log_summary *summary) {
 }
 
 int cli_spare_logs(const char *option, const char *path, char *const *logs, int count) {
-    struct stat place, log;
-    if (!path || stat(path, &place) < 0 || !S_ISREG(place.st_mode))
-        return -1;
     for (int i = 0; i < count; i++) {
-        const bool standard = strcmp(logs[i], "-") == 0;
-        if ((standard ? fstat(0, &log) : stat(logs[i], &log)) == 0 && log.st_dev == place.st_dev &&
-            log.st_ino == place.st_ino)
-            return cli_fail("%s %s: that is one of the logs; choose another place", option, path);
+        const char *log = strcmp(logs[i], "-") == 0 ? "/dev/stdin" : logs[i];
+        const int status = cli_spare_file(option, path, log, "one of the logs");
+        if (status >= 0)
+            return status;
     }
     return -1;
 }

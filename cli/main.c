@@ -51,10 +51,12 @@ static void keep_streams_apart(void) {
 
 int main(int argc, char **argv) {
     keep_streams_apart();
+    cli_survive_writing();
     setlocale(LC_CTYPE, "");
-    const int status = run(argc, argv);
+    int status = run(argc, argv);
     /* What was printed must have arrived. A command that failed has said so itself. */
-    if (status == CLI_OK && fflush(stdout) != 0)
-        return cli_fail("cannot write to standard output: %s", strerror(errno));
+    if (status == CLI_OK && (fflush(stdout) != 0 || ferror(stdout)))
+        status = cli_fail_printing("");
+    cli_end_with_reader();
     return status;
 }

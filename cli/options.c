@@ -13,14 +13,12 @@
 
 /* One line, whatever it quotes: control characters are shown as '?'. */
 static void say(const char *format, va_list args) {
-    char *text;
-    if (vasprintf(&text, format, args) < 0)
-        return;
+    char text[4096]; /* not from the heap: it may be full */
+    vsnprintf(text, sizeof text, format, args);
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
             *c = '?';
     fprintf(stderr, "ballast: %s\n", text);
-    free(text);
 }
 
 int cli_fail(const char *format, ...) {
@@ -29,6 +27,10 @@ int cli_fail(const char *format, ...) {
     say(format, args);
     va_end(args);
     return CLI_BAD_INPUT;
+}
+
+int cli_no_memory(void) {
+    return cli_fail("not enough memory");
 }
 
 void cli_warn(const char *format, ...) {

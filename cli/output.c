@@ -1,92 +1,59 @@
 #include "cli.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include "format/file.h"
+
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-/* A file takes its name when it is complete. What is there and no file (a terminal, a pipe, /dev/null) is
- * written as it is: it must not be replaced. */
-static FILE *open_target(struct cli_output *output) {
-    struct stat there;
-    const bool exists = stat(output->path, &there) == 0;
-    if (exists && S_ISDIR(there.st_mode)) {
-        errno = EISDIR;
-        return NULL;
-    }
-    if (exists && !S_ISREG(there.st_mode))
-        return fopen(output->path, "w");
-    if (asprintf(&output->temporary, "%s.XXXXXX", output->path) < 0) {
-        output->temporary = NULL;
-        return NULL;
-    }
-    const int fd = mkstemp(output->temporary);
-    if (fd < 0) {
-        free(output->temporary);
-        output->temporary = NULL;
-        return NULL;
-    }
-    const mode_t mask = umask(0);
-    umask(mask);
-    fchmod(fd, 0666 & ~mask);
-    return fdopen(fd, "w");
+/* Files that are not there yet are known by their names. */
+static bool is_same_file(const char *a, const char *b) {
+    struct stat one, other;
+    const bool exists = stat(a, &one) == 0;
+    if (!exists || stat(b, &other) != 0)
+        return !exists && strcmp(a, b) == 0;
+    return S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+int cli_spare_file(const char *option, const char *path, const char *input, const char *what) {
+    return path && is_same_file(path, input)
+               ? cli_fail("%s %s: that is %s; choose another place", option, path, what)
+               : -1;
 }
 
 int cli_output_open(struct cli_output *output, const char *path) {
     *output = (struct cli_output){.path = path};
-    if (path) {
-        output->file = open_target(output);
-        if (!output->file)
-            return cli_fail("--output %s: cannot write there: %s; choose another place", path,
-                            strerror(errno));
-    }
-    output->stream = open_memstream(&output->text, &output->size);
-    if (!output->stream) {
-        cli_output_discard(output);
-        return cli_fail("not enough memory");
-    }
+    struct bal_error err = {0};
+    if (path && bal_file_check(path, &err))
+        return cli_fail("--output: %s", err.text);
+    if (!bal_gather_open(&output->gather))
+        return cli_no_memory();
+    output->stream = output->gather.stream;
     return CLI_OK;
 }
 
 void cli_output_discard(struct cli_output *output) {
-    if (output->stream)
-        fclose(output->stream);
-    if (output->file)
-        fclose(output->file);
-    if (output->temporary)
-        unlink(output->temporary);
-    free(output->text);
-    free(output->temporary);
-    *output = (struct cli_output){0};
+    bal_gather_discard(&output->gather);
+    output->stream = NULL;
 }
 
 /* Writes all of it and makes sure that it has arrived. */
-static bool write_out(struct cli_output *output, FILE *to) {
-    return fwrite(output->text, 1, output->size, to) == output->size && fflush(to) == 0 && !ferror(to);
+static int print(const struct cli_output *output) {
+    if (fwrite(output->gather.text, 1, output->gather.size, stdout) == output->gather.size &&
+        fflush(stdout) == 0)
+        return CLI_OK;
+    return cli_fail_printing("the results ");
 }
 
 int cli_output_close(struct cli_output *output) {
-    const bool gathered = fclose(output->stream) == 0;
-    output->stream = NULL;
+    struct bal_error err = {0};
     int status = CLI_OK;
-    if (!gathered) {
-        status = cli_fail("not enough memory for the results");
-    } else if (!output->path) {
-        if (!write_out(output, stdout))
-            status = cli_fail("cannot write the results to standard output: %s", strerror(errno));
-    } else {
-        bool written = write_out(output, output->file);
-        written = fclose(output->file) == 0 && written;
-        output->file = NULL;
-        if (!written || (output->temporary && rename(output->temporary, output->path) != 0)) {
-            status = cli_fail("--output %s: cannot write there: %s; choose another place", output->path,
-                              strerror(errno));
-        } else {
-            free(output->temporary); /* it has its own name now */
-            output->temporary = NULL;
-        }
-    }
+    output->stream = NULL;
+    if (!bal_gather_close(&output->gather))
+        return cli_no_memory();
+    if (!output->path)
+        status = print(output);
+    else if (bal_file_write(output->path, output->gather.text, output->gather.size, &err))
+        status = cli_fail("--output: %s", err.text);
     cli_output_discard(output);
     return status;
 }

@@ -1,6 +1,7 @@
 /* Figures: check, script, picture, file. */
 #include "ballast/figure.h"
 
+#include "base/gather.h"
 #include "figure/gnuplot.h"
 #include "figure/plot.h"
 #include "figure/svg.h"
@@ -70,18 +71,14 @@ enum bal_code bal_figure_script(const struct bal_figure *figure, enum bal_figure
     const enum bal_code code = bal_figure_check(figure, err);
     if (code)
         return code;
-    char *text = NULL;
-    size_t size;
+    struct bal_gather text = {0};
     struct layout *layout = bal_layout_new(figure);
-    FILE *out = layout ? open_memstream(&text, &size) : NULL;
-    if (out)
-        bal_plot_write(figure, layout, format, out);
+    if (layout && bal_gather_open(&text))
+        bal_plot_write(figure, layout, format, text.stream);
     bal_layout_free(layout);
-    if (!out || fclose(out) != 0) {
-        free(text);
+    if (!bal_gather_close(&text))
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a figure");
-    }
-    *script = text;
+    *script = text.text;
     return BAL_OK;
 }
 

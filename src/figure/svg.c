@@ -1,5 +1,6 @@
 #include "figure/svg.h"
 
+#include "base/gather.h"
 #include "figure/plot.h"
 
 #include <ctype.h>
@@ -107,10 +108,10 @@ static bool skip_element(const char **at, const char *name, const char *end) {
 }
 
 char *bal_svg_finish(const char *svg, const char *title, size_t *size) {
-    char *text = NULL;
-    FILE *out = open_memstream(&text, size);
-    if (!out)
+    struct bal_gather finished;
+    if (!bal_gather_open(&finished))
         return NULL;
+    FILE *out = finished.stream;
     char prefix[16];
     snprintf(prefix, sizeof prefix, "f%08x-", (unsigned)hash(svg));
     bool named = false, papered = false;
@@ -137,9 +138,8 @@ char *bal_svg_finish(const char *svg, const char *title, size_t *size) {
             putc(*at++, out);
         }
     }
-    if (fclose(out) != 0) {
-        free(text);
+    if (!bal_gather_close(&finished))
         return NULL;
-    }
-    return text;
+    *size = finished.size;
+    return finished.text;
 }

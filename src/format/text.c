@@ -81,6 +81,14 @@ char *bal_text_clean(const char *text) {
     return copy;
 }
 
+void bal_text_print(const char *text, FILE *out) {
+    while (text && *text) {
+        char letter[4], *end = letter;
+        bal_text_put(&end, bal_text_next(&text));
+        fwrite(letter, 1, (size_t)(end - letter), out);
+    }
+}
+
 static double width_of(unsigned c) {
     if (c >= 0x20 && c < 0x7f)
         return helvetica[c - 0x20] * 1e-3 * allowance;

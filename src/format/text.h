@@ -3,6 +3,7 @@
 #define FORMAT_TEXT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* Decodes one character of UTF-8 at *at and moves *at behind it; *at must not stand on the terminator. Bytes
  * that are no UTF-8, and characters that no XML document may hold, become U+FFFD; line breaks and tabs become
@@ -14,6 +15,9 @@ void bal_text_put(char **room, unsigned character);
 
 /* A clean copy: valid UTF-8 in one line. NULL counts as "". The caller frees it; NULL without memory. */
 char *bal_text_clean(const char *text);
+
+/* Prints the same; it takes no memory. */
+void bal_text_print(const char *text, FILE *out);
 
 /* Width in units of the letter size; the first length bytes of clean text. An estimate by the widths of
  * Helvetica, a little on the wide side. */

@@ -3,6 +3,8 @@
 
 #include "ballast/simulate.h"
 #include "ballast/version.h"
+
+#include "base/gather.h"
 #include "format/text.h"
 #include "format/time_text.h"
 #include "report/log_report.h"
@@ -26,12 +28,14 @@ static const char *const policies[] = {"random", "round-robin", "pod:d=2", "pod-
 
 /* In single quotes, on one line. */
 static void put_quoted(const char *text, FILE *out) {
-    char *clean = bal_text_clean(text);
     fputc('\'', out);
-    for (const char *c = clean ? clean : ""; *c; c++)
-        fputs(*c == '\'' ? "''" : (char[]){*c, 0}, out);
+    while (*text) {
+        char letter[4], *end = letter;
+        bal_text_put(&end, bal_text_next(&text));
+        fputs(*letter == '\'' ? "'" : "", out);
+        fwrite(letter, 1, (size_t)(end - letter), out);
+    }
     fputc('\'', out);
-    free(clean);
 }
 
 /* A long value in lines, broken where a blank does no harm; YAML joins them by blanks. */
@@ -56,27 +60,27 @@ static void put_folded(const char *text, FILE *out) {
 
 static void put_names(const struct bal_fit_report *report, FILE *out) {
     for (size_t i = 0; i < report->log_count && i < 3; i++) {
-        char *clean = bal_text_clean(report->logs[i]);
-        fprintf(out, "%s%s", i ? ", " : "", clean ? clean : "");
-        free(clean);
+        fputs(i ? ", " : "", out);
+        bal_text_print(report->logs[i], out);
     }
     if (report->log_count > 3)
         fprintf(out, " and %zu more", report->log_count - 3);
 }
 
 static void put_title(const struct bal_fit_report *report, FILE *out) {
-    char *names = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&names, &size);
-    if (!memory)
+    struct bal_gather title;
+    if (bal_gather_open(&title)) {
+        fputs("Fitted to ", title.stream);
+        put_names(report, title.stream);
+    }
+    if (!bal_gather_close(&title)) {
+        bal_stream_lose(out);
         return;
-    fputs("Fitted to ", memory);
-    put_names(report, memory);
-    fclose(memory);
+    }
     fputs("title: ", out);
-    put_quoted(names, out);
+    put_quoted(title.text, out);
     fputc('\n', out);
-    free(names);
+    bal_gather_discard(&title);
 }
 
 static void put_fleet(const struct bal_fit_report *report, FILE *out) {
@@ -169,16 +173,16 @@ static void put_run(const struct bal_fit_report *report, FILE *out) {
 
 /* What was read, as comments. */
 static void put_summary(const struct bal_fit_report *report, FILE *out) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (!memory)
+    struct bal_gather summary;
+    if (bal_gather_open(&summary))
+        bal_log_summary_text(report->summary, report->info, summary.stream);
+    if (!bal_gather_close(&summary)) {
+        bal_stream_lose(out);
         return;
-    bal_log_summary_text(report->summary, report->info, memory);
-    fclose(memory);
-    for (const char *line = text; line && *line; line += strcspn(line, "\n") + 1)
+    }
+    for (const char *line = summary.text; *line; line += strcspn(line, "\n") + 1)
         fprintf(out, "# %.*s\n", (int)strcspn(line, "\n"), line);
-    free(text);
+    bal_gather_discard(&summary);
 }
 
 void bal_fit_yaml(const struct bal_fit_report *report, FILE *out) {

@@ -3,6 +3,8 @@
 
 #include "ballast/figure.h"
 #include "ballast/version.h"
+
+#include "base/gather.h"
 #include "figure/svg.h"
 #include "format/html.h"
 #include "format/time_text.h"
@@ -237,22 +239,12 @@ static void put_table(const struct table *table, const char *align, FILE *out) {
     fputs("</tbody></table></div>\n", out);
 }
 
-/* What is printed into the stream, to be put into the page. */
-struct gathered {
-    char *text;
-    size_t size;
-    FILE *stream;
-};
-
-static bool gather(struct gathered *gathered) {
-    *gathered = (struct gathered){0};
-    gathered->stream = open_memstream(&gathered->text, &gathered->size);
-    return gathered->stream;
-}
-
-/* All of it as one element. */
-static void put_whole(struct gathered *gathered, const char *element, FILE *out) {
-    fclose(gathered->stream);
+/* What was gathered, as one element. */
+static void put_whole(struct bal_gather *gathered, const char *element, FILE *out) {
+    if (!bal_gather_close(gathered)) {
+        bal_stream_lose(out);
+        return;
+    }
     if (gathered->size > 0 && gathered->text[gathered->size - 1] == '\n')
         gathered->text[gathered->size - 1] = 0;
     bal_html_element(element, NULL, gathered->text, out);
@@ -260,8 +252,11 @@ static void put_whole(struct gathered *gathered, const char *element, FILE *out)
 }
 
 /* Each line as a paragraph, with the lines that go on with it. */
-static void put_notes(struct gathered *gathered, FILE *out) {
-    fclose(gathered->stream);
+static void put_notes(struct bal_gather *gathered, FILE *out) {
+    if (!bal_gather_close(gathered)) {
+        bal_stream_lose(out);
+        return;
+    }
     for (char *line = gathered->text, *end; *line; line = end) {
         end = line;
         do
@@ -274,9 +269,9 @@ static void put_notes(struct gathered *gathered, FILE *out) {
 }
 
 static bool put_head(const struct bal_replay_report *report, FILE *out) {
-    struct gathered head;
+    struct bal_gather head;
     bal_html_element("h2", NULL, "What was read", out);
-    if (!gather(&head))
+    if (!bal_gather_open(&head))
         return false;
     bal_replay_head(report, head.stream);
     put_whole(&head, "pre", out);
@@ -286,10 +281,10 @@ static bool put_head(const struct bal_replay_report *report, FILE *out) {
 static bool put_policies(const struct bal_replay_report *report, const size_t *order, FILE *out) {
     struct table table;
     char align[BAL_REPLAY_COLUMNS];
-    struct gathered notes;
+    struct bal_gather notes;
     bal_html_element("h2", NULL, "Policies", out);
     bal_replay_table(report, order, &table, align);
-    const bool good = !table.failed && gather(&notes);
+    const bool good = !table.failed && bal_gather_open(&notes);
     if (good) {
         put_table(&table, align, out);
         bal_replay_notes(report, order, notes.stream);
@@ -302,15 +297,15 @@ static bool put_policies(const struct bal_replay_report *report, const size_t *o
 static bool put_sizing(const struct bal_replay_report *report, const size_t *order, FILE *out) {
     struct table table;
     char align[BAL_REPLAY_COLUMNS];
-    struct gathered title, notes;
+    struct bal_gather title, notes;
     if (!report->target)
         return true;
-    if (!gather(&title))
+    if (!bal_gather_open(&title))
         return false;
     bal_sizing_title(report, title.stream);
     put_whole(&title, "h2", out);
     bal_sizing_table(report, order, &table, align);
-    const bool good = !table.failed && gather(&notes);
+    const bool good = !table.failed && bal_gather_open(&notes);
     if (good) {
         if (!bal_sizing_is_hopeless(report))
             put_table(&table, align, out);
@@ -330,7 +325,8 @@ static bool put_figure(const struct bal_replay_report *report, FILE *out) {
     char *svg = NULL;
     size_t size;
     bal_html_element("h2", NULL, "Over the time of the log", out);
-    if (bal_figure_render(&drawing->figure, BAL_FIGURE_SVG, &svg, &size, &err)) {
+    const enum bal_code code = bal_figure_render(&drawing->figure, BAL_FIGURE_SVG, &svg, &size, &err);
+    if (code) {
         fputs("<p class=\"soft\">The figure could not be drawn: ", out);
         bal_html_text(err.text, out);
         fputs(".</p>\n", out);
@@ -343,7 +339,7 @@ static bool put_figure(const struct bal_replay_report *report, FILE *out) {
     }
     free(svg);
     free(drawing);
-    return true;
+    return code != BAL_E_MEMORY;
 }
 
 enum bal_code bal_replay_page(const struct bal_replay_report *report, FILE *out, struct bal_error *err) {

@@ -2,6 +2,8 @@
 
 #include "ballast/number.h"
 
+#include "base/gather.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -145,11 +147,10 @@ static void tell_file(void *context, const char *piece) {
 }
 
 char *bal_plan_identity(const struct bal_case *c) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
+    struct bal_gather identity;
+    if (!bal_gather_open(&identity))
         return NULL;
+    FILE *out = identity.stream;
     const struct bal_draft draft = {.c = *c};
     tell_model(&draft, tell_file, out);
     char policy[400], time[BAL_NUMBER_TEXT], warmup[BAL_NUMBER_TEXT] = "auto";
@@ -165,9 +166,5 @@ char *bal_plan_identity(const struct bal_case *c) {
             bal_engine_text(engine), time, warmup, c->run.seed, RESULTS_REVISION);
     if (c->fluid)
         fputs("\nfluid=yes", out);
-    if (fclose(out) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return bal_gather_close(&identity) ? identity.text : NULL;
 }

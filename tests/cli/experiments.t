@@ -120,7 +120,7 @@ $ ballast run small.yaml --quick --full
 ! ballast: --full : quick or full, not both
 ? 2
 $ ballast run small.yaml --output no/where.txt --db small.db
-! ballast: --output no/where.txt: cannot write there: No such file or directory; choose another place
+! ballast: --output: 'no/where.txt' cannot be written: No such file or directory; choose another place
 ? 2
 
 # Files of results that are none.

@@ -146,7 +146,7 @@ $ printf '1.5\n' >strange && ballast fluid rcpb --from strange
 ! ballast: --from strange:1: '1.5' is not a fraction from 0 to 1
 ? 2
 $ ballast fluid pod --output nowhere/file
-! ballast: --output nowhere/file: cannot write there: No such file or directory; choose another place
+! ballast: --output: 'nowhere/file' cannot be written: No such file or directory; choose another place
 ? 2
 
 # Servers that steal.

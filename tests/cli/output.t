@@ -8,10 +8,10 @@ $ ls
 
 # A place that cannot be written is known before any work is done: this would take hours.
 $ timeout 10 ballast compare --jobs 1G --replications 1000 --output missing/results.txt
-! ballast: --output missing/results.txt: cannot write there: No such file or directory; choose another place
+! ballast: --output: 'missing/results.txt' cannot be written: No such file or directory; choose another place
 ? 2
 $ timeout 10 ballast compare --jobs 1G --replications 1000 --output .
-! ballast: --output .: cannot write there: Is a directory; choose another place
+! ballast: --output: '.' cannot be written: Is a directory; choose another place
 ? 2
 
 # An error leaves nothing behind, and what was there stays.
@@ -28,6 +28,39 @@ $ ballast compare --policy jsq --servers 4 --jobs 1000 --replications 2 --output
 $ head -n 1 results.txt
 | 4 servers at load 0.9, service exp; 2 replications of 1000 jobs each, seed 1
 
+# It keeps who may read it, and links to it stay links.
+$ chmod 600 results.txt; ln -s results.txt link; ballast compare --policy jsq --servers 3 --jobs 1000 --replications 2 --output link
+$ head -n 1 results.txt; stat -c '%a %F' results.txt link
+| 3 servers at load 0.9, service exp; 2 replications of 1000 jobs each, seed 1
+| 600 regular file
+| 777 symbolic link
+$ rm link; ls
+| results.txt
+
+# Results never replace what they are made from.
+$ printf 'fleet: {servers: 2}\nworkload: {load: 0.5}\npolicies: [jsq]\nrun: {jobs: 100, replications: 2}\ntitle: t\n' >t.yaml
+$ ballast run t.yaml --db t.db --output t.yaml
+! ballast: --output t.yaml: that is the experiment; choose another place
+? 2
+$ ballast run t.yaml --db t.db --output t.db
+! ballast: --output t.db: that is the file of results; choose another place
+? 2
+$ ls; ballast run t.yaml --db t.db --output out.txt; ballast results t.db --output t.db
+| results.txt
+| t.yaml
+! ballast: --output t.db: that is the file of results; choose another place
+? 2
+$ ballast report t.db -o t.db
+! ballast: --output t.db: that is the file of results; choose another place
+? 2
+$ rm t.yaml t.db out.txt
+
+# What is open already is written on, whether or not it is a file.
+$ { echo before; ballast compare --policy jsq --servers 3 --jobs 1000 --replications 2 --output /dev/stdout; } >both; head -n 2 both; rm both
+| before
+| 3 servers at load 0.9, service exp; 2 replications of 1000 jobs each, seed 1
+$ test -L /dev/stdout
+
 # What is no file is written as it is and not replaced by one.
 $ mkfifo pipe; cat pipe | head -n 1 & ballast compare --policy jsq --servers 5 --jobs 1000 --replications 2 --output pipe; wait; test -p pipe
 | 5 servers at load 0.9, service exp; 2 replications of 1000 jobs each, seed 1
@@ -37,7 +70,7 @@ $ ballast compare --policy jsq --servers 3 --jobs 1000 --replications 2 >/dev/fu
 ! ballast: cannot write the results to standard output: No space left on device
 ? 2
 $ ballast compare --policy jsq --servers 3 --jobs 1000 --replications 2 --output /dev/full
-! ballast: --output /dev/full: cannot write there: No space left on device; choose another place
+! ballast: --output: '/dev/full' cannot be written: No space left on device; choose another place
 ? 2
 $ ballast policies >/dev/full
 ! ballast: cannot write the results to standard output: No space left on device

@@ -236,10 +236,10 @@ $ ballast replay threes.csv --figure f.gif
 ! ballast: --figure f.gif: the name must end in .svg, .png or .pdf
 ? 2
 $ ballast replay threes.csv --report nowhere/r.html
-! ballast: --report nowhere/r.html: cannot write there: No such file or directory; choose another place
+! ballast: --report: 'nowhere/r.html' cannot be written: No such file or directory; choose another place
 ? 2
 $ ballast replay threes.csv --output nowhere/text
-! ballast: --output nowhere/text: cannot write there: No such file or directory; choose another place
+! ballast: --output: 'nowhere/text' cannot be written: No such file or directory; choose another place
 ? 2
 $ ballast replay threes.csv --high '('
 ! ballast: pattern '(' cannot be read beyond its character 1: missing closing parenthesis
@@ -261,7 +261,7 @@ $ ballast replay threes.csv --report r.html --output r.html
 ! ballast: --report r.html: that is where --output goes; choose another place
 ? 2
 $ mkdir place; ballast replay threes.csv --report place
-! ballast: --report place: cannot write there: Is a directory; choose another place
+! ballast: --report: 'place' cannot be written: Is a directory; choose another place
 ? 2
 $ ballast replay odd.csv --log-format csv --service-field path
 ! ballast: no line of these logs gives a job; 301 skipped (no service time, or not one), the first being odd.csv:2: 1772409600.001,0.9,/checkout; see --log-format, --time-field and --service-field

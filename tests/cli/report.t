@@ -29,7 +29,7 @@ $ mkdir tiny; printf 'tiny\nnowhere\n' >tiny/paper.txt
 | <html lang="en">
 | </html>
 $ ballast report tiny/results.db -o nowhere/page.html
-! ballast: --output nowhere/page.html: cannot write there: No such file or directory; choose another place
+! ballast: --output: 'nowhere/page.html' cannot be written: No such file or directory; choose another place
 ? 2
 $ ballast figure tiny/results.db -o nowhere
 ! ballast: 'nowhere/one-bars.svg' cannot be written: No such file or directory; choose another place

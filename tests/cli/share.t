@@ -100,5 +100,5 @@ $ ballast share --gain 2 --format csv
 ! ballast: --format csv: not one of text, json
 ? 2
 $ ballast share --gain 2 --output /no/such/place --theory-only
-! ballast: --output /no/such/place: cannot write there: No such file or directory; choose another place
+! ballast: --output: '/no/such/place' cannot be written: No such file or directory; choose another place
 ? 2

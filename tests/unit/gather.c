@@ -1,0 +1,79 @@
+/* Text gathered in memory: all of it, or the news that something is missing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/gather.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void all_that_is_written_is_there(void **state) {
+    (void)state;
+    struct bal_gather gather;
+    assert_true(bal_gather_open(&gather));
+    for (int i = 0; i < 100000; i++)
+        fprintf(gather.stream, "%05d ", i);
+    fputc('\0', gather.stream);
+    assert_true(bal_gather_close(&gather));
+    assert_null(gather.stream);
+    assert_int_equal(gather.size, 600001);
+    assert_int_equal(strlen(gather.text), 600000);
+    for (int i = 0; i < 100000; i++)
+        assert_int_equal(strtol(gather.text + 6 * i, NULL, 10), i);
+    bal_gather_discard(&gather);
+    bal_gather_discard(&gather);
+}
+
+static void nothing_is_a_text_too(void **state) {
+    (void)state;
+    struct bal_gather gather;
+    assert_true(bal_gather_open(&gather));
+    assert_true(bal_gather_close(&gather));
+    assert_string_equal(gather.text, "");
+    bal_gather_discard(&gather);
+}
+
+static void what_was_lost_is_not_forgotten(void **state) {
+    (void)state;
+    struct bal_gather gather;
+    assert_true(bal_gather_open(&gather));
+    fputs("one ", gather.stream);
+    assert_false(ferror(gather.stream));
+    bal_stream_lose(gather.stream);
+    assert_true(ferror(gather.stream));
+    fputs("three", gather.stream);
+    assert_false(bal_gather_close(&gather));
+    assert_null(gather.text);
+}
+
+static void a_stream_that_was_never_opened_closes_as_lost(void **state) {
+    (void)state;
+    struct bal_gather gather = {0};
+    assert_false(bal_gather_close(&gather));
+    bal_gather_discard(&gather);
+}
+
+/* Standard output and files know it as well. */
+static void any_stream_can_lose(void **state) {
+    (void)state;
+    FILE *file = fopen("/dev/null", "w");
+    fputs("text", file);
+    bal_stream_lose(file);
+    assert_true(ferror(file));
+    fclose(file);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_that_is_written_is_there),
+        cmocka_unit_test(nothing_is_a_text_too),
+        cmocka_unit_test(what_was_lost_is_not_forgotten),
+        cmocka_unit_test(a_stream_that_was_never_opened_closes_as_lost),
+        cmocka_unit_test(any_stream_can_lose),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
