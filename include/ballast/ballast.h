@@ -20,6 +20,7 @@
 #include "ballast/policy.h"
 #include "ballast/price.h"
 #include "ballast/random.h"
+#include "ballast/recover.h"
 #include "ballast/replay.h"
 #include "ballast/report.h"
 #include "ballast/set.h"

@@ -1,7 +1,7 @@
 /* Traces: jobs as they were recorded, each with its time of arrival and its size, to be replayed.
  *
  * A trace of any length takes a bounded amount of memory: its jobs lie in a temporary file without a name,
- * 24 bytes each, which is gone when the trace is freed or the program ends. Jobs may be added in any order;
+ * 32 bytes each, which is gone when the trace is freed or the program ends. Jobs may be added in any order;
  * bal_trace_finish() sorts them by time (those of equal time stay in the order in which they were added).
  * After that the trace is read only, and any number of threads may read it, each with a cursor of its own.
  *
@@ -31,6 +31,7 @@ struct bal_trace_job {
     uint8_t kind;    /* which of the kinds of jobs that are told apart, below BAL_TRACE_KINDS */
     uint32_t server; /* who served it, counted from 1, up to BAL_TRACE_SERVERS; 0: not known */
     uint32_t drawn;  /* nanoseconds, below BAL_TRACE_STEP; 0 where nothing is spread */
+    int64_t ahead;   /* nanoseconds that it had been elsewhere before `time`, waiting at a proxy for example */
 };
 
 enum { BAL_TRACE_KINDS = 32, BAL_TRACE_SERVERS = (1 << 24) - 1, BAL_TRACE_STEP = 1000000000 };

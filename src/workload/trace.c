@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 1 << 20 }; /* jobs: 24 MB, and 12 MB to sort them */
+enum { WINDOW = 1 << 20 }; /* jobs: 32 MB, and 16 MB to sort them */
 
 #define NANOSECONDS 1e9
 
@@ -123,6 +123,7 @@ enum bal_code bal_trace_add(struct bal_trace *trace, const struct bal_trace_job 
     }
     const struct bal_trace_record record = {.time = job->time - job->drawn,
                                             .size = job->size,
+                                            .ahead = job->ahead,
                                             .drawn = job->drawn,
                                             .server = job->server & BAL_TRACE_SERVERS,
                                             .kind = job->kind & (BAL_TRACE_KINDS - 1u),

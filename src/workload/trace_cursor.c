@@ -77,7 +77,8 @@ static struct bal_trace_job job_of(const struct bal_trace_record *record) {
                                   .spread = record->spread,
                                   .kind = record->kind,
                                   .server = record->server,
-                                  .drawn = record->drawn};
+                                  .drawn = record->drawn,
+                                  .ahead = record->ahead};
 }
 
 /* ---- jobs whose time is drawn ---- */

@@ -11,7 +11,7 @@
 /* A job as it lies in the file, in the byte order of the machine. */
 struct bal_trace_record {
     int64_t time; /* without what was drawn */
-    int64_t size;
+    int64_t size, ahead;
     uint32_t drawn;
     uint32_t server : 24, kind : 5, high : 1, aborted : 1, spread : 1;
 };
@@ -25,7 +25,7 @@ struct bal_trace_run {
  * order. */
 void bal_trace_sort(struct bal_trace_record *records, size_t count, struct bal_trace_record *scratch);
 
-/* How many runs are merged at once; what that takes is 12 MB of buffers, however long they are. */
+/* How many runs are merged at once; what that takes is 16 MB of buffers, however long they are. */
 enum { BAL_TRACE_FAN = 64 };
 
 /* Merges up to BAL_TRACE_FAN runs of *from into one, which is appended to *to. Of equal times those of an

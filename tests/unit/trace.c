@@ -187,7 +187,7 @@ static void keeps_what_the_record_says(void **state) {
     const struct bal_trace_job jobs[] = {
         {.time = 1, .size = 5, .aborted = true, .server = BAL_TRACE_SERVERS, .kind = BAL_TRACE_KINDS - 1},
         {.time = 2, .size = 6, .server = 1, .high = true},
-        {.time = 3, .size = 7, .kind = 1},
+        {.time = 3, .size = 7, .kind = 1, .ahead = INT64_MAX},
         {.time = 4, .size = 8, .aborted = true, .kind = 1},
     };
     for (int i = 0; i < 4; i++)
@@ -197,7 +197,7 @@ static void keeps_what_the_record_says(void **state) {
     for (int i = 0; i < 4; i++) {
         const struct bal_trace_job job = next(cursor);
         assert_true(job.time == jobs[i].time && job.size == jobs[i].size && job.high == jobs[i].high);
-        assert_true(job.aborted == jobs[i].aborted && job.server == jobs[i].server);
+        assert_true(job.aborted == jobs[i].aborted && job.server == jobs[i].server && job.ahead == jobs[i].ahead);
         assert_true(job.kind == jobs[i].kind && !job.spread && job.drawn == 0);
     }
     bal_trace_cursor_free(cursor);

@@ -1,0 +1,231 @@
+#include "log/light.h"
+
+#include "log/station.h"
+#include "log/strata.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define NANOSECONDS 1e9
+#define LIGHT_PART 0.01  /* of the jobs: those that found the fewest others */
+#define SHARE_LEAST 0.05 /* a smaller share of waiting is none */
+#define SHARE_UNSURE 0.2 /* a half-width beyond this leaves it open whether there is any */
+
+enum {
+    LIGHT_JOBS = 1000, /* or so many, up to a tenth of all */
+    JOBS_LEAST = 100,  /* fewer tell nothing */
+    FINE = 8,          /* numbers of others below this have a bin each, ... */
+    PARTS = 4,         /* ... then each doubling has so many */
+    BINS = FINE + 40 * PARTS
+};
+
+/* Jobs that found about as many others. */
+struct bin {
+    uint64_t jobs;
+    double others, logged;
+    struct bal_histogram *sizes; /* in mean sizes; NULL: none */
+    double *factor;              /* of a size in each bin of the histogram; made when it is needed */
+};
+
+struct sums {
+    uint64_t jobs[BINS];
+    double logged[BINS];
+};
+
+struct bal_light {
+    double unit; /* mean size as logged, in nanoseconds */
+    uint64_t jobs, seen;
+    struct bal_station fleet;
+    struct bin bin[BINS];
+    struct sums block[BAL_STRATA];
+    unsigned light;              /* bins of the light part, from the first on */
+    struct bal_histogram *sizes; /* of the light part */
+};
+
+enum bal_code bal_light_new(const struct bal_trace_info *info, struct bal_light **light,
+                            struct bal_error *err) {
+    struct bal_light *l = *light = calloc(1, sizeof *l);
+    if (!l)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory to look at a log");
+    l->unit = info->size_mean * NANOSECONDS;
+    l->jobs = info->jobs;
+    return BAL_OK;
+}
+
+void bal_light_free(struct bal_light *light) {
+    if (!light)
+        return;
+    for (unsigned i = 0; i < BINS; i++) {
+        free(light->bin[i].sizes);
+        free(light->bin[i].factor);
+    }
+    free(light->sizes);
+    bal_station_fini(&light->fleet);
+    free(light);
+}
+
+static unsigned bin_of(size_t others) {
+    if (others < FINE)
+        return (unsigned)others;
+    int exponent;
+    const double part = frexp((double)others, &exponent); /* part in [0.5, 1), others = part 2^exponent */
+    const unsigned octave = (unsigned)exponent - 4;       /* FINE is 2^3 */
+    const unsigned bin = FINE + octave * PARTS + (unsigned)((part - 0.5) * 2 * PARTS);
+    return bin < BINS ? bin : BINS - 1;
+}
+
+/* How many others the job finds. */
+static enum bal_code find_others(struct bal_light *light, const struct bal_trace_job *job, size_t *others,
+                                 struct bal_error *err) {
+    bal_station_forget(&light->fleet, job->time);
+    *others = bal_station_count(&light->fleet);
+    return bal_station_add(&light->fleet, job->time + job->size)
+               ? BAL_OK
+               : bal_fail(err, BAL_E_MEMORY, "not enough memory for %zu jobs at once", *others + 1);
+}
+
+enum bal_code bal_light_add(struct bal_light *light, const struct bal_trace_job *job, struct bal_error *err) {
+    size_t others;
+    const enum bal_code code = find_others(light, job, &others, err);
+    if (code)
+        return code;
+    struct bin *bin = &light->bin[bin_of(others)];
+    if (!bin->sizes && !(bin->sizes = calloc(1, sizeof *bin->sizes)))
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory to look at a log");
+    struct sums *block = &light->block[bal_strata_of(light->seen++, light->jobs)];
+    const double seconds = (double)job->size / NANOSECONDS;
+    bin->jobs++;
+    bin->others += (double)others;
+    bin->logged += seconds;
+    bal_histogram_add(bin->sizes, (double)job->size / light->unit);
+    block->jobs[bin_of(others)]++;
+    block->logged[bin_of(others)] += seconds;
+    return BAL_OK;
+}
+
+/* ---- which part is light ---- */
+
+static enum bal_code choose_light(struct bal_light *light, struct bal_recovery *recovery,
+                                  struct bal_error *err) {
+    const double jobs = (double)light->jobs;
+    const double wanted = fmax(LIGHT_PART * jobs, fmin(LIGHT_JOBS, jobs / 10));
+    double taken = 0, others = 0, all_others = 0;
+    light->sizes = calloc(1, sizeof *light->sizes);
+    if (!light->sizes)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory to look at a log");
+    for (unsigned i = 0; i < BINS; i++)
+        all_others += light->bin[i].others;
+    for (; taken < wanted; light->light++) {
+        const struct bin *bin = &light->bin[light->light];
+        taken += (double)bin->jobs;
+        others += bin->others;
+        if (bin->sizes)
+            bal_histogram_merge(light->sizes, bin->sizes);
+    }
+    recovery->light_others = others / taken;
+    recovery->mean_others = all_others / jobs;
+    return BAL_OK;
+}
+
+/* The mean of the light part over that of all, with one block left out (BAL_STRATA: none). */
+static double light_over_all(const struct bal_light *light, unsigned without) {
+    double jobs[2] = {0, 0}, logged[2] = {0, 0};
+    for (unsigned b = 0; b < BAL_STRATA; b++)
+        for (unsigned i = 0; i < BINS && b != without; i++) {
+            const bool is_light = i < light->light;
+            jobs[0] += (double)light->block[b].jobs[i];
+            logged[0] += light->block[b].logged[i];
+            jobs[1] += is_light ? (double)light->block[b].jobs[i] : 0;
+            logged[1] += is_light ? light->block[b].logged[i] : 0;
+        }
+    return logged[1] / jobs[1] / (logged[0] / jobs[0]);
+}
+
+/* What the light part does not have is waiting. Its error is that of the jackknife over blocks; a block in
+ * which all of the light part lies leaves nothing to compare. */
+static struct bal_estimate waiting_share(const struct bal_light *light) {
+    double sum = 0, squares = 0;
+    unsigned blocks = 0;
+    for (unsigned b = 0; b < BAL_STRATA; b++) {
+        uint64_t jobs = 0;
+        for (unsigned i = 0; i < BINS; i++)
+            jobs += light->block[b].jobs[i];
+        if (jobs == 0)
+            continue;
+        const double ratio = light_over_all(light, b);
+        if (!isfinite(ratio))
+            return (struct bal_estimate){1 - light_over_all(light, BAL_STRATA), NAN};
+        sum += ratio;
+        squares += ratio * ratio;
+        blocks++;
+    }
+    const double n = blocks;
+    return (struct bal_estimate){.mean = 1 - light_over_all(light, BAL_STRATA),
+                                 .half = n < 2 ? NAN
+                                               : bal_student_quantile(0.975, n - 1) *
+                                                     sqrt(fmax(squares - sum * sum / n, 0) * (n - 1) / n)};
+}
+
+enum bal_code bal_light_judge(struct bal_light *light, struct bal_recovery *recovery, struct bal_error *err) {
+    const enum bal_code code = choose_light(light, recovery, err);
+    if (code)
+        return code;
+    const struct bal_estimate share = recovery->share = waiting_share(light);
+    /* Were there no others at all, as much again would be gone, if it goes in a straight line. */
+    const bool alone = recovery->mean_others == 0;
+    const double reach = recovery->mean_others / (recovery->mean_others - recovery->light_others);
+    if (light->jobs < JOBS_LEAST)
+        recovery->times = BAL_TIMES_UNKNOWN;
+    else if (share.mean > SHARE_LEAST && share.mean > 1.5 * share.half)
+        recovery->times = BAL_TIMES_LIGHT;
+    else if (alone || share.half * reach <= SHARE_UNSURE)
+        recovery->times = BAL_TIMES_CLEAN;
+    else
+        recovery->times = BAL_TIMES_UNKNOWN;
+    if (recovery->times == BAL_TIMES_LIGHT) {
+        recovery->service_mean = recovery->logged_mean * (1 - share.mean);
+        recovery->service_p99 = bal_histogram_quantile(light->sizes, 0.99) * light->unit / NANOSECONDS;
+    }
+    bal_station_fini(&light->fleet); /* the jobs come again from the first on */
+    return BAL_OK;
+}
+
+/* ---- sizes of the same rank ---- */
+
+/* For each bin of sizes: the size of the same rank in the light part, over that in the middle of the bin.
+ * Waiting only adds, so that no factor is above 1. */
+static bool make_factors(const struct bal_light *light, struct bin *bin) {
+    bin->factor = malloc(BAL_HISTOGRAM_BINS * sizeof *bin->factor);
+    if (!bin->factor)
+        return false;
+    uint64_t below = 0;
+    for (unsigned i = 0; i < BAL_HISTOGRAM_BINS; i++) {
+        const uint64_t here = bin->sizes->count[i];
+        bin->factor[i] = 1;
+        if (here == 0 || i + 1 == BAL_HISTOGRAM_BINS)
+            continue;
+        const double rank = ((double)below + 0.5 * (double)here) / (double)bin->jobs;
+        const double middle = (bal_histogram_edge(i) + bal_histogram_edge(i + 1)) / 2;
+        bin->factor[i] = fmin(bal_histogram_quantile(light->sizes, rank) / middle, 1);
+        below += here;
+    }
+    return true;
+}
+
+enum bal_code bal_light_size(struct bal_light *light, const struct bal_trace_job *job, int64_t *size,
+                             struct bal_error *err) {
+    size_t others;
+    const enum bal_code code = find_others(light, job, &others, err);
+    if (code)
+        return code;
+    *size = job->size;
+    struct bin *bin = &light->bin[bin_of(others)];
+    if (bin_of(others) < light->light)
+        return BAL_OK;
+    if (!bin->factor && !make_factors(light, bin))
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory to look at a log");
+    const double factor = bin->factor[bal_histogram_bin((double)job->size / light->unit)];
+    const double shorter = (double)job->size * factor;
+    *size = shorter >= 1 ? (int64_t)shorter : 1;
+    return BAL_OK;
+}

@@ -1,0 +1,468 @@
+/* One pass over the jobs for the evidence, and one that writes what was recovered. */
+#include "ballast/recover.h"
+
+#include "log/evidence.h"
+#include "log/light.h"
+#include "log/sharing.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define NANOSECONDS 1e9
+#define NAMED_LEAST 0.5  /* of the jobs, for the servers of a log to count as named */
+#define SHARE_LEAST 0.05 /* of waiting: less is none */
+#define COARSE 0.5       /* seconds: times in larger steps are drawn within them */
+#define TOLERANCE 2      /* steps: jobs that leave closer to each other may do so in either order */
+#define STEP_LEAST 0.001 /* seconds: clocks of proxies are seldom finer, whatever their digits say */
+
+const char *bal_times_text(enum bal_times times) {
+    static const char *const texts[] = {[BAL_TIMES_SERVICE] = "service alone",
+                                        [BAL_TIMES_IN_ORDER] = "recovered",
+                                        [BAL_TIMES_SHARED] = "recovered, shared",
+                                        [BAL_TIMES_CLEAN] = "as logged",
+                                        [BAL_TIMES_LIGHT] = "estimated",
+                                        [BAL_TIMES_WAITING] = "include waiting",
+                                        [BAL_TIMES_UNKNOWN] = "may include waiting"};
+    return texts[times];
+}
+
+bool bal_times_are_doubtful(enum bal_times times) {
+    return times == BAL_TIMES_LIGHT || times == BAL_TIMES_WAITING || times == BAL_TIMES_UNKNOWN;
+}
+
+/* When a server was first and last seen. */
+struct sighting {
+    int64_t first, last;
+};
+
+struct recoverer {
+    const struct bal_trace *logged;
+    const struct bal_trace_info *info;
+    const struct bal_recover_options *options;
+    struct bal_recovery *recovery;
+    struct bal_error *err;
+    uint32_t servers; /* the largest number of one */
+    int64_t tolerance;
+    struct bal_station *station; /* by the number of the server */
+    struct sighting *sighting;
+    struct bal_evidence *evidence;
+    struct bal_histogram *sizes; /* in logged mean sizes */
+    uint64_t seen;
+    bool ahead;  /* some jobs had been elsewhere before they came to a server */
+    double work; /* seconds, of what is recovered */
+    struct bal_trace *made;
+    /* sharing */
+    uint32_t middle; /* found others, which half of the jobs do */
+    struct bal_stratum (*strata)[BAL_STRATA];
+};
+
+static enum bal_code no_memory(struct recoverer *r) {
+    return bal_fail(r->err, BAL_E_MEMORY, "not enough memory to recover service times");
+}
+
+/* Calls visit with every job in order. */
+static enum bal_code for_each(struct recoverer *r,
+                              enum bal_code (*visit)(struct recoverer *r, const struct bal_trace_job *job)) {
+    struct bal_trace_cursor *cursor;
+    enum bal_code code = bal_trace_cursor_new(r->logged, &cursor, r->err);
+    if (code)
+        return code;
+    struct bal_trace_job job;
+    r->seen = 0;
+    while (!(code = bal_trace_next(cursor, &job, r->err)) && job.size > 0) {
+        if ((code = visit(r, &job)))
+            break;
+        r->seen++;
+        if (r->options->stop && *r->options->stop) {
+            code = bal_fail(r->err, BAL_E_STOPPED, "stopped before the end");
+            break;
+        }
+    }
+    bal_trace_cursor_free(cursor);
+    return code;
+}
+
+/* ---- what was recovered ---- */
+
+static enum bal_code make_trace(struct recoverer *r) {
+    r->work = 0;
+    *r->sizes = (struct bal_histogram){0};
+    return bal_trace_new(NULL, &r->made, r->err);
+}
+
+static enum bal_code add(struct recoverer *r, const struct bal_trace_job *job, int64_t size) {
+    struct bal_trace_job made = *job;
+    made.time -= job->ahead;
+    made.ahead = 0;
+    made.size = size > 0 ? size : 1;
+    r->work += (double)size / NANOSECONDS;
+    bal_histogram_add(r->sizes, (double)size / NANOSECONDS / r->recovery->logged_mean);
+    return bal_trace_add(r->made, &made, r->err);
+}
+
+static enum bal_code finish_trace(struct recoverer *r) {
+    const enum bal_code code = bal_trace_finish(r->made, r->options->stop, r->err);
+    if (code)
+        return code;
+    struct bal_recovery *recovery = r->recovery;
+    recovery->service_mean = bal_trace_info(r->made)->size_mean;
+    recovery->service_p99 = recovery->logged_mean * bal_histogram_quantile(r->sizes, 0.99);
+    return BAL_OK;
+}
+
+/* ---- who is there ---- */
+
+static enum bal_code look_at(struct recoverer *r, const struct bal_trace_job *job) {
+    struct bal_recovery *recovery = r->recovery;
+    bal_histogram_add(r->sizes, (double)job->size / NANOSECONDS / recovery->logged_mean);
+    recovery->unserved += job->server == 0;
+    r->ahead = r->ahead || job->ahead != 0;
+    r->servers = job->server > r->servers ? job->server : r->servers;
+    return BAL_OK;
+}
+
+static int by_time(const void *a, const void *b) {
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The most servers between whose first and last job a moment lies. */
+static enum bal_code count_servers(struct recoverer *r) {
+    const size_t room = (size_t)r->servers + 1;
+    int64_t *first = malloc(room * sizeof *first), *last = malloc(room * sizeof *last);
+    if (!first || !last) {
+        free(first);
+        free(last);
+        return no_memory(r);
+    }
+    uint32_t count = 0, most = 0;
+    for (uint32_t server = 1; server <= r->servers; server++)
+        if (r->sighting[server].last > INT64_MIN) {
+            first[count] = r->sighting[server].first;
+            last[count++] = r->sighting[server].last;
+        }
+    qsort(first, count, sizeof *first, by_time);
+    qsort(last, count, sizeof *last, by_time);
+    for (uint32_t came = 0, left = 0; came < count; came++) {
+        while (last[left] < first[came])
+            left++;
+        most = came + 1 - left > most ? came + 1 - left : most;
+    }
+    r->recovery->servers = most;
+    r->recovery->servers_seen = count;
+    free(first);
+    free(last);
+    return BAL_OK;
+}
+
+/* ---- servers that take jobs in order ---- */
+
+/* A job that was given up says nothing of how long it would have taken, nor does it overtake by leaving. */
+static enum bal_code collect(struct recoverer *r, const struct bal_trace_job *job) {
+    if (job->server == 0)
+        return BAL_OK;
+    struct bal_station *station = &r->station[job->server];
+    struct sighting *sighting = &r->sighting[job->server];
+    const int64_t leaves = job->time + job->size;
+    sighting->first = job->time < sighting->first ? job->time : sighting->first;
+    sighting->last = leaves > sighting->last ? leaves : sighting->last;
+    bal_station_forget(station, job->time);
+    if (!job->aborted)
+        bal_evidence_add(r->evidence, bal_strata_of(r->seen, r->info->jobs), station, job->time, leaves,
+                         r->tolerance);
+    return bal_station_add(station, leaves) ? BAL_OK : no_memory(r);
+}
+
+static void empty_stations(struct recoverer *r) {
+    for (uint32_t server = 0; server <= r->servers; server++)
+        bal_station_fini(&r->station[server]);
+}
+
+/* S = D - max(A, k-th latest D of those before it). */
+static enum bal_code serve_in_order(struct recoverer *r, const struct bal_trace_job *job) {
+    if (job->server == 0)
+        return add(r, job, job->size);
+    struct bal_station *station = &r->station[job->server];
+    bal_station_forget(station, job->time);
+    const bool waits = bal_station_count(station) >= r->recovery->slots;
+    const int64_t begins = waits ? bal_station_last(station, r->recovery->slots) : job->time;
+    const int64_t leaves = job->time + job->size;
+    if (job->aborted && begins >= leaves) { /* it never had a slot */
+        r->recovery->abandoned++;
+        return BAL_OK;
+    }
+    if (!bal_station_add(station, leaves))
+        return no_memory(r);
+    return add(r, job, leaves > begins ? leaves - begins : 0);
+}
+
+/* ---- servers that share their time ---- */
+
+static const uint32_t cores[BAL_SHARING_MOST] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+
+/* Of how many others half of the jobs find fewer, at least 1. */
+static uint32_t middle_of(const struct bal_evidence *evidence) {
+    uint64_t below = 0;
+    uint32_t found = 0;
+    while (found < BAL_EVIDENCE_MOST && 2 * below < evidence->jobs) {
+        for (unsigned b = 0; b < BAL_STRATA; b++)
+            below += evidence->block[b].found[found];
+        found++;
+    }
+    return found > 0 ? found : 1;
+}
+
+static enum bal_code compare_cores(void *context, const struct bal_trace_job *job, uint32_t found,
+                                   const double *work, struct bal_error *err) {
+    (void)err;
+    struct recoverer *r = context;
+    if (job->aborted)
+        return BAL_OK;
+    const unsigned block = bal_strata_of(r->seen, r->info->jobs), busy = found >= r->middle;
+    for (unsigned c = 0; c < BAL_SHARING_MOST; c++) {
+        r->strata[c][block].count[busy]++;
+        r->strata[c][block].sum[busy] += work[c];
+    }
+    return BAL_OK;
+}
+
+static enum bal_code take_share(void *context, const struct bal_trace_job *job, uint32_t found,
+                                const double *work, struct bal_error *err) {
+    (void)found, (void)err;
+    return add(context, job, (int64_t)llrint(work[0]));
+}
+
+static enum bal_code share_out(struct recoverer *r, const uint32_t *numbers, unsigned count,
+                               enum bal_code (*take)(void *context, const struct bal_trace_job *job,
+                                                     uint32_t found, const double *work,
+                                                     struct bal_error *err)) {
+    struct bal_sharing *sharing;
+    struct bal_trace_cursor *cursor = NULL;
+    enum bal_code code = bal_sharing_new(numbers, count, r->servers, take, r, &sharing, r->err);
+    if (!code)
+        code = bal_trace_cursor_new(r->logged, &cursor, r->err);
+    struct bal_trace_job job;
+    for (r->seen = 0; !code; r->seen++) {
+        code = bal_trace_next(cursor, &job, r->err);
+        if (code || job.size == 0)
+            break;
+        if (job.server > 0)
+            code = bal_sharing_add(sharing, &job, r->err);
+        else if (r->made)
+            code = add(r, &job, job.size);
+        if (!code && r->options->stop && *r->options->stop)
+            code = bal_fail(r->err, BAL_E_STOPPED, "stopped before the end");
+    }
+    r->seen -= r->seen > 0; /* those that are left belong to the last block */
+    if (!code)
+        code = bal_sharing_end(sharing, r->err);
+    bal_trace_cursor_free(cursor);
+    bal_sharing_free(sharing);
+    return code;
+}
+
+/* The number of cores under which work does not depend on what a job finds. */
+static enum bal_code choose_cores(struct recoverer *r, uint32_t *slots) {
+    r->middle = middle_of(r->evidence);
+    r->strata = calloc(BAL_SHARING_MOST, sizeof *r->strata);
+    if (!r->strata)
+        return no_memory(r);
+    const enum bal_code code = share_out(r, cores, BAL_SHARING_MOST, compare_cores);
+    double nearest = INFINITY;
+    *slots = 1;
+    for (unsigned c = 0; c < BAL_SHARING_MOST && !code; c++) {
+        const struct bal_contrast contrast = bal_strata_compare(r->strata[c]);
+        if (fabs(contrast.log_ratio) < nearest) {
+            nearest = fabs(contrast.log_ratio);
+            r->recovery->dependence = exp(contrast.log_ratio);
+            *slots = cores[c];
+        }
+    }
+    free(r->strata);
+    return code;
+}
+
+static enum bal_code recover_shared(struct recoverer *r) {
+    struct bal_recovery *recovery = r->recovery;
+    recovery->times = BAL_TIMES_SHARED;
+    recovery->shared_mean = bal_evidence_mean(r->evidence, recovery->slots);
+    enum bal_code code = BAL_OK;
+    uint32_t slots = r->options->slots;
+    if (slots == 0)
+        code = choose_cores(r, &slots);
+    recovery->slots = recovery->slots_low = recovery->slots_high = slots;
+    recovery->overtaking = NAN;
+    if (!code)
+        code = make_trace(r);
+    if (!code)
+        code = share_out(r, &slots, 1, take_share);
+    return code;
+}
+
+/* ---- with names of servers ---- */
+
+static uint32_t within(uint32_t slots) {
+    return slots < BAL_EVIDENCE_MOST ? slots : BAL_EVIDENCE_MOST;
+}
+
+static bool judge(struct recoverer *r) {
+    const struct bal_evidence_slots judged = bal_evidence_judge(r->evidence, r->options->step > COARSE);
+    struct bal_recovery *recovery = r->recovery;
+    recovery->slots = r->options->slots ? r->options->slots : judged.slots;
+    recovery->slots_low = judged.low;
+    recovery->slots_high = judged.high;
+    recovery->low_mean = bal_evidence_mean(r->evidence, judged.low);
+    recovery->high_mean = bal_evidence_mean(r->evidence, judged.high > 0 ? judged.high : BAL_EVIDENCE_MOST);
+    recovery->overtaking = bal_evidence_overtaking(r->evidence, within(recovery->slots));
+    recovery->dependence = bal_evidence_dependence(r->evidence, within(recovery->slots));
+    return judged.shared;
+}
+
+static void set_loads(struct recoverer *r) {
+    struct bal_recovery *recovery = r->recovery;
+    const double capacity = r->info->span * recovery->servers * recovery->slots;
+    recovery->logged_load = r->info->work / capacity;
+    recovery->service_load = r->work / capacity;
+    recovery->share = (struct bal_estimate){1 - r->work / r->info->work, NAN};
+}
+
+static enum bal_code allocate(struct recoverer *r) {
+    const size_t room = (size_t)r->servers + 1;
+    r->station = calloc(room, sizeof *r->station);
+    r->sighting = malloc(room * sizeof *r->sighting);
+    r->evidence = calloc(1, sizeof *r->evidence);
+    if (!r->station || !r->sighting || !r->evidence)
+        return no_memory(r);
+    for (size_t i = 0; i < room; i++)
+        r->sighting[i] = (struct sighting){INT64_MAX, INT64_MIN};
+    return BAL_OK;
+}
+
+static enum bal_code recover_named(struct recoverer *r) {
+    enum bal_code code = allocate(r);
+    if (!code)
+        code = for_each(r, collect);
+    if (!code)
+        code = count_servers(r);
+    if (code)
+        return code;
+    const bool shared = judge(r);
+    empty_stations(r);
+    if (shared) {
+        code = recover_shared(r);
+    } else {
+        r->recovery->times = BAL_TIMES_IN_ORDER;
+        code = make_trace(r);
+        if (!code)
+            code = for_each(r, serve_in_order);
+    }
+    if (!code)
+        code = finish_trace(r);
+    if (!code)
+        set_loads(r);
+    return code;
+}
+
+/* ---- without them ---- */
+
+struct lightly {
+    struct recoverer base; /* first: the visits of jobs take it */
+    struct bal_light *light;
+};
+
+static enum bal_code add_lightly(struct recoverer *r, const struct bal_trace_job *job) {
+    return bal_light_add(((struct lightly *)r)->light, job, r->err);
+}
+
+static enum bal_code serve_lightly(struct recoverer *r, const struct bal_trace_job *job) {
+    int64_t size;
+    const enum bal_code code = bal_light_size(((struct lightly *)r)->light, job, &size, r->err);
+    return code ? code : add(r, job, size);
+}
+
+static enum bal_code recover_lightly(struct recoverer *r) {
+    struct lightly lightly = {.base = *r};
+    struct bal_recovery *recovery = r->recovery;
+    enum bal_code code = bal_light_new(r->info, &lightly.light, r->err);
+    if (!code)
+        code = for_each(&lightly.base, add_lightly);
+    if (!code)
+        code = bal_light_judge(lightly.light, recovery, r->err);
+    if (!code && recovery->times == BAL_TIMES_LIGHT && !r->options->keep) {
+        code = make_trace(&lightly.base);
+        if (!code)
+            code = for_each(&lightly.base, serve_lightly);
+        if (!code)
+            code = finish_trace(&lightly.base);
+        r->made = lightly.base.made;
+    }
+    bal_light_free(lightly.light);
+    return code;
+}
+
+/* ---- all of it ---- */
+
+static enum bal_code copy(struct recoverer *r, const struct bal_trace_job *job) {
+    return add(r, job, job->size);
+}
+
+/* Sizes stay; but jobs arrive when they came to the proxy, not to the server. */
+static enum bal_code make_logged(struct recoverer *r) {
+    enum bal_code code = make_trace(r);
+    if (!code)
+        code = for_each(r, copy);
+    return code ? code : finish_trace(r);
+}
+
+/* As logged, where that is wanted. */
+static void keep_logged(struct recoverer *r) {
+    struct bal_recovery *recovery = r->recovery;
+    if (recovery->share.mean > SHARE_LEAST && recovery->times != BAL_TIMES_UNKNOWN)
+        recovery->times = BAL_TIMES_WAITING;
+    else if (recovery->times != BAL_TIMES_UNKNOWN)
+        recovery->times = BAL_TIMES_CLEAN;
+    bal_trace_free(r->made);
+    r->made = NULL;
+}
+
+enum bal_code bal_recover(const struct bal_trace *logged, const struct bal_recover_options *options,
+                          struct bal_trace **recovered, struct bal_recovery *recovery,
+                          struct bal_error *err) {
+    const struct bal_trace_info *info = bal_trace_info(logged);
+    *recovered = NULL;
+    *recovery = (struct bal_recovery){.times = BAL_TIMES_SERVICE,
+                                      .jobs = info->jobs,
+                                      .logged_mean = info->size_mean,
+                                      .service_mean = info->size_mean,
+                                      .share = {NAN, NAN},
+                                      .dependence = NAN,
+                                      .logged_load = NAN,
+                                      .service_load = NAN};
+    struct recoverer r = {
+        .logged = logged, .info = info, .options = options, .recovery = recovery, .err = err};
+    r.tolerance = (int64_t)(TOLERANCE * fmax(options->step, STEP_LEAST) * NANOSECONDS);
+    r.sizes = calloc(1, sizeof *r.sizes);
+    enum bal_code code = r.sizes ? for_each(&r, look_at) : no_memory(&r);
+    if (!code)
+        recovery->logged_p99 = recovery->service_p99 =
+            recovery->logged_mean * bal_histogram_quantile(r.sizes, 0.99);
+    const bool named = (double)(info->jobs - recovery->unserved) >= NAMED_LEAST * (double)info->jobs;
+    if (!code && !options->service)
+        code = named ? recover_named(&r) : recover_lightly(&r);
+    if (!code && options->keep && !options->service)
+        keep_logged(&r);
+    if (!code && !r.made && r.ahead)
+        code = make_logged(&r);
+    if (code) {
+        bal_trace_free(r.made);
+        r.made = NULL;
+    }
+    for (uint32_t server = 0; r.station && server <= r.servers; server++)
+        bal_station_fini(&r.station[server]);
+    free(r.station);
+    free(r.sighting);
+    free(r.evidence);
+    free(r.sizes);
+    *recovered = r.made;
+    return code;
+}

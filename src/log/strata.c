@@ -1,0 +1,46 @@
+#include "log/strata.h"
+
+#include <math.h>
+
+enum {
+    BASE_LEAST = 30,    /* jobs of kind 0 in a block, for their mean to stand for it */
+    COMPARED_LEAST = 5, /* blocks */
+};
+
+/* What kind 1 sums up to, and what it would if its jobs were like those of kind 0 in the same block. */
+struct totals {
+    double is, would_be;
+};
+
+static struct totals totals_of(const struct bal_stratum *stratum) {
+    if (stratum->count[0] < BASE_LEAST || stratum->count[1] == 0)
+        return (struct totals){0, 0};
+    const double mean = stratum->sum[0] / (double)stratum->count[0];
+    return (struct totals){stratum->sum[1], (double)stratum->count[1] * mean};
+}
+
+struct bal_contrast bal_strata_compare(const struct bal_stratum strata[BAL_STRATA]) {
+    struct totals each[BAL_STRATA], all = {0, 0};
+    unsigned blocks = 0;
+    for (unsigned b = 0; b < BAL_STRATA; b++) {
+        each[b] = totals_of(&strata[b]);
+        all.is += each[b].is;
+        all.would_be += each[b].would_be;
+        blocks += each[b].would_be > 0;
+    }
+    struct bal_contrast contrast = {NAN, NAN};
+    if (blocks < COMPARED_LEAST || !(all.is > 0))
+        return contrast;
+    contrast.log_ratio = log(all.is / all.would_be);
+    double sum = 0, squares = 0;
+    for (unsigned b = 0; b < BAL_STRATA; b++) {
+        if (!(each[b].would_be > 0))
+            continue;
+        const double without = log(fmax(all.is - each[b].is, 0) / (all.would_be - each[b].would_be));
+        sum += without;
+        squares += without * without;
+    }
+    const double n = blocks;
+    contrast.error = sqrt(fmax(squares - sum * sum / n, 0) * (n - 1) / n);
+    return contrast;
+}
