@@ -197,7 +197,8 @@ static void keeps_what_the_record_says(void **state) {
     for (int i = 0; i < 4; i++) {
         const struct bal_trace_job job = next(cursor);
         assert_true(job.time == jobs[i].time && job.size == jobs[i].size && job.high == jobs[i].high);
-        assert_true(job.aborted == jobs[i].aborted && job.server == jobs[i].server && job.ahead == jobs[i].ahead);
+        assert_true(job.aborted == jobs[i].aborted && job.server == jobs[i].server &&
+                    job.ahead == jobs[i].ahead);
         assert_true(job.kind == jobs[i].kind && !job.spread && job.drawn == 0);
     }
     bal_trace_cursor_free(cursor);
