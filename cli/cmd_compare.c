@@ -51,7 +51,7 @@ static int compare(const struct cli_common *common, struct bal_case *cases, stru
     if (opened)
         return opened;
     for (size_t i = 0; i < common->policies; i++)
-        cases[i] = cli_common_case(common, i);
+        cases[i] = cli_common_draft(common, i).c;
     struct cli_progress progress;
     const struct bal_lab_options lab = cli_common_lab(common, &progress);
     struct bal_error err = {0};
@@ -67,6 +67,7 @@ static int compare(const struct cli_common *common, struct bal_case *cases, stru
         .count = common->policies,
         .jobs = cases[0].run.time * bal_model_arrival_rate(&common->draft.c.model),
         .precision = common->draft.c.precision,
+        .draft = &common->draft,
         .cut_short = code == BAL_E_STOPPED,
     };
     return print_results(common, &comparison, &output);

@@ -118,7 +118,7 @@ static int find(const struct request *request, const struct bal_frontier_questio
     if (request->common.format == CLI_JSON)
         bal_frontier_json(question, &frontier, output->stream);
     else if (request->common.format == CLI_CSV)
-        bal_frontier_csv(&frontier, output->stream);
+        bal_frontier_csv(question, &frontier, output->stream);
     else
         bal_frontier_text(question, &frontier, output->stream);
     return finish(request, code == BAL_E_STOPPED, output);

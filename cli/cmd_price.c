@@ -84,7 +84,7 @@ static int list_prices(struct cli_common *common) {
     enum bal_code code = BAL_E_MEMORY;
     if (cases && results && prices) {
         for (size_t i = 0; i < common->policies; i++)
-            cases[i] = cli_common_case(common, i);
+            cases[i] = cli_common_draft(common, i).c;
         code = measure(common, cases, results, prices, &err);
     } else {
         bal_fail(&err, code, "not enough memory");
@@ -97,6 +97,7 @@ static int list_prices(struct cli_common *common) {
                                             .results = results,
                                             .prices = prices,
                                             .count = common->policies,
+                                            .draft = &common->draft,
                                             .cut_short = code == BAL_E_STOPPED};
         status = print_list(common, &list, &output);
     }
@@ -109,13 +110,14 @@ static int list_prices(struct cli_common *common) {
 /* ---- the wish ---- */
 
 static int print_offers(const struct cli_common *common, const struct bal_offers *offers,
-                        const struct bal_case *c, const struct bal_wish *wish, struct cli_output *output) {
+                        const struct bal_draft *draft, const struct bal_wish *wish,
+                        struct cli_output *output) {
     if (common->format == CLI_JSON)
-        bal_offers_json(offers, c, wish, output->stream);
+        bal_offers_json(offers, draft, wish, output->stream);
     else if (common->format == CLI_CSV)
-        bal_offers_csv(offers, c, output->stream);
+        bal_offers_csv(offers, draft, output->stream);
     else
-        bal_offers_text(offers, c, wish, output->stream);
+        bal_offers_text(offers, draft, wish, output->stream);
     const int status = cli_output_close(output);
     if (status)
         return status;
@@ -143,12 +145,12 @@ static int search(struct request *request) {
     const int opened = cli_output_open(&output, common->output);
     if (opened)
         return opened;
-    const struct bal_case c = cli_common_case(common, 0);
+    const struct bal_draft draft = cli_common_draft(common, 0);
     struct cli_progress progress;
     const struct bal_lab_options lab = cli_common_lab(common, &progress);
     struct bal_offers *offers;
     struct bal_error err = {0};
-    const enum bal_code code = bal_price_search(&c, &wish, &lab, &offers, &err);
+    const enum bal_code code = bal_price_search(&draft.c, &wish, &lab, &offers, &err);
     cli_progress_end(&progress);
     if (code) {
         cli_output_discard(&output);
@@ -157,7 +159,7 @@ static int search(struct request *request) {
         cli_warn("interrupted");
         return CLI_INTERRUPTED;
     }
-    const int outcome = print_offers(common, offers, &c, &wish, &output);
+    const int outcome = print_offers(common, offers, &draft, &wish, &output);
     free(offers);
     return outcome;
 }

@@ -6,6 +6,7 @@
 
 #include "format/json.h"
 #include "format/table.h"
+#include "report/head.h"
 #include "study/privilege.h"
 
 #include <math.h>
@@ -240,9 +241,14 @@ static void print_text(const struct answer *answer, FILE *out) {
     if (!answer->simulated || answer->measured.replications == 0)
         return;
     fputc('\n', out);
-    if (answer->measured.replications > 1)
-        fprintf(out, "\u00b1: 95 %% confidence over %u replications. theory: limit of many servers.\n",
-                answer->measured.replications);
+    if (answer->measured.replications > 1) {
+        static const char *const told[] = {"replications", NULL};
+        struct bal_head head = {.used = 0};
+        bal_head_add(&head, "\u00b1: 95 %% confidence over %u replications", answer->measured.replications);
+        bal_head_add_settings(&head, &request->common.draft, false, told);
+        bal_head_add(&head, ", seed %.0f. theory: limit of many servers.", request->common.seed);
+        bal_head_print(&head, out);
+    }
     const double miss = miss_of(answer);
     if (isnan(miss))
         fputs("Not confirmed: a class of jobs was not measured. Use longer runs (--jobs).\n", out);
@@ -273,6 +279,7 @@ static void json_spec(struct json *json, const struct request *request) {
     bal_json_number(json, "gain", is_wanted_gain(request) ? request->wish.gain : NAN);
     bal_json_number(json, "loss", request->wish.loss);
     bal_json_close(json, '}');
+    bal_head_json(json, &request->common.draft, NULL);
 }
 
 static void json_theory(struct json *json, const struct bal_privilege *found) {

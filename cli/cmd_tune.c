@@ -64,11 +64,11 @@ static int print(const struct request *request, const struct bal_tuning *tuning,
         return cli_fail("--figure %s: %s", request->common.figure, err.text);
     }
     if (request->common.format == CLI_JSON)
-        bal_tune_json(tuning, tuned, output->stream);
+        bal_tune_json(tuning, tuned, &request->common.draft, output->stream);
     else if (request->common.format == CLI_CSV)
-        bal_tune_csv(tuning, tuned, output->stream);
+        bal_tune_csv(tuning, tuned, &request->common.draft, output->stream);
     else
-        bal_tune_text(tuning, tuned, output->stream);
+        bal_tune_text(tuning, tuned, &request->common.draft, output->stream);
     const int status = cli_output_close(output);
     if (status || !cut_short)
         return status;
@@ -79,14 +79,15 @@ static int print(const struct request *request, const struct bal_tuning *tuning,
 static int tune(const struct request *request) {
     const struct cli_common *common = &request->common;
     const double mean = common->draft.c.model.setup.mean;
+    struct bal_draft draft = common->draft;
+    draft.time = time_of(request);
+    bal_draft_complete(&draft);
+    draft.c.run.seed = (uint64_t)common->seed;
     const struct bal_tuning tuning = {
-        .model = common->draft.c.model,
-        .run = {.seed = (uint64_t)common->seed,
-                .time = time_of(request),
-                .warmup = common->draft.c.run.warmup,
-                .engine = BAL_ENGINE_AUTO},
-        .replications = common->draft.c.replications,
-        .precision = common->draft.c.precision,
+        .model = draft.c.model,
+        .run = draft.c.run,
+        .replications = draft.c.replications,
+        .precision = draft.c.precision,
         .shortest = isnan(request->shortest) ? mean / 100 : request->shortest,
         .longest = isnan(request->longest) ? mean * 100 : request->longest,
         .points = (unsigned)request->points,

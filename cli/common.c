@@ -173,12 +173,12 @@ int cli_common_check(struct cli_common *common) {
     return -1;
 }
 
-struct bal_case cli_common_case(const struct cli_common *common, size_t policy) {
+struct bal_draft cli_common_draft(const struct cli_common *common, size_t policy) {
     struct bal_draft draft = common->draft;
     bal_draft_complete(&draft);
     draft.c.policy = common->policy[policy];
     draft.c.run.seed = (uint64_t)common->seed;
-    return draft.c;
+    return draft;
 }
 
 struct bal_lab_options cli_common_lab(const struct cli_common *common, struct cli_progress *progress) {

@@ -40,8 +40,8 @@ int cli_common_check_length(const struct cli_common *common);
  */
 int cli_common_check(struct cli_common *common);
 
-/* The case of one of its policies. */
-struct bal_case cli_common_case(const struct cli_common *common, size_t policy);
+/* The draft with one of its policies, complete: its case is ready to run. */
+struct bal_draft cli_common_draft(const struct cli_common *common, size_t policy);
 
 /* Catches signals, starts the progress bar, and says how the lab is to run; the caller ends the progress. */
 struct bal_lab_options cli_common_lab(const struct cli_common *common, struct cli_progress *progress);

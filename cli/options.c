@@ -4,6 +4,7 @@
 #include "ballast/number.h"
 
 #include "base/nearest.h"
+#include "format/table.h"
 
 #include <assert.h>
 #include <math.h>
@@ -212,21 +213,6 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *in
 
 enum { HELP_INDENT = 27, HELP_WIDTH = 112 };
 
-/* A text behind what stands in the first HELP_INDENT columns, broken between words. */
-static void print_wrapped(const char *text, FILE *out) {
-    size_t column = HELP_INDENT;
-    for (const char *word = text; *word;) {
-        const size_t length = strcspn(word, " ");
-        if (column > HELP_INDENT && column + 1 + length > HELP_WIDTH) {
-            fprintf(out, "\n%*s", HELP_INDENT, "");
-            column = HELP_INDENT;
-        }
-        column += (size_t)fprintf(out, "%s%.*s", column > HELP_INDENT ? " " : "", (int)length, word);
-        word += length + strspn(word + length, " ");
-    }
-    fputc('\n', out);
-}
-
 void cli_print_help(const struct cli_command *command, FILE *out) {
     fprintf(out, "usage: ballast %s%s%s%s\n\n%s\n", command->name, *command->operands ? " " : "",
             command->operands, command->option_count ? " [options]" : "", command->description);
@@ -235,11 +221,10 @@ void cli_print_help(const struct cli_command *command, FILE *out) {
     struct cli_option option;
     for (size_t i = 0; cli_option_at(command, i, &option); i++) {
         char left[64], help[CLI_HELP_TEXT];
-        snprintf(left, sizeof left, "--%s%s%s", option.name, option.argument ? " " : "",
+        snprintf(left, sizeof left, "  --%s%s%s", option.name, option.argument ? " " : "",
                  option.argument ? option.argument : "");
         cli_option_help(&option, help);
-        fprintf(out, "  %-24s ", left);
-        print_wrapped(help, out);
+        bal_table_wrap_at(left, help, HELP_INDENT, HELP_WIDTH, out);
     }
     if (command->examples)
         fprintf(out, "\nexamples:\n%s", command->examples);

@@ -103,25 +103,35 @@ void bal_table_print(const struct table *table, const char *align, bool rule, FI
     free(width);
 }
 
-void bal_table_wrap(const char *head, const char *text, unsigned indent, FILE *out) {
+/* A word, its joins as blanks. */
+static void print_word(const char *word, size_t length, FILE *out) {
+    for (size_t i = 0; i < length; i++)
+        fputc(word[i] == *BAL_TABLE_JOIN ? ' ' : word[i], out);
+}
+
+void bal_table_wrap_at(const char *head, const char *text, unsigned indent, unsigned width, FILE *out) {
     fputs(head, out);
     size_t column = bal_table_text_width(head);
     for (bool first = true; *text; first = false) {
         const size_t length = strcspn(text, " \n");
         char word[200];
         snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
-        const size_t width = bal_table_text_width(word);
-        if (!first && column + 1 + width > BAL_TABLE_WIDTH) {
+        const size_t more = bal_table_text_width(word);
+        if (!first && column + 1 + more > width) {
             fputc('\n', out);
             column = 0;
             first = true;
         }
         const size_t blanks = !first ? 1 : column < indent ? indent - column : 0;
         pad(out, blanks, " ");
-        fprintf(out, "%.*s", (int)length, text);
-        column += blanks + width;
+        print_word(text, length, out);
+        column += blanks + more;
         text += length;
         text += strspn(text, " \n");
     }
     fputc('\n', out);
+}
+
+void bal_table_wrap(const char *head, const char *text, unsigned indent, FILE *out) {
+    bal_table_wrap_at(head, text, indent, BAL_TABLE_WIDTH, out);
 }

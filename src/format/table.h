@@ -23,9 +23,12 @@ void bal_table_add(struct table *table, const char *format, ...) __attribute__((
 void bal_table_print(const struct table *table, const char *align, bool rule, FILE *out);
 
 /* Prints text broken at blanks into lines of at most BAL_TABLE_WIDTH characters, all of them indented; the
- * head stands in the indent of the first. */
+ * head stands in the indent of the first. BAL_TABLE_JOIN stands for a blank at which no line ends. */
 enum { BAL_TABLE_WIDTH = 96 };
+#define BAL_TABLE_JOIN "\x1f"
 void bal_table_wrap(const char *head, const char *text, unsigned indent, FILE *out);
+/* The same with lines of at most so many characters. */
+void bal_table_wrap_at(const char *head, const char *text, unsigned indent, unsigned width, FILE *out);
 
 /* Number of characters of a UTF-8 text. */
 size_t bal_table_text_width(const char *text);

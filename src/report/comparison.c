@@ -298,6 +298,7 @@ void bal_comparison_json(const struct comparison *comparison, FILE *out) {
     bal_json_open(&json, NULL, '{');
     bal_json_text(&json, "version", BALLAST_VERSION);
     json_spec(&json, comparison);
+    bal_head_json(&json, comparison->draft, NULL);
     bal_json_open(&json, "results", '[');
     for (size_t i = 0; i < comparison->count; i++)
         bal_comparison_json_result(&json, &comparison->cases[order[i]], &comparison->results[order[i]]);
@@ -344,9 +345,10 @@ void bal_comparison_csv(const struct comparison *comparison, FILE *out) {
         return;
     bal_comparison_order(comparison->results, comparison->count, order);
     bal_comparison_csv_head(out);
-    fputc('\n', out);
+    fputs(",settings\n", out);
     for (size_t i = 0; i < comparison->count; i++) {
         bal_comparison_csv_row(&comparison->cases[order[i]], &comparison->results[order[i]], out);
+        bal_head_csv(comparison->draft, out);
         fputc('\n', out);
     }
     free(order);

@@ -3,14 +3,15 @@
 #define REPORT_COMPARISON_H
 
 #include "ballast/lab.h"
-#include "format/json.h"
+#include "report/head.h"
 
 struct comparison {
     const struct bal_case *cases; /* all of the same model */
     const struct bal_result *results;
     size_t count;
-    double jobs;      /* expected per replication */
-    double precision; /* wanted, 0: none */
+    double jobs;                   /* expected per replication */
+    double precision;              /* wanted, 0: none */
+    const struct bal_draft *draft; /* the settings that were given */
     bool cut_short;
 };
 

@@ -236,9 +236,19 @@ static void print_setting(const struct comparison *comparison, FILE *out) {
     classes_text(&c->model, classes, sizeof classes);
     steal_text(&c->model, steal, sizeof steal);
     short_count(comparison->jobs, jobs, sizeof jobs);
-    fprintf(out, "%s servers%s at load %g, %s%s%s; %s%u replications of %s jobs each, seed %llu\n\n", servers,
-            slots, c->model.load, work, classes, steal, comparison->precision > 0 ? "at least " : "",
-            c->replications, jobs, (unsigned long long)c->run.seed);
+    static const char *const told[] = {"servers",   "slots", "discipline",   "clock", "load",    "service",
+                                       "high",      "batch", "split",        "steal", "victims", "jobs",
+                                       "placement", "time",  "replications", NULL};
+    struct bal_head head = {.used = 0};
+    bal_head_add(&head, "%s servers%s at load %g, %s%s%s", servers, slots, c->model.load, work, classes,
+                 steal);
+    bal_head_add_settings(&head, comparison->draft, true, told);
+    bal_head_add(&head, "; %s%u replications of %s jobs each", comparison->precision > 0 ? "at least " : "",
+                 c->replications, jobs);
+    bal_head_add_settings(&head, comparison->draft, false, told);
+    bal_head_add(&head, ", seed %llu", (unsigned long long)c->run.seed);
+    bal_head_print(&head, out);
+    fputc('\n', out);
 }
 
 static void print_moves(const struct comparison *comparison, FILE *out) {

@@ -73,14 +73,17 @@ static void print_head(const struct bal_fluid_report *report, FILE *out) {
     bal_policy_print(report->policy, policy, sizeof policy);
     const char *variant =
         strcmp(report->policy->policy->name, "rcpb") == 0 ? variant_text(report->known) : NULL;
-    fprintf(out, "%s at load %g from %s: fluid model%s%s", policy, report->load, report->from,
-            variant ? ", " : "", variant ? variant : "");
+    static const char *const told[] = {"servers", "load", "start", "steal", NULL};
+    struct bal_head head = {.used = 0};
+    bal_head_add(&head, "%s at load %g from %s: fluid model%s%s", policy, report->load, report->from,
+                 variant ? ", " : "", variant ? variant : "");
     if (report->known->kind == BAL_FLUID_STEALING) {
         char steal[BAL_STEAL_TEXT];
         bal_steal_print(&report->known->param.stealing.steal, steal, sizeof steal);
-        fprintf(out, ", idle servers steal %s", steal);
+        bal_head_add(&head, ", idle servers steal %s", steal);
     }
-    fputc('\n', out);
+    bal_head_add_settings(&head, report->draft, true, told);
+    bal_head_print(&head, out);
     if (report->simulated)
         fprintf(out, "sim: one simulated system of %u servers, seed %llu\n", report->servers,
                 (unsigned long long)report->seed);
@@ -267,6 +270,8 @@ static void json_spec(struct json *json, const struct bal_fluid_report *report) 
         bal_json_count(json, "seed", report->seed);
     }
     bal_json_close(json, '}');
+    static const char *const told[] = {"servers", NULL}; /* there are as many as can be */
+    bal_head_json(json, report->draft, report->simulated ? NULL : told);
 }
 
 static void json_limit(struct json *json, const struct bal_fluid_report *report) {

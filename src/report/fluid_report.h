@@ -4,8 +4,7 @@
 
 #include "ballast/known.h"
 #include "ballast/paths.h"
-
-#include <stdio.h>
+#include "report/head.h"
 
 /* A fraction of servers beside the levels, at all times. */
 struct bal_fluid_extra {
@@ -21,7 +20,8 @@ struct bal_fluid_report {
     const struct bal_known_fluid *known;
     const char *from; /* the starting state, as the user named it */
     double load;
-    size_t times; /* of both paths */
+    const struct bal_draft *draft; /* the settings that were given */
+    size_t times;                  /* of both paths */
     const double *time;
     size_t every;        /* every so many of them are printed; all are drawn */
     size_t levels;       /* how many are shown, >= 1 ... */

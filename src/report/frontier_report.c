@@ -35,34 +35,56 @@ static void proved_lines(const struct bal_frontier_question *q, double load, dou
 
 /* ---- for people ---- */
 
+/* The settings of the question, but for what is sought. */
+static struct bal_draft settings_of(const struct bal_frontier_question *q, bool load) {
+    struct bal_draft draft;
+    bal_draft_init(&draft);
+    draft.c.model = q->model;
+    draft.c.run.engine = q->engine;
+    if (q->longest > 0)
+        draft.time = q->longest;
+    if (!load)
+        draft.c.model.load = NAN;
+    return draft;
+}
+
 static void print_head(const struct bal_frontier_question *q, const char *what, FILE *out) {
+    static const char *const told[] = {"servers", "slots",     "clock",   "batch", "split", "service", "high",
+                                       "buffer",  "placement", "victims", "steal", "load",  NULL};
     const struct bal_model *model = &q->model;
+    const struct bal_draft draft = settings_of(q, true);
+    struct bal_head head = {.used = 0};
     char servers[1000], policy[300], text[BAL_PLACEMENT_TEXT];
     bal_servers_print(&model->servers, servers, sizeof servers);
     bal_policy_print(&q->policy, policy, sizeof policy);
-    fprintf(out, "%s on %s servers", policy, servers);
+    bal_head_add(&head, "%s on %s servers", policy, servers);
     if (model->slots > 1)
-        fprintf(out, " of %u slots", model->slots);
+        bal_head_add(&head, " of %u slots", model->slots);
     if (model->clock == BAL_CLOCK_SLOTTED && !is_chain(q)) {
         bal_batch_print(&model->batch, text, sizeof text);
-        fprintf(out, ", slotted, batches %s, %s", text, model->split ? "split" : "whole");
+        bal_head_add(&head, ", slotted, batches %s, %s", text, model->split ? "split" : "whole");
     } else if (!is_chain(q)) {
         bal_law_print(&model->size, text, sizeof text);
-        fprintf(out, ", service %s", text);
+        bal_head_add(&head, ", service %s", text);
     }
     if (model->classes)
-        fprintf(out, ", %g %% high", 100 * model->high);
+        bal_head_add(&head, ", %g %% high", 100 * model->high);
     if (model->buffer > 0)
-        fprintf(out, ", buffers of %u", model->buffer);
+        bal_head_add(&head, ", buffers of %u", model->buffer);
     if (is_chain(q)) {
         bal_placement_print(&model->placement, text, sizeof text);
-        fprintf(out, ", generators %s, victims %s", text, model->others ? "others" : "all");
+        bal_head_add(&head, ", generators %s, victims %s", text, model->others ? "others" : "all");
     }
     if (q->axis == BAL_FRONTIER_LOAD && model->steal.kind != BAL_STEAL_NONE) {
         bal_steal_print(&model->steal, text, sizeof text);
-        fprintf(out, ", steal %s", text);
+        bal_head_add(&head, ", steal %s", text);
     }
-    fprintf(out, "%s; seed %llu\n\n", what, (unsigned long long)q->seed);
+    bal_head_add(&head, "%s", what);
+    bal_head_add_settings(&head, &draft, true, told);
+    bal_head_add(&head, "; seed %llu", (unsigned long long)q->seed);
+    bal_head_add_settings(&head, &draft, false, told);
+    bal_head_print(&head, out);
+    fputc('\n', out);
 }
 
 /* Two digits of the half-width. */
@@ -230,8 +252,10 @@ void bal_frontier_map_text(const struct bal_frontier_chart *chart, FILE *out) {
 
 /* ---- for programs ---- */
 
-void bal_frontier_csv(const struct bal_frontier *frontier, FILE *out) {
-    fputs("at,verdict,drift,drift.half,growth,growth.half,looks,time\n", out);
+void bal_frontier_csv(const struct bal_frontier_question *question, const struct bal_frontier *frontier,
+                      FILE *out) {
+    const struct bal_draft draft = settings_of(question, question->axis == BAL_FRONTIER_CONSTANT);
+    fputs("at,verdict,drift,drift.half,growth,growth.half,looks,time,settings\n", out);
     for (unsigned i = 0; i < frontier->points; i++) {
         const struct bal_frontier_point *point = &frontier->point[i];
         char first[BAL_NUMBER_TEXT];
@@ -244,12 +268,14 @@ void bal_frontier_csv(const struct bal_frontier *frontier, FILE *out) {
         bal_csv_number(point->growth.half, out);
         fprintf(out, ",%u", point->looks);
         bal_csv_number(point->time, out);
+        bal_head_csv(&draft, out);
         fputc('\n', out);
     }
 }
 
 void bal_frontier_map_csv(const struct bal_frontier_chart *chart, FILE *out) {
-    fputs("load,unstable,stable,estimate,undecided,theorem_9,asked\n", out);
+    const struct bal_draft draft = settings_of(chart->question, false);
+    fputs("load,unstable,stable,estimate,undecided,theorem_9,asked,settings\n", out);
     for (unsigned i = 0; i < chart->count; i++) {
         const struct bal_frontier *f = &chart->frontier[i];
         double line[2];
@@ -263,6 +289,7 @@ void bal_frontier_map_csv(const struct bal_frontier_chart *chart, FILE *out) {
         fprintf(out, ",%u", f->undecided);
         bal_csv_number(line[0], out);
         bal_csv_number(line[1], out);
+        bal_head_csv(&draft, out);
         fputc('\n', out);
     }
 }
@@ -305,6 +332,8 @@ static void json_spec(struct json *json, const struct bal_frontier_question *q, 
     bal_json_number(json, "error", q->error);
     bal_json_count(json, "seed", q->seed);
     bal_json_close(json, '}');
+    const struct bal_draft draft = settings_of(q, load);
+    bal_head_json(json, &draft, NULL);
 }
 
 static void json_found(struct json *json, const struct bal_frontier *f) {

@@ -3,12 +3,12 @@
 #define REPORT_FRONTIER_REPORT_H
 
 #include "ballast/frontier.h"
-
-#include <stdio.h>
+#include "report/head.h"
 
 void bal_frontier_text(const struct bal_frontier_question *question, const struct bal_frontier *frontier,
                        FILE *out);
-void bal_frontier_csv(const struct bal_frontier *frontier, FILE *out);
+void bal_frontier_csv(const struct bal_frontier_question *question, const struct bal_frontier *frontier,
+                      FILE *out);
 void bal_frontier_json(const struct bal_frontier_question *question, const struct bal_frontier *frontier,
                        FILE *out);
 

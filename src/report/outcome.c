@@ -5,7 +5,9 @@
 #include "format/json.h"
 #include "format/table.h"
 #include "report/comparison.h"
+#include "report/head.h"
 #include "report/judgements.h"
+#include "spec/plan.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -57,6 +59,23 @@ static enum bal_code ratio_of(struct walk *w, const struct row *row, struct bal_
                            w->err);
 }
 
+/* The names of the settings that are swept, ended by NULL. */
+struct swept {
+    const char *name[BAL_AXES_MAX * BAL_AXIS_FIELDS_MAX + 1];
+};
+
+static struct swept swept_of(const struct bal_experiment *e) {
+    struct swept swept = {.name = {NULL}};
+    size_t count = 0;
+    for (size_t a = 0; a < e->axes; a++)
+        for (unsigned f = 0; f < e->axis[a].fields; f++) {
+            const struct bal_field *setting = bal_setting_find(e->axis[a].field[f]);
+            if (setting)
+                swept.name[count++] = setting->name;
+        }
+    return swept;
+}
+
 /* ---- csv ---- */
 
 static void csv_head(const struct bal_experiment *e, bool seconds, FILE *out) {
@@ -71,7 +90,7 @@ static void csv_head(const struct bal_experiment *e, bool seconds, FILE *out) {
         const char *name = bal_quantity_text(e->metric[i], text);
         fprintf(out, ",ratio.%s,ratio.%s.ci", name, name);
     }
-    fputs(seconds ? ",seconds\n" : "\n", out);
+    fputs(seconds ? ",seconds,settings\n" : ",settings\n", out);
 }
 
 static enum bal_code csv_row(struct walk *w, const struct row *row) {
@@ -96,6 +115,9 @@ static enum bal_code csv_row(struct walk *w, const struct row *row) {
     }
     if (w->seconds)
         bal_csv_number(row->result.seconds, out);
+    struct bal_draft draft;
+    bal_plan_point(e, row->point, &draft);
+    bal_head_csv(&draft, out);
     fputc('\n', out);
     return BAL_OK;
 }
@@ -122,6 +144,8 @@ static void json_experiment(struct json *json, const struct bal_experiment *e) {
     for (size_t a = 0; a < e->axes; a++)
         bal_json_text(json, NULL, e->axis[a].name);
     bal_json_close(json, ']');
+    const struct swept swept = swept_of(e);
+    bal_head_json(json, &e->own->base, swept.name);
     bal_json_close(json, '}');
 }
 
@@ -347,9 +371,21 @@ static enum bal_code text_claims(struct bal_store *store, const struct bal_exper
     return BAL_OK;
 }
 
+/* The title, and what is the same at every point. */
+static void print_head(const struct bal_experiment *e, FILE *out) {
+    const struct swept swept = swept_of(e);
+    struct bal_head head = {.used = 0};
+    bal_head_add_settings(&head, &e->own->base, true, swept.name);
+    bal_head_add_settings(&head, &e->own->base, false, swept.name);
+    bal_head_add(&head, "%sseed %" PRIu64, head.used ? ", " : "", e->seed);
+    fprintf(out, "%s\n", e->title);
+    bal_head_print(&head, out);
+    fputc('\n', out);
+}
+
 enum bal_code bal_outcome_text(struct bal_store *store, const struct bal_experiment *experiment, FILE *out,
                                struct bal_error *err) {
-    fprintf(out, "%s\n\n", experiment->title);
+    print_head(experiment, out);
     enum bal_code code = text_results(store, experiment, out, err);
     if (!code)
         code = text_claims(store, experiment, out, err);

@@ -72,20 +72,25 @@ static void add_theory(struct table *table, const struct bal_case *c) {
                   known.waiting_mean >= 9.995 ? 1 : 3, known.waiting_mean);
 }
 
-static void print_setting(const struct bal_case *c, FILE *out) {
+static void print_setting(const struct bal_case *c, const struct bal_draft *draft, FILE *out) {
+    static const char *const told[] = {"servers", "load", "service", "jobs", "time", "replications", NULL};
+    struct bal_head head = {.used = 0};
     char servers[300], service[200];
     bal_servers_print(&c->model.servers, servers, sizeof servers);
     bal_law_print(&c->model.size, service, sizeof service);
     const double jobs = c->run.time * bal_model_arrival_rate(&c->model);
-    fprintf(out, "%s servers at load %g, service %s; %u replications of %.3g%s jobs each, seed %llu\n",
-            servers, c->model.load, service, c->replications,
-            jobs >= 1e6   ? jobs / 1e6
-            : jobs >= 1e4 ? jobs / 1e3
-                          : jobs,
-            jobs >= 1e6   ? "M"
-            : jobs >= 1e4 ? "k"
-                          : "",
-            (unsigned long long)c->run.seed);
+    bal_head_add(&head, "%s servers at load %g, service %s", servers, c->model.load, service);
+    bal_head_add_settings(&head, draft, true, told);
+    bal_head_add(&head, "; %u replications of %.3g%s jobs each", c->replications,
+                 jobs >= 1e6   ? jobs / 1e6
+                 : jobs >= 1e4 ? jobs / 1e3
+                               : jobs,
+                 jobs >= 1e6   ? "M"
+                 : jobs >= 1e4 ? "k"
+                               : "");
+    bal_head_add_settings(&head, draft, false, told);
+    bal_head_add(&head, ", seed %llu", (unsigned long long)c->run.seed);
+    bal_head_print(&head, out);
 }
 
 /* ---- the list ---- */
@@ -153,7 +158,7 @@ static void print_list_notes(const struct bal_price_list *list, FILE *out) {
 void bal_price_list_text(const struct bal_price_list *list, FILE *out) {
     static const char *const head[] = {"policy", "waiting", "theory", "msgs",    "(one)",
                                        "bits",   "msgs ~",  "bits ~", "vanishes"};
-    print_setting(&list->cases[0], out);
+    print_setting(&list->cases[0], list->draft, out);
     fputc('\n', out);
     struct table table;
     bal_table_init(&table, sizeof head / sizeof *head);
@@ -184,12 +189,14 @@ static const char csv_head[] = "policy,verdict,waiting.mean,waiting.mean.ci,theo
                                "job,messages.once_per_job,memory_bits";
 
 void bal_price_list_csv(const struct bal_price_list *list, FILE *out) {
-    fprintf(out, "%s,messages.growth,memory.growth,vanishes\n", csv_head);
+    fprintf(out, "%s,messages.growth,memory.growth,vanishes,settings\n", csv_head);
     for (size_t i = 0; i < list->count; i++) {
         const struct bal_price *price = &list->prices[i];
         csv_measured(&list->cases[i], &list->results[i], price, out);
-        fprintf(out, ",%s,%s,%s\n", messages_text(price->messages), memory_text(price->memory),
+        fprintf(out, ",%s,%s,%s", messages_text(price->messages), memory_text(price->memory),
                 bal_vanishing_text(price->vanishing));
+        bal_head_csv(list->draft, out);
+        fputc('\n', out);
     }
 }
 
@@ -243,6 +250,7 @@ void bal_price_list_json(const struct bal_price_list *list, FILE *out) {
     json_setting(&json, &list->cases[0]);
     bal_json_bool(&json, "cut_short", list->cut_short);
     bal_json_close(&json, '}');
+    bal_head_json(&json, list->draft, NULL);
     bal_json_open(&json, "results", '[');
     for (size_t i = 0; i < list->count; i++) {
         bal_json_open(&json, NULL, '{');
@@ -334,11 +342,11 @@ static void print_outcome(const struct bal_offers *offers, const struct bal_case
     print_hint(&offers->more_memory, c, "memory", out);
 }
 
-void bal_offers_text(const struct bal_offers *offers, const struct bal_case *c, const struct bal_wish *wish,
-                     FILE *out) {
+void bal_offers_text(const struct bal_offers *offers, const struct bal_draft *draft,
+                     const struct bal_wish *wish, FILE *out) {
     static const char *const head[] = {"policy", "waiting", "theory", "msgs", "bits", "does it?"};
     print_wish(wish, out);
-    print_setting(c, out);
+    print_setting(&draft->c, draft, out);
     if (offers->count > 0) {
         fputc('\n', out);
         struct table table;
@@ -346,21 +354,23 @@ void bal_offers_text(const struct bal_offers *offers, const struct bal_case *c, 
         for (size_t i = 0; i < sizeof head / sizeof *head; i++)
             bal_table_add(&table, "%s", head[i]);
         for (size_t i = 0; i < offers->count; i++)
-            add_offer(&table, &offers->offer[i], c);
+            add_offer(&table, &offers->offer[i], &draft->c);
         bal_table_print(&table, "lrlrrl", true, out);
         bal_table_fini(&table);
     }
-    print_outcome(offers, c, wish, out);
+    print_outcome(offers, &draft->c, wish, out);
 }
 
-void bal_offers_csv(const struct bal_offers *offers, const struct bal_case *c, FILE *out) {
-    fprintf(out, "%s,wish,cheapest\n", csv_head);
+void bal_offers_csv(const struct bal_offers *offers, const struct bal_draft *draft, FILE *out) {
+    fprintf(out, "%s,wish,cheapest,settings\n", csv_head);
     for (size_t i = 0; i < offers->count; i++) {
         const struct bal_offer *offer = &offers->offer[i];
-        struct bal_case own = *c;
+        struct bal_case own = draft->c;
         own.policy = offer->policy;
         csv_measured(&own, &offer->result, &offer->price, out);
-        fprintf(out, ",%s,%s\n", fulfilment_text(offer->fulfilment), offer->cheapest ? "yes" : "no");
+        fprintf(out, ",%s,%s", fulfilment_text(offer->fulfilment), offer->cheapest ? "yes" : "no");
+        bal_head_csv(draft, out);
+        fputc('\n', out);
     }
 }
 
@@ -374,8 +384,8 @@ static void json_hint(struct json *json, const char *key, const struct bal_polic
     bal_json_text(json, key, text);
 }
 
-void bal_offers_json(const struct bal_offers *offers, const struct bal_case *c, const struct bal_wish *wish,
-                     FILE *out) {
+void bal_offers_json(const struct bal_offers *offers, const struct bal_draft *draft,
+                     const struct bal_wish *wish, FILE *out) {
     struct json json;
     bal_json_init(&json, out);
     bal_json_open(&json, NULL, '{');
@@ -384,12 +394,13 @@ void bal_offers_json(const struct bal_offers *offers, const struct bal_case *c, 
     bal_json_number(&json, "delay", wish->waiting);
     bal_json_number(&json, "messages", wish->messages);
     bal_json_number(&json, "memory", wish->memory_bits);
-    json_setting(&json, c);
+    json_setting(&json, &draft->c);
     bal_json_close(&json, '}');
+    bal_head_json(&json, draft, NULL);
     bal_json_open(&json, "offers", '[');
     for (size_t i = 0; i < offers->count; i++) {
         const struct bal_offer *offer = &offers->offer[i];
-        struct bal_case own = *c;
+        struct bal_case own = draft->c;
         own.policy = offer->policy;
         bal_json_open(&json, NULL, '{');
         json_measured(&json, &own, &offer->result, &offer->price);
@@ -398,7 +409,7 @@ void bal_offers_json(const struct bal_offers *offers, const struct bal_case *c, 
         bal_json_close(&json, '}');
     }
     bal_json_close(&json, ']');
-    bal_json_number(&json, "floor_waiting", waiting_floor(&c->model));
+    bal_json_number(&json, "floor_waiting", waiting_floor(&draft->c.model));
     json_hint(&json, "more_messages", &offers->more_messages);
     json_hint(&json, "more_memory", &offers->more_memory);
     bal_json_close(&json, '}');

@@ -3,8 +3,7 @@
 #define REPORT_PRICE_REPORT_H
 
 #include "ballast/price.h"
-
-#include <stdio.h>
+#include "report/head.h"
 
 /* Policies of one model, in the order in which they are printed. */
 struct bal_price_list {
@@ -12,18 +11,19 @@ struct bal_price_list {
     const struct bal_result *results;
     const struct bal_price *prices;
     size_t count;
-    bool cut_short; /* not all replications were run */
+    const struct bal_draft *draft; /* the settings that were given */
+    bool cut_short;                /* not all replications were run */
 };
 
 void bal_price_list_text(const struct bal_price_list *list, FILE *out);
 void bal_price_list_csv(const struct bal_price_list *list, FILE *out);
 void bal_price_list_json(const struct bal_price_list *list, FILE *out);
 
-/* c: the model and the runs that the offers were found with. */
-void bal_offers_text(const struct bal_offers *offers, const struct bal_case *c, const struct bal_wish *wish,
-                     FILE *out);
-void bal_offers_csv(const struct bal_offers *offers, const struct bal_case *c, FILE *out);
-void bal_offers_json(const struct bal_offers *offers, const struct bal_case *c, const struct bal_wish *wish,
-                     FILE *out);
+/* draft: the model and the runs that the offers were found with. */
+void bal_offers_text(const struct bal_offers *offers, const struct bal_draft *draft,
+                     const struct bal_wish *wish, FILE *out);
+void bal_offers_csv(const struct bal_offers *offers, const struct bal_draft *draft, FILE *out);
+void bal_offers_json(const struct bal_offers *offers, const struct bal_draft *draft,
+                     const struct bal_wish *wish, FILE *out);
 
 #endif

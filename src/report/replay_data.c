@@ -18,9 +18,19 @@ static const char *outcome_text(enum bal_sizing_outcome outcome) {
     return outcome == BAL_SIZED ? "found" : outcome == BAL_SIZE_BEYOND ? "beyond" : "hopeless";
 }
 
+struct bal_draft bal_replay_settings(const struct bal_replay_report *report) {
+    const struct bal_case c = {
+        .model = report->replay->model, .run = {.warmup = NAN}, .replications = report->replay->replications};
+    struct bal_draft draft = bal_draft_of(&c);
+    draft.c.model.load = NAN; /* the log says it, and the service times, and who is high */
+    draft.c.model.classes = false;
+    return draft;
+}
+
 /* ---- csv ---- */
 
-static void csv_row(const struct bal_replay_report *report, size_t i, FILE *out) {
+static void csv_row(const struct bal_replay_report *report, size_t i, const struct bal_draft *draft,
+                    FILE *out) {
     const struct bal_result *result = &report->results[i];
     char label[BAL_REPLAY_LABEL];
     bal_replay_label(&report->cases[i].policy, label);
@@ -42,6 +52,7 @@ static void csv_row(const struct bal_replay_report *report, size_t i, FILE *out)
         bal_csv_number(sized ? sizing->one_fewer : NAN, out);
         bal_csv_number(sized ? kilowatt_hours(&sizing->at) : NAN, out);
     }
+    bal_head_csv(draft, out);
     fputc('\n', out);
 }
 
@@ -55,9 +66,10 @@ void bal_replay_csv(const struct bal_replay_report *report, FILE *out) {
     fputs(",energy.kwh,replications,jobs", out);
     if (report->target)
         fputs(",target.outcome,target.servers,target.load,target.value,target.one_fewer,target.kwh", out);
-    fputc('\n', out);
+    fputs(",settings\n", out);
+    const struct bal_draft draft = bal_replay_settings(report);
     for (size_t i = 0; i < report->count; i++)
-        csv_row(report, order[i], out);
+        csv_row(report, order[i], &draft, out);
     free(order);
 }
 
@@ -117,6 +129,8 @@ static void json_spec(struct json *json, const struct bal_replay_report *report)
     bal_json_count(json, "replications", replay->replications);
     bal_json_count(json, "seed", replay->seed);
     bal_json_close(json, '}');
+    const struct bal_draft draft = bal_replay_settings(report);
+    bal_head_json(json, &draft, NULL);
 }
 
 /* first is the metric of the mean; what follows it is in the order of BAL_TIME_METRICS. */

@@ -146,6 +146,23 @@ static void print_fleet(const struct bal_replay_report *report, FILE *out) {
     }
 }
 
+/* What else is set; the times of servers that switch off where a policy asks for them. */
+static void print_settings(const struct bal_replay_report *report, FILE *out) {
+    static const char *const told[] = {"servers",      "slots", "high",    "steal",
+                                       "replications", "load",  "service", NULL};
+    static const char *const told_without_power[] = {"servers", "slots",   "high",    "steal", "replications",
+                                                     "load",    "service", "standby", "setup", NULL};
+    bool power = false;
+    for (size_t i = 0; i < report->count; i++)
+        power = power || report->cases[i].policy.policy->power;
+    const struct bal_draft draft = bal_replay_settings(report);
+    struct bal_head head = {.used = 0};
+    bal_head_add_settings(&head, &draft, true, power ? told : told_without_power);
+    bal_head_add_settings(&head, &draft, false, told);
+    if (head.used > 0)
+        bal_head_line(out, "settings", "%s", head.text);
+}
+
 void bal_replay_head(const struct bal_replay_report *report, FILE *out) {
     const struct bal_trace_info *info = bal_trace_info(report->replay->trace);
     char first[BAL_TIME_TEXT], last[BAL_TIME_TEXT];
@@ -158,6 +175,7 @@ void bal_replay_head(const struct bal_replay_report *report, FILE *out) {
         bal_head_line(out, "classes", "%.3g %% of jobs are high",
                       100 * (double)info->high / (double)info->jobs);
     print_fleet(report, out);
+    print_settings(report, out);
 }
 
 /* ---- the table ---- */

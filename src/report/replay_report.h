@@ -5,8 +5,7 @@
 #include "ballast/log.h"
 #include "ballast/replay.h"
 #include "format/table.h"
-
-#include <stdio.h>
+#include "report/head.h"
 
 struct bal_replay_report {
     const struct bal_log_summary *summary;
@@ -40,6 +39,9 @@ enum { BAL_REPLAY_LABEL = 200, BAL_REPLAY_COLUMNS = 16 };
 /* The policy as the tables call it. One that switches servers off has its times from the fleet, not from its
  * own parameters, which are left out. */
 void bal_replay_label(const struct bal_policy_spec *policy, char text[BAL_REPLAY_LABEL]);
+
+/* The settings of the replay, its fleet included. */
+struct bal_draft bal_replay_settings(const struct bal_replay_report *report);
 
 /* Indices of the results, best first: by the metric of the target, or the mean; those that turn more than a
  * hundredth of the jobs away come last. The caller frees it; NULL without memory. */

@@ -56,15 +56,25 @@ static void add_point(struct table *table, const struct bal_tuned *tuned, unsign
     add_result(table, &point->pooled, false);
 }
 
-static void print_head(const struct bal_tuning *tuning, FILE *out) {
+static void print_head(const struct bal_tuning *tuning, const struct bal_draft *draft, FILE *out) {
+    static const char *const told[] = {"servers", "load", "service", "setup", "watts", "replications", NULL};
     const struct bal_model *model = &tuning->model;
     char servers[300], service[200], setup[200], watts[80];
     bal_servers_print(&model->servers, servers, sizeof servers);
     bal_law_print(&model->size, service, sizeof service);
     bal_law_print(&model->setup, setup, sizeof setup);
     bal_watts_print(&model->watts, watts, sizeof watts);
-    fprintf(out, "tabs on %s servers at load %g, service %s, set-up %s, %s W busy, idle, in set-up, off\n\n",
-            servers, model->load, service, setup, watts);
+    struct bal_head head = {.used = 0};
+    bal_head_add(&head,
+                 "tabs on %s servers at load %g, service %s, set-up %s, %s W busy, idle, in set-up, off",
+                 servers, model->load, service, setup, watts);
+    bal_head_add_settings(&head, draft, true, told);
+    bal_head_add(&head, "; %s%u replications", tuning->precision > 0 ? "at least " : "",
+                 tuning->replications);
+    bal_head_add_settings(&head, draft, false, told);
+    bal_head_add(&head, ", seed %llu", (unsigned long long)tuning->run.seed);
+    bal_head_print(&head, out);
+    fputc('\n', out);
 }
 
 static void print_advice(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
@@ -90,7 +100,8 @@ static void print_advice(const struct bal_tuning *tuning, const struct bal_tuned
             least);
 }
 
-void bal_tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
+void bal_tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tuned,
+                   const struct bal_draft *draft, FILE *out) {
     static const char *const head[] = {"standby", "tabs waits",        "p99",  "watts", "waste",
                                        "",        "delayed-off waits", "watts"};
     struct table table;
@@ -104,7 +115,7 @@ void bal_tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tune
     add_number(&table, "%+.0f%%", 100 * metric_of(&tuned->always_on, BAL_POWER_WASTE));
     for (int i = 0; i < 3; i++)
         bal_table_add(&table, "%s", i == 0 ? "(jiq)" : "");
-    print_head(tuning, out);
+    print_head(tuning, draft, out);
     bal_table_print(&table, "rrrrrlrr", true, out);
     bal_table_fini(&table);
     print_advice(tuning, tuned, out);
@@ -118,7 +129,7 @@ static const enum bal_metric shown[] = {BAL_WAITING_MEAN, BAL_RESPONSE_MEAN, BAL
 enum { SHOWN = sizeof shown / sizeof *shown };
 
 static void csv_row(const char *policy, double standby, const struct bal_result *result, bool frontier,
-                    bool knee, FILE *out) {
+                    bool knee, const struct bal_draft *draft, FILE *out) {
     char text[BAL_NUMBER_TEXT] = "";
     if (isfinite(standby))
         bal_number_print(standby, text);
@@ -133,21 +144,24 @@ static void csv_row(const char *policy, double standby, const struct bal_result 
             fprintf(out, ",%s", text);
         }
     }
-    fprintf(out, ",%d,%d\n", frontier, knee);
+    fprintf(out, ",%d,%d", frontier, knee);
+    bal_head_csv(draft, out);
+    fputc('\n', out);
 }
 
-void bal_tune_csv(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
+void bal_tune_csv(const struct bal_tuning *tuning, const struct bal_tuned *tuned,
+                  const struct bal_draft *draft, FILE *out) {
     (void)tuning;
     fputs("policy,standby,verdict", out);
     for (int i = 0; i < SHOWN; i++)
         fprintf(out, ",%s,%s.ci", bal_metric_table[shown[i]].name, bal_metric_table[shown[i]].name);
-    fputs(",frontier,knee\n", out);
+    fputs(",frontier,knee,settings\n", out);
     for (unsigned i = 0; i < tuned->points; i++) {
         const struct bal_tune_point *point = &tuned->point[i];
-        csv_row("tabs", point->standby, &point->tabs, point->frontier, i == tuned->knee, out);
-        csv_row("delayed-off", point->standby, &point->pooled, false, false, out);
+        csv_row("tabs", point->standby, &point->tabs, point->frontier, i == tuned->knee, draft, out);
+        csv_row("delayed-off", point->standby, &point->pooled, false, false, draft, out);
     }
-    csv_row("jiq", NAN, &tuned->always_on, false, false, out);
+    csv_row("jiq", NAN, &tuned->always_on, false, false, draft, out);
 }
 
 static void json_result(struct json *json, const char *key, const struct bal_result *result) {
@@ -181,12 +195,14 @@ static void json_spec(struct json *json, const struct bal_tuning *tuning) {
     bal_json_close(json, '}');
 }
 
-void bal_tune_json(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
+void bal_tune_json(const struct bal_tuning *tuning, const struct bal_tuned *tuned,
+                   const struct bal_draft *draft, FILE *out) {
     struct json json;
     bal_json_init(&json, out);
     bal_json_open(&json, NULL, '{');
     bal_json_text(&json, "version", BALLAST_VERSION);
     json_spec(&json, tuning);
+    bal_head_json(&json, draft, NULL);
     bal_json_number(&json, "least_power", optimum(&tuning->model));
     json_result(&json, "always_on", &tuned->always_on);
     bal_json_number(&json, "knee", tuned->knee < tuned->points ? tuned->point[tuned->knee].standby : NAN);

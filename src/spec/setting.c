@@ -51,7 +51,7 @@ bool bal_setting_print(const struct bal_field *setting, const struct bal_draft *
     const size_t length = setting->print(draft, text, BAL_SETTING_TEXT);
     assert(length < BAL_SETTING_TEXT);
     (void)length;
-    return !setting->fallback || strcmp(text, setting->fallback) != 0;
+    return *text && (!setting->fallback || strcmp(text, setting->fallback) != 0);
 }
 
 void bal_draft_init(struct bal_draft *draft) {
@@ -64,6 +64,13 @@ void bal_draft_init(struct bal_draft *draft) {
         assert(code == BAL_OK);
         (void)code;
     }
+}
+
+struct bal_draft bal_draft_of(const struct bal_case *c) {
+    struct bal_draft draft;
+    bal_draft_init(&draft);
+    draft.c = *c;
+    return draft;
 }
 
 /* In slots it is their number that counts: a slot costs about the same whatever arrives in it. */

@@ -21,6 +21,9 @@ struct bal_draft {
 /* Every setting at its default. What has none stays open: no servers, the load NaN. */
 void bal_draft_init(struct bal_draft *draft);
 
+/* The settings of a case. What a case does not hold (a window, say) has its default. */
+struct bal_draft bal_draft_of(const struct bal_case *c);
+
 /* Length of a replication in time: as asked, or 2M jobs and at least 100 a server, or 100k slots. */
 double bal_draft_time(const struct bal_draft *draft);
 
@@ -52,7 +55,8 @@ enum bal_code bal_setting_read(const struct bal_field *setting, const char *text
 
 enum { BAL_SETTING_TEXT = 1 << 16 }; /* room for any: a fleet of 32 groups with laws is the longest */
 
-/* Prints the canonical text of a setting, and says whether it is another than the default. */
+/* Prints the canonical text of a setting, and says whether it is another than the default. One that is open
+ * has an empty text, and counts as a default. */
 bool bal_setting_print(const struct bal_field *setting, const struct bal_draft *draft,
                        char text[BAL_SETTING_TEXT]);
 

@@ -89,7 +89,7 @@ static enum bal_code set_warmup(struct bal_draft *draft, const char *text, struc
 }
 
 static size_t print_warmup(const struct bal_draft *draft, char *text, size_t size) {
-    const double warmup = draft->c.run.warmup;
+    const double warmup = draft->window > 0 ? NAN : draft->c.run.warmup; /* a window says what is cut */
     const char *word = warmup == BAL_WARMUP_MSER ? "mser" : "auto";
     return bal_value_print_or(warmup, warmup >= 0, word, text, size);
 }

@@ -14,7 +14,8 @@ $ ballast compare --servers 50 --load 0.3 --policy tabs --policy jiq --policy de
 | theory: = exact, → limit of many servers, with the difference of the simulation.
 | watts: mean power of a server, busy, idle, in set-up or off.
 $ ballast compare --servers 20 --load 0.3 --policy tabs --start off=1 --buffer 2 --time 50 --window 40 --replications 2
-| 20 servers at load 0.3, service exp; 2 replications of 300 jobs each, seed 1
+| 20 servers at load 0.3, service exp, buffer 2, start off=1; 2 replications of 300 jobs each,
+| window 40, seed 1
 |
 | policy              mean response             p99  watts  waits  msgs  bits  theory
 | ───────────────────────────────────────────────────────────────────────────────────
@@ -45,7 +46,8 @@ $ ballast fluid tabs --load 0.3 --until 60 --points 5
 | idle, setup, off: fractions of servers that are idle and on, in set-up, off.
 | limit: what the path tends to; jobs then wait 0.0000 on average.
 $ ballast fluid tabs --load 0.3 --until 40 --points 3 --simulate 2000 --service 'hyper(0.75,2,0.25,0.4)' --curve 'sine(0.5,20)' --from idle
-| tabs:mu=0.1,nu=0.1 at load 0.3 from idle: fluid model
+| tabs:mu=0.1,nu=0.1 at load 0.3 from idle: fluid model, service hyper(0.75,2,0.25,0.4),
+| curve sine(0.5,20)
 | sim: one simulated system of 2000 servers, seed 1
 |
 |  t    jobs     sim     s_1     sim     s_2     sim    idle     sim   setup     sim     off     sim
@@ -64,7 +66,8 @@ $ ballast fluid tabs --load 0.3 --until 10 --points 2 --format csv
 | 0,0.1,0.1,0,0,0,0,0,0,0,0,0,0.9
 | 10,0.3855414733,0.3327325079,0.0214912891,0.0133749318,0.0080789176,0.0046773062,0.0025825182,0.0013567136,0.0006774914,0.2105663366,0.4080527946,0.0486483608
 $ ballast tune tabs --servers 20 --load 0.3 --setup 5 --points 3 --time 500 --replications 2
-| tabs on 20 servers at load 0.3, service exp, set-up exp(5), 200,140,200,0 W busy, idle, in set-up, off
+| tabs on 20 servers at load 0.3, service exp, set-up exp(5), 200,140,200,0 W busy, idle, in
+| set-up, off; 2 replications, time 500, seed 1
 |
 |   standby         tabs waits    p99  watts  waste         delayed-off waits  watts
 | ──────────────────────────────────────────────────────────────────────────────────

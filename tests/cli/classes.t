@@ -18,7 +18,8 @@ $ ballast compare --servers 100 --load 0.9 --high 0.3 --policy pod-ssp --policy 
 | pod-ssp:d1=2,d2=2 moves 0.285 low jobs to another server per high job.
 $ ballast compare --servers 100 --load 0.9 --high 0.3 --discipline nonpreemptive --policy pod --policy random --service 'hyper(2)' \
 >     --jobs 50k --replications 4
-| 100 servers at load 0.9, service hyper(2), 30 % of jobs high (nonpreemptive); 4 replications of 50k jobs each, seed 1
+| 100 servers at load 0.9, service hyper(2), 30 % of jobs high (nonpreemptive); 4 replications of
+| 50k jobs each, seed 1
 |
 | policy           all jobs      high jobs  theory   p99        low jobs  theory   p99  msgs
 | ──────────────────────────────────────────────────────────────────────────────────────────

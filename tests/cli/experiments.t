@@ -30,6 +30,7 @@ $ ballast run small.yaml --dry-run | sed 's/seed [0-9]*/seed S/; s/about .*/abou
 # The table and the claims; the results stay in a file here.
 $ ballast run small.yaml | sed '/──/d; s/[-+]*[0-9.]* ± [0-9.]*/X ± X/g; s/  */ /g; s/^ //'; ls
 | Two choices
+| servers 20, jobs 40000, replications 3, seed 3
 |
 | load policy response.mean messages.per_job vs random
 | 0.5 random X ± X 0
@@ -57,14 +58,14 @@ $ cut -d, -f1,2,4,5 a.csv; head -n 1 a.csv | tr , '\n' | tail -n 4
 | 0.5,two,"pod:d=2",stable
 | 0.8,random,"random",stable
 | 0.8,two,"pod:d=2",stable
-| ratio.response.mean
 | ratio.response.mean.ci
 | ratio.messages.per_job
 | ratio.messages.per_job.ci
+| settings
 $ ballast run small.yaml --format csv --seconds | head -n 1 | tr , '\n' | tail -n 1
-| seconds
+| settings
 $ ballast run small.yaml --format json | jq -c '.experiment, (.results[3] | [.point, .label, .policy, .replications, (.response | keys[0:3]), (.ratio | keys)]), (.claims[] | [.id, .section, .expected, .verdict, .at])'
-| {"name":"small","title":"Two choices","mode":"plain","seed":3,"baseline":"random","axes":["load"]}
+| {"name":"small","title":"Two choices","mode":"plain","seed":3,"baseline":"random","axes":["load"],"settings":{"fleet":{"servers":"20"},"workload":{},"run":{"jobs":"40000","replications":"3"}}}
 | [{"load":0.8},"two","pod:d=2",3,["ci","mean","p50"],["messages.per_job","response.mean"]]
 | ["faster","2","at most 0.95","holds","load=0.5"]
 

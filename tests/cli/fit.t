@@ -96,7 +96,7 @@ $ cut -c 1-100 day.yaml
 $ ballast check day.yaml
 | day.yaml: in order; plain 600 trials, quick 150 trials, full 600 trials
 $ ballast run day.yaml --quick --quiet --threads 2 >table && wc -l <table
-| 36
+| 40
 $ ballast fit day.csv --servers 2 --slots 2 --law lognormal --format json --output forced.yaml |
 >     jq -c '.best, .chosen, .model.servers, .model.slots, .model.service, [.fits[].method], .log.jobs'
 | "hyper"

@@ -31,7 +31,8 @@ $ ballast fluid rcpb:c=2,mu=9 --load 0.9 --until 10 --points 3 --simulate 1000 -
 
 # The three variants: paths from a full system, and what they tend to.
 $ ballast fluid rcpb:c=5,mup=0.5 --variant high-memory --from full --until 300 --points 4 --levels 3
-| rcpb:c=5,mup=0.5 at load 0.9 from full: fluid model, high memory: c grows with the number of servers
+| rcpb:c=5,mup=0.5 at load 0.9 from full: fluid model, high memory: c grows with the number of
+| servers
 |
 |     t     jobs     s_1     s_2     s_3
 | ──────────────────────────────────────
@@ -82,6 +83,11 @@ $ ballast fluid pod-scp:d1=1,d2=3 --high 0.25 --from state --until 2 --points 2 
 |     "until": 2,
 |     "servers": 200,
 |     "seed": 1
+|   },
+|   "settings": {
+|     "fleet": {"servers": "200"},
+|     "workload": {"load": "0.9", "high": "0.25"},
+|     "run": {}
 |   },
 |   "limit": {"waiting_mean": 3.3088375565, "jobs": 3.8779538008, "s": [0.9, 0.771525, 0.624110826]},
 |   "distance": {"norm": 0.0697622009, "difference": 0.0968687844, "time": 1.768, "level": 1},

@@ -59,7 +59,7 @@ $ ballast frontier stealing --n 8 --hosts 1 --steal constant --map --from 0.25 -
 | 0.75,14,16
 | 1
 $ ballast frontier random --servers 1x1,1x3 --width 0.1 --time 32k --seed 2
-| random on 1x1,1x3 servers, service exp; seed 2
+| random on 1x1,1x3 servers, service exp; seed 2, time 32000
 |
 | load  verdict             drift  looks    run       growth
 | ──────────────────────────────────────────────────────────

@@ -75,7 +75,7 @@ $ ballast share --gain 2 --loss 2 --jobs 5
 | mean response, low              4.5113
 | mean response, pod:d=2          2.6141
 |
-| ±: 95 % confidence over 10 replications. theory: limit of many servers.
+| ±: 95 % confidence over 10 replications, jobs 5, seed 1. theory: limit of many servers.
 | Not confirmed: a class of jobs was not measured. Use longer runs (--jobs).
 ? 1
 $ ballast share --gain 2 --jobs 5 --format json | jq -c '.simulation.confirmed, .simulation.gain'
@@ -97,13 +97,14 @@ $ ballast price --delay 0.5 --messages 4 --memory 9 --servers 10 --time 1e-6
 | No policy can: even one common queue for all servers (M/M/N) waits 0.6687.
 ? 1
 $ ballast price --delay 0.5 --messages 4 --memory 9 --servers 100 --jobs 5 --format csv | sed 's|.*,\(.*,.*\)|\1|'
-| wish,cheapest
-| undecided,no
-| undecided,no
-| undecided,no
-| undecided,no
+| cheapest,settings
+| no,"servers=100; load=0.9; run.jobs=5"
+| no,"servers=100; load=0.9; run.jobs=5"
+| no,"servers=100; load=0.9; run.jobs=5"
+| no,"servers=100; load=0.9; run.jobs=5"
 $ ballast tune tabs --servers 1 --load 0.001 --time 0.01 --from 1e-5 --to 1e-4 --points 3
-| tabs on 1 servers at load 0.001, service exp, set-up exp(10), 200,140,200,0 W busy, idle, in set-up, off
+| tabs on 1 servers at load 0.001, service exp, set-up exp(10), 200,140,200,0 W busy, idle, in
+| set-up, off; 10 replications, time 0.01, seed 1
 |
 |   standby   tabs waits  p99  watts  waste         delayed-off waits  watts
 | ──────────────────────────────────────────────────────────────────────────

@@ -26,9 +26,9 @@ $ ballast price --servers 100 --jobs 20k --replications 3 --policy random --poli
 |   may: the theorem leaves it open, because of more messages or more memory
 | rcpb: with c growing with N and mup at least 1, or with mu growing with N, the waiting time does vanish.
 $ ballast price --servers 100 --load 0.8 --jobs 20k --replications 3 --policy jiq --policy rcpb:c=3,mup=0.5 --format csv
-| policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_job,messages.once_per_job,memory_bits,messages.growth,memory.growth,vanishes
-| "jiq",stable,0.0052871598642001754,0.0036893247937616835,0,0.9952647211141656,0.9952647211141656,100,N,> log N,yes
-| "rcpb:c=3,mup=0.5",stable,0.8070532688080501,0.12117606183829678,0.744186046511628,0.5020456661201025,0.5020456661201025,21,N,log N,cannot
+| policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_job,messages.once_per_job,memory_bits,messages.growth,memory.growth,vanishes,settings
+| "jiq",stable,0.0052871598642001754,0.0036893247937616835,0,0.9952647211141656,0.9952647211141656,100,N,> log N,yes,"servers=100; load=0.8; run.jobs=20000; run.replications=3"
+| "rcpb:c=3,mup=0.5",stable,0.8070532688080501,0.12117606183829678,0.744186046511628,0.5020456661201025,0.5020456661201025,21,N,log N,cannot,"servers=100; load=0.8; run.jobs=20000; run.replications=3"
 $ ballast price --servers 1000 --jobs 20k --replications 3 --policy pod:d=3 --format json
 | {
 |   "version": "0.1.0",
@@ -40,6 +40,11 @@ $ ballast price --servers 1000 --jobs 20k --replications 3 --policy pod:d=3 --fo
 |     "replications": 3,
 |     "seed": 1,
 |     "cut_short": false
+|   },
+|   "settings": {
+|     "fleet": {"servers": "1000"},
+|     "workload": {"load": "0.9"},
+|     "run": {"jobs": "20000", "replications": "3"}
 |   },
 |   "results": [
 |     {
@@ -113,6 +118,11 @@ $ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 0 --memory 0 --
 |     "replications": 4,
 |     "seed": 1
 |   },
+|   "settings": {
+|     "fleet": {"servers": "100"},
+|     "workload": {"load": "0.8"},
+|     "run": {"jobs": "20000", "replications": "4"}
+|   },
 |   "offers": [
 |     {
 |       "policy": "random",
@@ -132,12 +142,12 @@ $ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 0 --memory 0 --
 | }
 ? 1
 $ ballast price --servers 100 --load 0.8 --delay 0.5 --messages 2 --memory 20 --jobs 20k --replications 4 --format csv
-| policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_job,messages.once_per_job,memory_bits,wish,cheapest
-| "rcpb:c=2,mup=1.08",stable,0.4103906439765409,0.04959909083609301,0.32701111837802493,1.049457298140057,1.049457298140057,14,met,yes
-| "rcpb:c=1,mup=2",stable,0.4285651709629581,0.05101802100411138,0.36363636363636365,1.9457481253392641,1.9457481253392641,7,met,yes
-| "round-robin",stable,1.6854636075567941,0.1736085682331325,1.7156604216831959,0,0,7,missed,no
-| "random",stable,3.805019703947557,0.5177292725014219,4.000000000000001,0,0,0,missed,no
-| "pod:d=1",stable,3.805019703947557,0.5177292725014219,4.000000000000001,2,1,0,missed,no
+| policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_job,messages.once_per_job,memory_bits,wish,cheapest,settings
+| "rcpb:c=2,mup=1.08",stable,0.4103906439765409,0.04959909083609301,0.32701111837802493,1.049457298140057,1.049457298140057,14,met,yes,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "rcpb:c=1,mup=2",stable,0.4285651709629581,0.05101802100411138,0.36363636363636365,1.9457481253392641,1.9457481253392641,7,met,yes,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "round-robin",stable,1.6854636075567941,0.1736085682331325,1.7156604216831959,0,0,7,missed,no,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "random",stable,3.805019703947557,0.5177292725014219,4.000000000000001,0,0,0,missed,no,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "pod:d=1",stable,3.805019703947557,0.5177292725014219,4.000000000000001,2,1,0,missed,no,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
 
 # What cannot be.
 $ ballast price --messages 2

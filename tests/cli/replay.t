@@ -12,6 +12,7 @@ $ ballast replay threes.csv --servers 3 --time-field time:start --policy jsq --p
 | sizes    p50 898.2 ms, p99 900 ms, squared coefficient of variation 0
 | arrivals 3.03 a second, 3.03 in the busiest 1 s
 | fleet    3 servers: load 0.909, in the busiest 1 s (from 00:00:00) 0.909
+| settings standby det(60), setup det(30)
 |
 | policy       mean, ms  p50  p90  p99  p99.9  waits  msgs    Wh  watts
 | ─────────────────────────────────────────────────────────────────────
@@ -31,6 +32,7 @@ $ ballast replay threes.csv --servers 3 --time-field time:start --policy jsq --p
 # Too small a fleet: said plainly, and shown all the same.
 $ ballast replay threes.csv --servers 2 --time-field time:start --policy jsq --watts 100,100,100,0 | sed -n '/^fleet/,$p'
 | fleet    2 servers: load 1.36, in the busiest 1 s (from 00:00:00) 1.36
+| settings watts 100,100,100,0
 |
 | policy  mean, s   p50   p90   p99  p99.9  waits  msgs    Wh  watts
 | ──────────────────────────────────────────────────────────────────
@@ -86,6 +88,7 @@ $ ballast replay threes.csv --servers 2 --speedup 0.7 --time-field time:start --
 >     --discipline nonpreemptive | sed -n '/^classes/,/^jsq/p'
 | classes  33.3 % of jobs are high
 | fleet    2 servers: load 0.955, in the busiest 1 s (from 00:00:00) 0.955
+| settings discipline nonpreemptive
 |
 | policy  mean, s   p50   p90   p99  p99.9  high p99  low p99  waits  msgs    Wh  watts
 | ─────────────────────────────────────────────────────────────────────────────────────

@@ -50,3 +50,45 @@ $ for said in 'load 0' 'buffer 0' 'slots x' 'tasks 0' 'high 2' 'watts 0,0,0,0' '
 ! ballast: --start busy=2: start 'busy=2': a fraction is a number from 0 to 1; write idle, or fractions of the servers such as busy=0.1,off=0.9
 ! ballast: bad.yaml:2: start: start 'busy=2': a fraction is a number from 0 to 1; write idle, or fractions of the servers such as busy=0.1,off=0.9
 ? 2
+
+# Heads name every setting that has not its default, in text, csv and JSON.
+$ ballast compare --policy tabs --servers 5 --load 0.5 --curve 'sine(0.5,60)' --standby 'det(10)' --setup 5 --buffer 9 --start busy=0.2,off=0.4 --warmup 0.1 --tasks 1 --jobs 1k --replications 2 | sed '/^$/,$d'
+| 5 servers at load 0.5, service exp, buffer 9, standby det(10), setup exp(5),
+| start busy=0.2,off=0.4, curve sine(0.5,60); 2 replications of 1000 jobs each, warmup 0.1, seed 1
+$ ballast compare --policy jiq --servers 5 --load 0.5 --curve 'table(0:1 5:2)' --window 10 --jobs 1k --engine event --precision 50% --most 20 --format json | jq -c .settings
+| {"fleet":{"servers":"5"},"workload":{"load":"0.5","curve":"table(0:1 5:2)"},"run":{"jobs":"1000","precision":"0.5","most":"20","window":"10","engine":"event"}}
+$ ballast compare --policy jiq --servers 5 --load 0.5 --curve 'table(0:1 5:2)' --window 10 --jobs 1k --engine event --format csv | sed 's/.*,settings/settings/; s/.*,"/"/'
+| settings
+| "servers=5; load=0.5; curve=table(0:1 5:2); run.jobs=1000; run.window=10; run.engine=event"
+$ ballast price --policy jiq --servers 5 --buffer 9 --warmup mser --jobs 1k | sed '/^$/,$d'
+| 5 servers at load 0.9, service exp, buffer 9; 10 replications of 1e+03 jobs each, warmup mser,
+| seed 1
+$ ballast tune tabs --servers 5 --curve 'sine(0.5,60)' --window 50 --points 2 --time 200 --replications 2 | sed '/^$/,$d'
+| tabs on 5 servers at load 0.3, service exp, set-up exp(10), 200,140,200,0 W busy, idle, in
+| set-up, off, curve sine(0.5,60); 2 replications, time 200, window 50, seed 1
+$ ballast frontier jsq --servers 2 --standby 3 --tasks 2 --time 50k --width 0.3 --format csv | sed -n '1s/.*,//p; 2s/.*,"/"/p'
+| settings
+| "servers=2; standby=exp(3); tasks=2; run.time=50000"
+$ ballast fluid tabs --load 0.5 --service 'erlang(2)' --curve 'sine(0.5,20)' --until 2 --points 2 | sed '/^$/,$d'
+| tabs:mu=0.1,nu=0.1 at load 0.5 from busy=0.1,off=0.9: fluid model, service erlang(2),
+| curve sine(0.5,20)
+$ ballast share --gain 1.1 --servers 10 --jobs 100 --replications 2 --theory-only --format json | jq -c .settings
+| {"fleet":{"servers":"10"},"workload":{"load":"0.9"},"run":{"jobs":"100","replications":"2"}}
+$ printf '{"time": "2026-01-01T00:00:0%sZ", "request_time": 0.5}\n' 1 2 3 4 5 6 7 8 >log.json
+$ ballast replay log.json --servers 2 --policy tabs --standby 20s --watts 10,5,10,0 | grep settings
+| settings standby det(20), setup det(30), watts 10,5,10,0
+$ ballast replay log.json --servers 2 --policy jiq --format json | jq -c .settings
+| {"fleet":{"servers":"2","standby":"det(60)","setup":"det(30)"},"workload":{},"run":{"replications":"5"}}
+$ ballast replay log.json --servers 2 --policy jiq --format csv | sed 's/.*,settings/settings/; s/.*,"/"/'
+| settings
+| "servers=2; standby=det(60); setup=det(30); run.replications=5"
+$ sed 's/^run: {/run: {warmup: 0.3, /; s/4}/4, buffer: 7}/; s/50%, /30%, tasks: 1, /' same.yaml >told.yaml; echo 'sweep: {axis: load, values: [0.5, 0.6]}' >>told.yaml
+$ ballast run told.yaml | sed '/^$/,$d'
+| x
+| servers 4, buffer 7, jobs 1000, warmup 0.3, seed 1
+$ ballast results told.db --format json | jq -c .experiment.settings
+| {"fleet":{"servers":"4","buffer":"7"},"workload":{},"run":{"jobs":"1000","warmup":"0.3"}}
+$ ballast results told.db --format csv | sed 's/.*,settings/settings/; s/.*,"/"/'
+| settings
+| "servers=4; buffer=7; load=0.5; run.jobs=1000; run.warmup=0.3"
+| "servers=4; buffer=7; load=0.6; run.jobs=1000; run.warmup=0.3"

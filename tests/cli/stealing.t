@@ -2,7 +2,8 @@
 
 # The table. Which policy it is follows from where the jobs are made.
 $ ballast compare --slotted --policy stealing --steal half --placement 'hosts(1)' --servers 16 --time 20k --replications 4
-| 16 servers at load 0.9, slotted, generators hosts(1), idle servers steal half; 4 replications of 288k jobs each, seed 1
+| 16 servers at load 0.9, slotted, generators hosts(1), idle servers steal half; 4 replications of
+| 288k jobs each, seed 1
 |
 | policy    mean response             p50   p99  p99.9   waits  msgs  bits  theory
 | ────────────────────────────────────────────────────────────────────────────────
@@ -49,9 +50,9 @@ $ ballast compare --slotted --steal half --placement 'map(0:99)'
 ! ballast: placement 'map' places 99 generators on 100 servers; there must be as many generators as servers
 ? 2
 $ ballast compare --steal half --placement even --time 1k --replications 2 | head -1
-| 100 servers at load 0.9, slotted, generators even, idle servers steal half; 2 replications of 90k jobs each, seed 1
+| 100 servers at load 0.9, slotted, generators even, idle servers steal half; 2 replications of
 $ ballast compare --policy stealing --steal half --time 1k --replications 2 | head -1
-| 100 servers at load 0.9, slotted, generators even, idle servers steal half; 2 replications of 90k jobs each, seed 1
+| 100 servers at load 0.9, slotted, generators even, idle servers steal half; 2 replications of
 $ ballast compare --slotted --steal half --load 1.5
 ! ballast: --policy: policy 'stealing' needs a load of at most 1: it is the probability that a generator makes a job
 ? 2
@@ -103,6 +104,7 @@ $ ballast run steal.yaml --dry-run | sed 's/seed [0-9]*/seed S/; s/about .*/abou
 | steal=half placement=moving load=0.5 stealing: 3 replications of time 3000, 12000 jobs, seed S
 $ ballast run steal.yaml | grep -v '──' | sed 's/[-+]*[0-9.]* ± [0-9.]*/X ± X/g; s/  */ /g; s/^ //'
 | Stealing
+| servers 8, clock slotted, victims others, time 3000, replications 3, seed 1
 |
 | steal placement load policy queue.total stealing.requests stealing.moved
 | half 1 0.3 stealing X ± X X ± X X ± X

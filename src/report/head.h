@@ -1,0 +1,29 @@
+/* The heads of reports: what was run, in words, with every setting that has not its default. */
+#ifndef REPORT_HEAD_H
+#define REPORT_HEAD_H
+
+#include "format/json.h"
+#include "spec/setting.h"
+
+/* A sentence or two, put together and then broken into lines. What is too long for it is cut. */
+struct bal_head {
+    char text[4000];
+    size_t used;
+};
+
+void bal_head_add(struct bal_head *head, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Adds "NAME VALUE", behind a comma unless it is the first, for each setting that is not at its default: of
+ * the model, or of the run. `told` ends with NULL and names those of which the head speaks in its own words;
+ * it may be NULL. */
+void bal_head_add_settings(struct bal_head *head, const struct bal_draft *draft, bool model,
+                           const char *const *told);
+
+void bal_head_print(const struct bal_head *head, FILE *out);
+
+/* The same for programs: an object "settings" in the form of an experiment file, and one field of a csv row
+ * behind a comma, "load=0.9; run.jobs=1k", in a column called "settings". */
+void bal_head_json(struct json *json, const struct bal_draft *draft, const char *const *told);
+void bal_head_csv(const struct bal_draft *draft, FILE *out);
+
+#endif
