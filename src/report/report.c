@@ -24,8 +24,10 @@ struct page {
     bool no_gnuplot; /* found missing: said once, not tried again */
 };
 
-/* An experiment of the page. */
+/* An experiment of the page. Its number, from 1, is in the anchors: other experiments may use the same ids.
+ */
 struct item {
+    size_t number;
     const struct bal_store_run *run;
     struct bal_experiment *experiment;
     struct bal_judged *judged; /* one for each claim and finding */
@@ -54,18 +56,17 @@ static const char *judgement_sign(enum bal_judgement judgement) {
 
 /* ---- claims ---- */
 
-static void put_answer(const struct page *page, const struct bal_experiment *e,
-                       const struct bal_claim *claim) {
+static void put_answer(const struct page *page, const struct item *item, const struct bal_claim *claim) {
     if (claim->answers < 0)
         return;
-    const char *id = e->claim[claim->answers].id;
-    fprintf(page->out, "<dt>answers</dt><dd><a href=\"#claim-%s\">%s</a></dd>\n", id, id);
+    const char *id = item->experiment->claim[claim->answers].id;
+    fprintf(page->out, "<dt>answers</dt><dd><a href=\"#claim-%zu-%s\">%s</a></dd>\n", item->number, id, id);
 }
 
-static void put_claim(const struct page *page, const struct bal_experiment *e, const struct bal_claim *claim,
+static void put_claim(const struct page *page, const struct item *item, const struct bal_claim *claim,
                       const struct bal_judged *judged) {
-    fprintf(page->out, "<li class=\"%s %s\" id=\"claim-%s\">\n", claim->finding ? "finding" : "claim",
-            judgement_class(judged->judgement), claim->id);
+    fprintf(page->out, "<li class=\"%s %s\" id=\"claim-%zu-%s\">\n", claim->finding ? "finding" : "claim",
+            judgement_class(judged->judgement), item->number, claim->id);
     fprintf(page->out, "<span class=\"badge\">%s%s%s</span>\n<p>", claim->finding ? "Our finding: " : "",
             judgement_sign(judged->judgement), bal_judgement_text(judged->judgement));
     bal_html_text(claim->says, page->out);
@@ -77,7 +78,7 @@ static void put_claim(const struct page *page, const struct bal_experiment *e, c
     put_fact(page, "expected", claim->expected);
     put_fact(page, "undecided", judged->why);
     put_fact(page, "source", claim->section);
-    put_answer(page, e, claim);
+    put_answer(page, item, claim);
     put_fact(page, claim->finding ? "finding" : "claim", claim->id);
     put(page, "</dl>\n</li>\n");
 }
@@ -88,15 +89,15 @@ static void put_claims(const struct page *page, const struct item *item) {
         return;
     put(page, "<h3>Claims</h3>\n<ul class=\"claims\">\n");
     for (size_t i = 0; i < e->claims; i++)
-        put_claim(page, e, &e->claim[i], &item->judged[i]);
+        put_claim(page, item, &e->claim[i], &item->judged[i]);
     put(page, "</ul>\n");
 }
 
 /* ---- figures ---- */
 
-static void put_figure(const struct page *page, const struct bal_plot *plot, const struct bal_figure *figure,
-                       const char *svg) {
-    fprintf(page->out, "<figure id=\"figure-%s\"%s>\n", plot->id,
+static void put_figure(const struct page *page, const struct item *item, const struct bal_plot *plot,
+                       const struct bal_figure *figure, const char *svg) {
+    fprintf(page->out, "<figure id=\"figure-%zu-%s\"%s>\n", item->number, plot->id,
             figure->panels > 1 ? " class=\"wide\"" : "");
     put(page, bal_svg_element(svg));
     if (plot->caption || plot->section) {
@@ -138,7 +139,7 @@ static enum bal_code put_figures(struct page *page, const struct item *item, str
             put_no_figure(page, e->plot[i].id, err->text);
             page->no_gnuplot = true;
         } else {
-            put_figure(page, &e->plot[i], bal_chart_figure(chart), svg);
+            put_figure(page, item, &e->plot[i], bal_chart_figure(chart), svg);
             free(svg);
         }
         bal_chart_free(chart);
@@ -286,10 +287,9 @@ static enum bal_code put_state(const struct page *page, const struct item *item,
     return BAL_OK;
 }
 
-static enum bal_code put_item(struct page *page, const struct item *item, size_t number,
-                              struct bal_error *err) {
+static enum bal_code put_item(struct page *page, const struct item *item, struct bal_error *err) {
     const struct bal_experiment *e = item->experiment;
-    fprintf(page->out, "<section id=\"experiment-%zu\">\n", number);
+    fprintf(page->out, "<section id=\"experiment-%zu\">\n", item->number);
     bal_html_element("h2", NULL, e->title, page->out);
     enum bal_code code = put_state(page, item, err);
     if (e->about)
@@ -314,8 +314,9 @@ static bool is_newest(const struct bal_store_run *runs, size_t count, size_t i) 
     return true;
 }
 
-static enum bal_code item_init(const struct bal_store_run *run, struct item *item, struct bal_error *err) {
-    *item = (struct item){.run = run};
+static enum bal_code item_init(const struct bal_store_run *run, size_t number, struct item *item,
+                               struct bal_error *err) {
+    *item = (struct item){.number = number, .run = run};
     return bal_experiment_parse(run->spec, strlen(run->spec), run->name, run->mode, &item->experiment, err);
 }
 
@@ -382,7 +383,7 @@ static enum bal_code put_page(struct page *page, const struct item *items, size_
     put(page, "</header>\n<main>\n");
     enum bal_code code = BAL_OK;
     for (size_t i = 0; i < count && !code; i++)
-        code = put_item(page, &items[i], i + 1, err);
+        code = put_item(page, &items[i], err);
     put(page, "</main>\n<footer class=\"soft\">Made by Ballast " BALLAST_VERSION " from ");
     bal_html_text(page->path, page->out);
     put(page, ".</footer>\n");
@@ -407,8 +408,10 @@ static enum bal_code items_new(const struct page *page, struct bal_store_run **r
     if (!*items)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a report");
     for (size_t i = 0; i < count && !code; i++)
-        if (is_newest(*runs, count, i))
-            code = item_init(&(*runs)[i], &(*items)[(*used)++], err);
+        if (is_newest(*runs, count, i)) {
+            ++*used;
+            code = item_init(&(*runs)[i], *used, &(*items)[*used - 1], err);
+        }
     return code;
 }
 
