@@ -47,7 +47,7 @@ static enum bal_code set_format(void *into, const char *value, struct bal_error 
 
 static const struct cli_option options[] = {
     {"figure", "K", "only the experiment of that name or with that figure", set_figure},
-    {"quick", NULL, "small sizes: an answer in about a minute", cli_set_quick},
+    {"quick", NULL, "small sizes: an answer in a minute or two", cli_set_quick},
     {"full", NULL, "the paper's own sizes", cli_set_full},
     {"output", "DIR", "for results, figures and report, also -o (default: NAME, NAME-quick, NAME-full)",
      set_output},
@@ -350,7 +350,7 @@ static void list_text(const struct bal_papers *papers, FILE *out) {
         bal_table_wrap(papers->paper[i].name, papers->paper[i].title, 15, out);
         bal_table_wrap("", papers->paper[i].source, 15, out);
     }
-    fputs("\nballast paper NAME --quick judges the claims of one in about a minute.\n", out);
+    fputs("\nballast paper NAME --quick judges the claims of one in a minute or two.\n", out);
 }
 
 static int list_papers(const struct request *request) {

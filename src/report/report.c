@@ -87,7 +87,10 @@ static void put_claims(const struct page *page, const struct item *item) {
     const struct bal_experiment *e = item->experiment;
     if (e->claims == 0)
         return;
-    put(page, "<h3>Claims</h3>\n<ul class=\"claims\">\n");
+    bool findings = false;
+    for (size_t i = 0; i < e->claims; i++)
+        findings = findings || e->claim[i].finding;
+    fprintf(page->out, "<h3>Claims%s</h3>\n<ul class=\"claims\">\n", findings ? " and findings" : "");
     for (size_t i = 0; i < e->claims; i++)
         put_claim(page, item, &e->claim[i], &item->judged[i]);
     put(page, "</ul>\n");

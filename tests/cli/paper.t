@@ -33,7 +33,7 @@ $ export BALLAST_PAPERS=papers; ballast paper; ballast paper --format json | jq 
 | mine           Shorter queues are shorter
 |                A. Nobody, Journal of Examples, 2020
 |
-| ballast paper NAME --quick judges the claims of one in about a minute.
+| ballast paper NAME --quick judges the claims of one in a minute or two.
 | [{"paper":"mine","title":"Shorter queues are shorter","source":"A. Nobody, Journal of Examples, 2020","experiments":2}]
 
 # Claims that hold, with figures and a page.
