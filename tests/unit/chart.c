@@ -264,7 +264,7 @@ static void the_page_tells_all(void **state) {
     assert_non_null(strstr(text, "x &amp; y.db"));
     for (size_t i = 0; i < bench->e->plots; i++) {
         char id[80];
-        snprintf(id, sizeof id, "<figure id=\"figure-%s\"", bench->e->plot[i].id);
+        snprintf(id, sizeof id, "<figure id=\"figure-1-%s\"", bench->e->plot[i].id);
         assert_non_null(strstr(text, id));
     }
     size_t rows = 0;
