@@ -4,20 +4,22 @@
  *   sine(A,P)           1 + A sin(2 pi t / P), 0 <= A <= 1, period P
  *   table(T:F T:F ...)  piecewise linear through the points (T, F), T ascending, F >= 0; constant before the
  *                       first and after the last
- *   file(PATH)          such a table from a file: on each line a time and a factor; # begins a comment
+ *   file(PATH)          such a table from a plain file: on each line a time and a factor; # begins a comment
+ *   table(...) repeat   begins again at time 0 after its last time, and so does file(PATH) repeat
  */
 #ifndef BALLAST_CURVE_H
 #define BALLAST_CURVE_H
 
 #include "ballast/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { BAL_CURVE_POINTS = 256, BAL_CURVE_TEXT = 256 * 50 };
+enum { BAL_CURVE_POINTS = 256, BAL_CURVE_TEXT = 256 * 50 + 16 };
 
 enum bal_curve_kind { BAL_CURVE_CONSTANT, BAL_CURVE_SINE, BAL_CURVE_TABLE };
 
@@ -25,6 +27,7 @@ enum bal_curve_kind { BAL_CURVE_CONSTANT, BAL_CURVE_SINE, BAL_CURVE_TABLE };
 struct bal_curve {
     enum bal_curve_kind kind;
     double amplitude, period;
+    bool repeat; /* a table: it begins again after its last time */
     unsigned points;
     double time[BAL_CURVE_POINTS], factor[BAL_CURVE_POINTS];
 };
@@ -35,6 +38,8 @@ enum bal_code bal_curve_parse(const char *text, struct bal_curve *curve, struct 
 size_t bal_curve_print(const struct bal_curve *curve, char *text, size_t size);
 
 double bal_curve_at(const struct bal_curve *curve, double time);
+/* The last time of a table, after which it stays as it is; INFINITY for what goes on. */
+double bal_curve_end(const struct bal_curve *curve);
 double bal_curve_most(const struct bal_curve *curve); /* its largest value */
 
 #ifdef __cplusplus

@@ -224,7 +224,8 @@ struct bal_experiment {
  * right. */
 enum bal_code bal_experiment_read(const char *path, enum bal_mode mode, struct bal_experiment **experiment,
                                   struct bal_error *err);
-/* The same for a text; name stands for the path in messages. */
+/* The same for a text; name stands for the path in messages. A file may name others, which become part of
+ * its text when it is read; a text may not. */
 enum bal_code bal_experiment_parse(const char *text, size_t length, const char *name, enum bal_mode mode,
                                    struct bal_experiment **experiment, struct bal_error *err);
 void bal_experiment_free(struct bal_experiment *experiment);

@@ -81,7 +81,7 @@ enum bal_code bal_fit_laws(const struct bal_fit_sample *sample, const volatile i
 
 /* ---- arrivals ---- */
 
-enum { BAL_FIT_BINS = BAL_CURVE_POINTS, BAL_FIT_SCALES = 6 };
+enum { BAL_FIT_BINS = BAL_CURVE_POINTS - 1, BAL_FIT_SCALES = 6 };
 
 /* Is it a Poisson process, looked at in windows of some length? N_i being the arrivals in the i-th, the
  * dispersion is E[(N_(i+1) - N_i)^2] / (2 E[N]): 1 for a Poisson process, also for one whose rate varies

@@ -30,6 +30,7 @@ struct bal_result {
     double memory_bits;
     unsigned replications; /* complete ones; 0: nothing is known */
     bool precise;          /* the wanted precision was reached (true when none was wanted) */
+    bool outlasted;        /* the runs went on after the end of their load curve, which stayed as it was */
     double warmup;         /* mean fraction of the run that was cut */
     uint64_t jobs;         /* measured */
     uint64_t events;

@@ -58,7 +58,9 @@ extern "C" {
     X(LOAD_P99, "load.p99", "jobs", "99th percentile of the jobs at all servers together, over time")        \
     X(LOAD_P999, "load.p999", "jobs", "99.9th percentile of the jobs at all servers together, over time")    \
     X(LOAD_TAIL, "load.tail", "",                                                                            \
-      "shape of the tail of these jobs, (p999 - p99) / (p99 - p90): 1 if exponential, less if lighter")
+      "shape of the tail of these jobs, (p999 - p99) / (p99 - p90): 1 if exponential, less if lighter")      \
+    X(LOAD_ACHIEVED, "load.achieved", "",                                                                    \
+      "load that came: jobs that arrived, times their mean size, over the capacity")
 
 /* The times of all jobs, or of those of one class. */
 #define BAL_TIME_METRICS(X, P, p, who)                                                                       \

@@ -290,6 +290,7 @@ enum bal_code bal_simulate(const struct bal_model *model, const struct bal_polic
             : engine == BAL_ENGINE_MARKOV   ? bal_engine_markov
                                             : bal_engine_event)(model, policy, run, trial, err);
     const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
+    trial->metric[BAL_LOAD_ACHIEVED] *= model->load / bal_model_arrival_rate(model);
     trial->metric[BAL_MEMORY_BITS] = bal_policy_memory_bits(policy, &setting);
     trial->engine = engine;
     trial->seconds = wall_clock() - start;

@@ -298,6 +298,7 @@ static void message_metrics(const struct totals *totals, double time, double *me
     metric[BAL_REPORTS_PER_JOB] = per(reports, jobs);
     metric[BAL_MESSAGES_PER_JOB] = per(2 * probes + reports, jobs);
     metric[BAL_MESSAGES_PER_TIME] = (probes + reports) / time;
+    metric[BAL_LOAD_ACHIEVED] = jobs / time; /* the rest of it is up to the model */
 }
 
 static void stealing_metrics(const struct totals *totals, uint32_t servers, double time, double *metric) {

@@ -146,7 +146,8 @@ void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size
     const struct bal_setting setting = {bal_servers_count(&c->model.servers), c->model.load};
     *result = (struct bal_result){.replications = (unsigned)count,
                                   .memory_bits = bal_policy_memory_bits(&c->policy, &setting),
-                                  .precise = true};
+                                  .precise = true,
+                                  .outlasted = c->run.time > bal_curve_end(&c->model.curve)};
     double *scratch = malloc((count + 1) * sizeof *scratch);
     double(*quarters)[4] = malloc((count + 1) * sizeof *quarters);
     if (count == 0 || !scratch || !quarters) {

@@ -10,6 +10,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+const char bal_outlasted_text[] = "Runs go on after the end of their load curve, which stays as it is there: "
+                                  "end them with it (time), or let it repeat.";
+
 const char *bal_comparison_no_means(const struct bal_result *result) {
     return result->replications == 0         ? "no trial done"
            : result->verdict == BAL_UNSTABLE ? "unstable"
@@ -198,6 +201,11 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c,
     bal_json_text(json, "engine", bal_engine_text(result->engine));
     bal_json_count(json, "replications", result->replications);
     bal_json_bool(json, "precise", result->precise);
+    bal_json_open_line(json, "load", '{');
+    bal_json_number(json, "achieved", result->metric[BAL_LOAD_ACHIEVED].mean);
+    bal_json_number(json, "ci", result->metric[BAL_LOAD_ACHIEVED].half);
+    bal_json_bool(json, "outlasted_curve", result->outlasted);
+    bal_json_close(json, '}');
     bal_json_number(json, "warmup", result->warmup);
     bal_json_count(json, "jobs", result->jobs);
     bal_json_count(json, "events", result->events);
@@ -312,12 +320,12 @@ void bal_comparison_csv_head(FILE *out) {
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         fprintf(out, ",%s,%s.ci", bal_metric_table[m].name, bal_metric_table[m].name);
     fputs(",theory.response_mean,theory.high.response_mean,theory.low.response_mean", out);
-    fputs(",memory_bits,engine,replications,jobs,events", out);
+    fputs(",memory_bits,engine,replications,jobs,events,outlasted_curve", out);
 }
 
-/* Message counts exist even when means of times do not. */
+/* Counts of messages and arrivals exist even when means of times do not. */
 static bool is_message(int metric) {
-    return (metric >= BAL_PROBES_PER_JOB && metric <= BAL_MESSAGES_PER_TIME) ||
+    return metric == BAL_LOAD_ACHIEVED || (metric >= BAL_PROBES_PER_JOB && metric <= BAL_MESSAGES_PER_TIME) ||
            (metric >= BAL_HIGH_PROBES_PER_JOB && metric <= BAL_STEALING_MOVED);
 }
 
@@ -335,8 +343,8 @@ void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *r
     bal_csv_number(known.high.response_mean, out);
     bal_csv_number(known.low.response_mean, out);
     bal_csv_number(result->memory_bits, out);
-    fprintf(out, ",%s,%u,%" PRIu64 ",%" PRIu64, bal_engine_text(result->engine), result->replications,
-            result->jobs, result->events);
+    fprintf(out, ",%s,%u,%" PRIu64 ",%" PRIu64 ",%s", bal_engine_text(result->engine), result->replications,
+            result->jobs, result->events, result->outlasted ? "yes" : "no");
 }
 
 void bal_comparison_csv(const struct comparison *comparison, FILE *out) {

@@ -35,6 +35,9 @@ const char *bal_comparison_no_means(const struct bal_result *result);
 /* Does MSER-5 take more of the runs for warm-up than was cut, by the 95 % interval over replications? */
 bool bal_comparison_warmup_is_short(const struct bal_result *result);
 
+/* Of runs that went on after the end of their load curve. */
+extern const char bal_outlasted_text[];
+
 /* Indices of the results, best mean response time first, unstable and unknown ones last. */
 void bal_comparison_order(const struct bal_result *results, size_t count, size_t *order);
 

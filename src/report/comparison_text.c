@@ -5,6 +5,7 @@
 #include "ballast/number.h"
 #include "ballast/theory.h"
 #include "format/table.h"
+#include "report/metric.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -312,6 +313,27 @@ static void print_losses(const struct comparison *comparison, FILE *out) {
     }
 }
 
+/* A curve multiplies the load: say what came of it, and whether the run went on without it. */
+static void print_load(const struct comparison *comparison, FILE *out) {
+    const struct bal_case *c = &comparison->cases[0];
+    size_t i = 0;
+    while (i + 1 < comparison->count && comparison->results[i].replications == 0)
+        i++;
+    const struct bal_result *result = &comparison->results[i]; /* all policies get the same arrivals */
+    char load[BAL_METRIC_TEXT];
+    bal_metric_print(result->metric[BAL_LOAD_ACHIEVED], load);
+    if (c->model.curve.kind == BAL_CURVE_CONSTANT || result->replications == 0)
+        return;
+    fprintf(out, "The load that came was %s; it is %g where the curve is 1.\n", load, c->model.load);
+    const double end = bal_curve_end(&c->model.curve);
+    if (result->outlasted)
+        fprintf(
+            out,
+            "The curve ends at time %g of %g and stays at %g from there on; end the run with it (--time), "
+            "or let it repeat.\n",
+            end, c->run.time, bal_curve_at(&c->model.curve, end));
+}
+
 /* What one common queue would do, where that is known. */
 static void print_floor(const struct bal_model *model, FILE *out) {
     const double floor_mean = bal_known_floor(model);
@@ -339,6 +361,7 @@ static void print_notes(const struct comparison *comparison, FILE *out) {
         unstable = unstable || (result->replications > 0 && result->verdict == BAL_UNSTABLE);
     }
     fputc('\n', out);
+    print_load(comparison, out);
     print_floor(&comparison->cases[0].model, out);
     const bool classes = comparison->cases[0].model.classes;
     fprintf(out, "\u00b1: 95 %% confidence over replications. %smsgs: per job, a probe is two.\n",

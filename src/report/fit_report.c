@@ -24,10 +24,9 @@ static void print_arrivals(const struct bal_fit_report *report, FILE *out) {
     double least = HUGE_VAL;
     for (unsigned i = 0; i < report->model.curve.points; i++)
         least = fmin(least, report->model.curve.factor[i]);
-    bal_head_line(out, "arrivals",
-                  "%.4g a second; a curve of %u points %.4g s apart, from %.3g to %.3g times the mean",
-                  arrivals->rate, report->model.curve.points, arrivals->width, least,
-                  bal_curve_most(&report->model.curve));
+    bal_head_line(
+        out, "arrivals", "%.4g a second; a curve of %u points %.4g s apart, from %.3g to %.3g times the mean",
+        arrivals->rate, arrivals->bins, arrivals->width, least, bal_curve_most(&report->model.curve));
 }
 
 static void print_flow(const struct bal_fit_arrivals *arrivals, FILE *out) {

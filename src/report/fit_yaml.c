@@ -1,6 +1,8 @@
 /* The experiment file of a fitted workload. */
 #include "report/fit_report.h"
 
+#include "ballast/number.h"
+
 #include "ballast/simulate.h"
 #include "ballast/version.h"
 
@@ -164,11 +166,13 @@ static void put_run(const struct bal_fit_report *report, FILE *out) {
         return;
     }
     const double replications = replications_of(report);
+    char time[BAL_NUMBER_TEXT];
+    bal_number_print(bal_curve_end(&report->model.curve), time);
     fprintf(out,
             "# the time of the log, from its beginning with an idle fleet\n"
-            "run:\n  time: %.9g\n  warmup: 0\n  replications: %.0f\n"
+            "run:\n  time: %s\n  warmup: 0\n  replications: %.0f\n"
             "quick:\n  run: {replications: %.0f}\n",
-            report->arrivals->span, replications, fmax(rint(replications / 4), 2));
+            time, replications, fmax(rint(replications / 4), 2));
 }
 
 /* What was read, as comments. */

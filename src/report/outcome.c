@@ -23,6 +23,7 @@ struct walk {
     bool seconds;
     bool undecided; /* a verdict was */
     bool warming;   /* a warm-up was too short */
+    bool outlasted; /* a run went on after its curve */
 };
 
 struct row {
@@ -300,6 +301,7 @@ static enum bal_code text_row(struct walk *w, const struct row *row) {
     const bool warming = !undecided && bal_comparison_warmup_is_short(&row->result);
     w->undecided = w->undecided || undecided;
     w->warming = w->warming || warming;
+    w->outlasted = w->outlasted || row->result.outlasted;
     bal_table_add(table, "%s%s", e->policy[row->policy].label, undecided ? " ?" : warming ? " !" : "");
     enum bal_code code = BAL_OK;
     for (size_t i = 0; !code && i < e->metrics; i++)
@@ -351,6 +353,8 @@ static enum bal_code text_results(struct bal_store *store, const struct bal_expe
         fputs("\n?: too short, or too few replications, to tell whether it is stable\n", out);
     if (!code && w.warming)
         fputs("\n!: MSER-5 takes more of the runs for warm-up than was cut; longer runs would help\n", out);
+    if (!code && w.outlasted)
+        fprintf(out, "\n%s\n", bal_outlasted_text);
     bal_table_fini(&table);
     free(align);
     return code;

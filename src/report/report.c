@@ -4,6 +4,7 @@
 #include "ballast/version.h"
 #include "figure/svg.h"
 #include "format/html.h"
+#include "report/comparison.h"
 #include "report/judgements.h"
 #include "report/metric.h"
 
@@ -203,6 +204,17 @@ static enum bal_code put_row(const struct page *page, const struct bal_experimen
     return code;
 }
 
+/* Does a run of the experiment go on after the end of its curve? */
+static bool outlasts(const struct bal_experiment *e) {
+    bool found = false;
+    for (size_t point = 0; point < e->points && !found; point++) {
+        struct bal_case c;
+        bal_experiment_case(e, point, 0, &c);
+        found = c.run.time > bal_curve_end(&c.model.curve);
+    }
+    return found;
+}
+
 static enum bal_code put_table(const struct page *page, const struct bal_experiment *e,
                                struct bal_error *err) {
     const size_t rows = e->points * e->policies;
@@ -219,6 +231,8 @@ static enum bal_code put_table(const struct page *page, const struct bal_experim
             return code;
     }
     put(page, "</tbody></table></div>\n");
+    if (outlasts(e))
+        bal_html_element("p", "soft", bal_outlasted_text, page->out);
     if (rows > ROWS_MAX)
         fprintf(page->out,
                 "<p class=\"soft\">The first %d of %zu rows; ballast results exports all of them.</p>\n",

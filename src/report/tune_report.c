@@ -15,9 +15,12 @@ static double metric_of(const struct bal_result *result, enum bal_metric metric)
 }
 
 /* The least power that the work needs: servers that are busy and nothing else. */
-static double optimum(const struct bal_model *model) {
+static double optimum(const struct bal_tuning *tuning, const struct bal_tuned *tuned) {
+    const struct bal_model *model = &tuning->model;
     const struct bal_watts watts = bal_watts_of(&model->watts);
-    const double busy = fmin(model->load, 1);
+    const bool varies = model->curve.kind != BAL_CURVE_CONSTANT;
+    const double load = varies ? tuned->always_on.metric[BAL_LOAD_ACHIEVED].mean : model->load;
+    const double busy = load > 1 ? 1 : load; /* NaN stays */
     return busy * watts.busy + (1 - busy) * watts.off;
 }
 
@@ -78,7 +81,7 @@ static void print_head(const struct bal_tuning *tuning, const struct bal_draft *
 }
 
 static void print_advice(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
-    const double on = metric_of(&tuned->always_on, BAL_POWER_MEAN), least = optimum(&tuning->model);
+    const double on = metric_of(&tuned->always_on, BAL_POWER_MEAN), least = optimum(tuning, tuned);
     fputc('\n', out);
     if (tuned->knee < tuned->points) {
         const struct bal_tune_point *knee = &tuned->point[tuned->knee];
@@ -93,11 +96,13 @@ static void print_advice(const struct bal_tuning *tuning, const struct bal_tuned
               "--to.\n",
               out);
     }
-    fprintf(out,
-            "The work alone needs %.1f W a server. \u2022: no other standby of tabs has less waiting and "
-            "less power.\n"
-            "\u00b1: 95 %% confidence over replications. standby: mean time that an idle server stays on.\n",
-            least);
+    if (isfinite(least))
+        fprintf(out, "The work alone needs %.1f W a server. ", least);
+    fputs("\u2022: no other standby of tabs has less waiting and less power.\n"
+          "\u00b1: 95 % confidence over replications. standby: mean time that an idle server stays on.\n",
+          out);
+    if (tuned->always_on.outlasted || tuned->point[tuned->points - 1].tabs.outlasted) /* the longest runs */
+        fprintf(out, "%s\n", bal_outlasted_text);
 }
 
 void bal_tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tuned,
@@ -203,7 +208,7 @@ void bal_tune_json(const struct bal_tuning *tuning, const struct bal_tuned *tune
     bal_json_text(&json, "version", BALLAST_VERSION);
     json_spec(&json, tuning);
     bal_head_json(&json, draft, NULL);
-    bal_json_number(&json, "least_power", optimum(&tuning->model));
+    bal_json_number(&json, "least_power", optimum(tuning, tuned));
     json_result(&json, "always_on", &tuned->always_on);
     bal_json_number(&json, "knee", tuned->knee < tuned->points ? tuned->point[tuned->knee].standby : NAN);
     bal_json_open(&json, "points", '[');

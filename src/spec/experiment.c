@@ -1,4 +1,5 @@
 /* Reads an experiment file: the document against the tables first, then what its parts mean. */
+#include "spec/embed.h"
 #include "spec/reader.h"
 
 #include <errno.h>
@@ -259,6 +260,9 @@ enum bal_code bal_experiment_parse(const char *text, size_t length, const char *
     if (length > BAL_EXPERIMENT_BYTES)
         return bal_fail(err, BAL_E_RANGE, "%s: the file has %zu bytes; an experiment has at most %u", name,
                         length, BAL_EXPERIMENT_BYTES);
+    const enum bal_code whole = bal_embed_check(text, length, name, err);
+    if (whole)
+        return whole;
     struct bal_experiment *e = new_experiment(text, length, name, mode);
     if (!e)
         return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory to read it", name);
@@ -283,6 +287,19 @@ void bal_experiment_free(struct bal_experiment *experiment) {
     bal_arena_fini(&arena);
 }
 
+/* From here on the text of the experiment is all there is to it. */
+static enum bal_code parse_embedded(const char *text, size_t length, const char *path, enum bal_mode mode,
+                                    struct bal_experiment **experiment, struct bal_error *err) {
+    char *embedded;
+    size_t size;
+    enum bal_code code = bal_embed(text, length, path, &embedded, &size, err);
+    if (code)
+        return code;
+    code = bal_experiment_parse(embedded, size, path, mode, experiment, err);
+    free(embedded);
+    return code;
+}
+
 enum bal_code bal_experiment_read(const char *path, enum bal_mode mode, struct bal_experiment **experiment,
                                   struct bal_error *err) {
     FILE *file = fopen(path, "rb");
@@ -299,7 +316,7 @@ enum bal_code bal_experiment_read(const char *path, enum bal_mode mode, struct b
     else if (failed)
         code = bal_fail(err, BAL_E_IO, "%s: cannot be read: %s", path, strerror(reason));
     else
-        code = bal_experiment_parse(text, length, path, mode, experiment, err);
+        code = parse_embedded(text, length, path, mode, experiment, err);
     free(text);
     return code;
 }

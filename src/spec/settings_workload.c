@@ -162,7 +162,7 @@ static const struct bal_field fields[] = {
      BAL_SETTING(curve),
      .fallback = "constant",
      .argument = "SHAPE",
-     .help = "load over time: `sine(A,P)`, `table(T:F ...)`, `file(PATH)`"},
+     .help = "load over time: `sine(A,P)`, `table(T:F ...)`, `file(PATH)`; `table(...) repeat`"},
     {.name = "batch",
      BAL_SETTING(batch),
      .fallback = "",

@@ -166,6 +166,8 @@ static double stride_of(const struct bal_tabs *tabs) {
     double shortest = curve->kind == BAL_CURVE_SINE ? curve->period / 16 : INFINITY;
     for (unsigned i = 1; i < curve->points; i++)
         shortest = fmin(shortest, (curve->time[i] - curve->time[i - 1]) / 2);
+    if (curve->repeat && curve->time[0] > 0)
+        shortest = fmin(shortest, curve->time[0] / 2);
     return isfinite(shortest) ? shortest / tabs->unit : 0;
 }
 

@@ -3,16 +3,20 @@
 #include "ballast/number.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const double two_pi = 6.283185307179586;
 
 static enum bal_code bad_curve(const char *text, const char *why, struct bal_error *err) {
     return bal_fail(err, BAL_E_RANGE,
                     "curve '%.80s': %s; write constant, sine(A,P) with 0 <= A <= 1 and P > 0, table(T:F T:F "
-                    "...) or file(PATH)",
+                    "...) or file(PATH), the last two also with ' repeat' behind them",
                     text, why);
 }
 
@@ -40,7 +44,9 @@ static enum bal_code parse_sine(const char *text, struct bal_curve *curve, struc
     return BAL_OK;
 }
 
-static enum bal_code parse_table(const char *text, struct bal_curve *curve, struct bal_error *err) {
+/* text is table(...) of that length. */
+static enum bal_code parse_table(const char *text, size_t length, struct bal_curve *curve,
+                                 struct bal_error *err) {
     struct bal_curve table = {.kind = BAL_CURVE_TABLE};
     const char *at = text + strlen("table(");
     while (*at != ')') {
@@ -57,7 +63,7 @@ static enum bal_code parse_table(const char *text, struct bal_curve *curve, stru
         while (*at == ' ')
             at++;
     }
-    if (at[1] || table.points == 0 || bal_curve_most(&table) == 0)
+    if (at + 1 != text + length || table.points == 0 || bal_curve_most(&table) == 0)
         return bad_curve(text, "a table has at least one point with a factor above 0", err);
     *curve = table;
     return BAL_OK;
@@ -84,29 +90,97 @@ static const char *take_line(char *line, struct bal_curve *table) {
     return NULL;
 }
 
-static enum bal_code parse_file(const char *text, struct bal_curve *curve, struct bal_error *err) {
-    char path[1024], line[256];
-    const size_t length = strlen(text + strlen("file("));
-    if (length < 2 || length > sizeof path || text[strlen(text) - 1] != ')')
-        return bad_curve(text, "a file is file(PATH)", err);
-    snprintf(path, sizeof path, "%.*s", (int)length - 1, text + strlen("file("));
-    FILE *file = fopen(path, "r");
-    if (!file)
+enum { FILE_BYTES = 1 << 18 }; /* of a file: a kilobyte for each point and its comments */
+
+/* The bytes of a plain file, terminated; the caller frees them. What is no plain file is refused before a
+ * byte of it is read: it might have no end, or wait for ever. */
+static enum bal_code read_bytes(const char *path, char **bytes, size_t *length, struct bal_error *err) {
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat about = {0};
+    if (fd < 0)
         return bal_fail(err, BAL_E_IO, "curve: cannot read '%.200s': %s", path, strerror(errno));
-    struct bal_curve table = {.kind = BAL_CURVE_TABLE};
     enum bal_code code = BAL_OK;
-    for (unsigned number = 1; !code && fgets(line, sizeof line, file); number++) {
-        const char *why = strlen(line) == sizeof line - 1 ? "the line is too long" : take_line(line, &table);
+    if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode))
+        code = bal_fail(err, BAL_E_IO, "curve: '%.200s' is %s, not a file with a table in it", path,
+                        S_ISDIR(about.st_mode) ? "a directory" : "a device or a pipe");
+    else if (about.st_size > FILE_BYTES)
+        code = bal_fail(err, BAL_E_RANGE, "curve: '%.200s' has %lld bytes; a table of a curve has at most %d",
+                        path, (long long)about.st_size, FILE_BYTES);
+    else if (!(*bytes = malloc(FILE_BYTES + 1)))
+        code = bal_fail(err, BAL_E_MEMORY, "curve: not enough memory to read '%.200s'", path);
+    ssize_t got = 1;
+    for (*length = 0; !code && got > 0 && *length < FILE_BYTES; *length += (size_t)(got > 0 ? got : 0))
+        got = read(fd, *bytes + *length, FILE_BYTES - *length);
+    if (!code && got < 0)
+        code = bal_fail(err, BAL_E_IO, "curve: cannot read '%.200s': %s", path, strerror(errno));
+    close(fd);
+    if (code)
+        free(*bytes);
+    else
+        (*bytes)[*length] = 0;
+    return code;
+}
+
+static enum bal_code take_lines(char *bytes, size_t length, const char *path, struct bal_curve *table,
+                                struct bal_error *err) {
+    if (memchr(bytes, 0, length))
+        return bal_fail(err, BAL_E_SYNTAX, "curve: %.200s: it holds a zero byte; write lines such as 10 0.5",
+                        path);
+    unsigned number = 1;
+    for (char *line = bytes; *line; number++) {
+        char *end = line + strcspn(line, "\n"), *next = end + (*end == '\n');
+        *end = 0;
+        const char *why = take_line(line, table);
         if (why)
-            code = bal_fail(err, BAL_E_SYNTAX, "curve: %.200s:%u: %s; write lines such as 10 0.5", path,
+            return bal_fail(err, BAL_E_SYNTAX, "curve: %.200s:%u: %s; write lines such as 10 0.5", path,
                             number, why);
+        line = next;
     }
-    fclose(file);
-    if (!code && (table.points == 0 || bal_curve_most(&table) == 0))
-        code = bal_fail(err, BAL_E_RANGE, "curve: %.200s: there is no point with a factor above 0", path);
+    if (table->points == 0 || bal_curve_most(table) == 0)
+        return bal_fail(err, BAL_E_RANGE, "curve: %.200s: there is no point with a factor above 0", path);
+    return BAL_OK;
+}
+
+/* text is file(PATH) of that length. */
+static enum bal_code parse_file(const char *text, size_t length, struct bal_curve *curve,
+                                struct bal_error *err) {
+    char path[1024];
+    const size_t prefix = strlen("file(");
+    if (length < prefix + 2 || length - prefix > sizeof path || text[length - 1] != ')')
+        return bad_curve(text, "a file is file(PATH)", err);
+    snprintf(path, sizeof path, "%.*s", (int)(length - prefix - 1), text + prefix);
+    char *bytes = NULL;
+    size_t size = 0;
+    enum bal_code code = read_bytes(path, &bytes, &size, err);
+    if (code)
+        return code;
+    struct bal_curve table = {.kind = BAL_CURVE_TABLE};
+    code = take_lines(bytes, size, path, &table, err);
+    free(bytes);
     if (!code)
         *curve = table;
     return code;
+}
+
+static const char repeats[] = ") repeat";
+
+/* A table or a file, which may repeat. */
+static enum bal_code parse_points(const char *text, struct bal_curve *curve, struct bal_error *err) {
+    size_t length = strlen(text);
+    const size_t tail = strlen(repeats);
+    const bool repeat = length > tail && strcmp(text + length - tail, repeats) == 0;
+    if (repeat)
+        length -= strlen(" repeat");
+    struct bal_curve read;
+    const enum bal_code code =
+        *text == 'f' ? parse_file(text, length, &read, err) : parse_table(text, length, &read, err);
+    if (code)
+        return code;
+    if (repeat && !(read.time[read.points - 1] > 0))
+        return bad_curve(text, "a table repeats after its last time, which must be above 0", err);
+    read.repeat = repeat;
+    *curve = read;
+    return BAL_OK;
 }
 
 enum bal_code bal_curve_parse(const char *text, struct bal_curve *curve, struct bal_error *err) {
@@ -116,10 +190,8 @@ enum bal_code bal_curve_parse(const char *text, struct bal_curve *curve, struct 
     }
     if (strncmp(text, "sine(", 5) == 0)
         return parse_sine(text, curve, err);
-    if (strncmp(text, "table(", 6) == 0)
-        return parse_table(text, curve, err);
-    if (strncmp(text, "file(", 5) == 0)
-        return parse_file(text, curve, err);
+    if (strncmp(text, "table(", 6) == 0 || strncmp(text, "file(", 5) == 0)
+        return parse_points(text, curve, err);
     return bad_curve(text, "there is no such curve", err);
 }
 
@@ -138,12 +210,16 @@ size_t bal_curve_print(const struct bal_curve *curve, char *text, size_t size) {
         bal_number_print(curve->factor[i], b);
         const size_t room = length < size ? size - length : 0;
         length += (size_t)snprintf(room ? text + length : NULL, room, "%s%s:%s%s", i ? " " : "table(", a, b,
-                                   i + 1 == curve->points ? ")" : "");
+                                   i + 1 < curve->points ? ""
+                                   : curve->repeat       ? repeats
+                                                         : ")");
     }
     return length;
 }
 
 static double table_at(const struct bal_curve *curve, double time) {
+    if (curve->repeat)
+        time = fmod(time, curve->time[curve->points - 1]);
     if (time <= curve->time[0])
         return curve->factor[0];
     unsigned low = 0, high = curve->points;
@@ -166,6 +242,10 @@ double bal_curve_at(const struct bal_curve *curve, double time) {
     if (curve->kind == BAL_CURVE_SINE)
         return 1 + curve->amplitude * sin(two_pi * time / curve->period);
     return table_at(curve, time);
+}
+
+double bal_curve_end(const struct bal_curve *curve) {
+    return curve->kind == BAL_CURVE_TABLE && !curve->repeat ? curve->time[curve->points - 1] : INFINITY;
 }
 
 double bal_curve_most(const struct bal_curve *curve) {

@@ -113,12 +113,16 @@ static void draw_curve(struct bal_fit_arrivals *arrivals) {
     /* chi-square with bins - 1 degrees of freedom if the rate is constant */
     if (bins < BINS_MIN || squares < bins - 1 + 4 * sqrt(2 * (bins - 1)))
         return;
-    arrivals->curve.kind = BAL_CURVE_TABLE;
-    arrivals->curve.points = arrivals->bins;
-    for (unsigned i = 0; i < arrivals->bins; i++) {
-        arrivals->curve.time[i] = rounded((i + 0.5) * arrivals->width, arrivals->width > 1 ? 1e3 : 1e6);
-        arrivals->curve.factor[i] = rounded((double)arrivals->count[i] / mean, 1e6);
+    struct bal_curve *curve = &arrivals->curve;
+    const double parts = arrivals->width > 1 ? 1e3 : 1e6;
+    const unsigned last = arrivals->bins;
+    *curve = (struct bal_curve){.kind = BAL_CURVE_TABLE, .points = last + 1};
+    for (unsigned i = 0; i < last; i++) {
+        curve->time[i] = rounded((i + 0.5) * arrivals->width, parts);
+        curve->factor[i] = rounded((double)arrivals->count[i] / mean, 1e6);
     }
+    curve->time[last] = ceil(arrivals->span * parts) / parts; /* how long it is true */
+    curve->factor[last] = curve->factor[last - 1];
 }
 
 static enum bal_code read_jobs(const struct bal_trace *trace, const volatile int *stop,

@@ -118,7 +118,13 @@ $ ballast tune tabs --figure x.gif
 ! ballast: --figure x.gif: the name must end in .svg, .png or .pdf
 ? 2
 $ ballast compare --curve 'sine(2,1)'
-! ballast: --curve sine(2,1): curve 'sine(2,1)': this is not a sine; write constant, sine(A,P) with 0 <= A <= 1 and P > 0, table(T:F T:F ...) or file(PATH)
+! ballast: --curve sine(2,1): curve 'sine(2,1)': this is not a sine; write constant, sine(A,P) with 0 <= A <= 1 and P > 0, table(T:F T:F ...) or file(PATH), the last two also with ' repeat' behind them
+? 2
+$ ballast compare --curve 'file(/dev/zero)'
+! ballast: --curve file(/dev/zero): curve: '/dev/zero' is a device or a pipe, not a file with a table in it
+? 2
+$ ballast compare --curve 'table(0:1 0:2) repeat'
+! ballast: --curve table(0:1 0:2) repeat: curve 'table(0:1 0:2) repeat': times must ascend and factors must not be negative; write constant, sine(A,P) with 0 <= A <= 1 and P > 0, table(T:F T:F ...) or file(PATH), the last two also with ' repeat' behind them
 ? 2
 $ ballast compare --curve 'file(nowhere)'
 ! ballast: --curve file(nowhere): curve: cannot read 'nowhere': No such file or directory
@@ -156,3 +162,23 @@ $ ballast fluid tabs --from off=1
 $ ballast fluid tabs --service 'pareto(2)'
 ! ballast: the fluid model of tabs needs sizes in at most 16 phases; use exp, erlang, hyper or phase
 ? 2
+
+# The load that came is said where a curve is used, and so is the end of a curve before that of the run.
+$ ballast compare --servers 4 --load 0.5 --time 2000 --policy jsq --curve 'table(0:1 100:0.2)' | tail -n 4
+|
+| The load that came was 0.1005 ± 0.0022; it is 0.5 where the curve is 1.
+| The curve ends at time 100 of 2000 and stays at 0.2 from there on; end the run with it (--time), or let it repeat.
+| ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
+$ ballast compare --servers 4 --load 0.5 --time 2000 --policy jsq --curve 'table(0:1 100:0.2) repeat' | grep load
+| 4 servers at load 0.5, service exp, curve table(0:1 100:0.2) repeat; 10 replications of 4000
+| The load that came was 0.3002 ± 0.0043; it is 0.5 where the curve is 1.
+$ ballast compare --servers 4 --load 0.5 --time 100 --policy jsq --curve 'table(0:1 100:0.2)' | grep -c 'curve ends'
+| 0
+? 1
+$ ballast compare --servers 4 --load 0.5 --time 2000 --policy jsq --policy tabs --curve 'table(0:1 100:0.2)' --format json |
+>     jq -c '.results[].load | [(.achieved * 100 | round), .outlasted_curve]'
+| [10,true]
+| [10,true]
+$ ballast compare --servers 4 --load 0.5 --time 2000 --policy jsq --curve 'table(0:1 100:0.2)' --format csv | sed 's/.*,\(.*\),.*/\1/'
+| outlasted_curve
+| yes

@@ -124,6 +124,39 @@ $ ballast run small.yaml --output no/where.txt --db small.db
 ! ballast: --output: 'no/where.txt' cannot be written: No such file or directory; choose another place
 ? 2
 
+# A curve that lies in another file becomes part of the experiment when it is read: results do not need it any
+# more, nor trust it. Values of an axis keep its name.
+$ printf '0 1\n5 2 # noon\n10 0.5\n' >day.txt
+$ printf '%s\n' 'title: Ä day' 'fleet: {servers: 4}' 'policies: [jsq]' 'run: {time: 40, replications: 2}' \
+>     'workload: {load: 0.4, curve: &day file(day.txt) repeat} # daily' \
+>     "sweep: {axis: curve, values: [*day, file(day.txt), {value: \"file(day.txt)\", label: once}]}" >day.yaml
+$ ballast run day.yaml --db day.db | grep -o '.* jsq'
+| table(0:1 5:2 10:0.5) repeat  jsq
+|                file(day.txt)  jsq
+|                         once  jsq
+$ echo '0 7' >day.txt
+$ ballast results day.db --run 1 --format csv >before; rm day.txt; mkfifo day.txt
+$ ballast results day.db --run 1 --format csv | cmp before - && cut -d , -f 1-3 before
+| curve,label,seed
+| table(0:1 5:2 10:0.5) repeat,jsq,1345072051792989
+| table(0:1 5:2 10:0.5),jsq,37486767640149
+| table(0:1 5:2 10:0.5),jsq,37486767640149
+$ ballast report day.db --output day.html && grep -A 1 'curve: ' day.html
+| workload: {load: 0.4, curve: &amp;day &quot;table(0:1 5:2 10:0.5) repeat&quot;} # daily
+| sweep: {axis: curve, values: [*day, {value: &quot;table(0:1 5:2 10:0.5)&quot;, label: &#39;file(day.txt)&#39;}, {value: &quot;table(0:1 5:2 10:0.5)&quot;, label: once}]}
+$ ballast run day.yaml --db day.db
+! ballast: day.yaml:5: curve: 'day.txt' is a device or a pipe, not a file with a table in it
+? 2
+$ rm day.txt && ballast check day.yaml
+! ballast: day.yaml:5: curve: cannot read 'day.txt': No such file or directory
+? 2
+$ printf 'title: x\npolicies: [jsq]\nworkload:\n  load: 0.5\n  curve: |\n    file(/dev/zero)\n' >block.yaml; ballast check block.yaml
+! ballast: block.yaml:5: curve: write file(PATH) on the line of its field
+? 2
+$ sed -i 's/|//; s/.*file/   file/' block.yaml; ballast check block.yaml
+! ballast: block.yaml:6: curve: '/dev/zero' is a device or a pipe, not a file with a table in it
+? 2
+
 # Files of results that are none.
 $ ballast run small.yaml --db small.yaml
 ! ballast: small.yaml: not a store of results, nor any other SQLite file; name another file

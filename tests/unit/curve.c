@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct bal_curve parsed(const char *text) {
@@ -54,10 +55,27 @@ static void has_the_values_it_says(void **unused) {
     is(&point, 8, 0.3);
 }
 
+/* A table that repeats begins again after its last time, as often as one likes. */
+static void tables_repeat(void **unused) {
+    (void)unused;
+    const struct bal_curve table = parsed("table(1:0.5 3:2 4:0) repeat");
+    for (double start = 0; start < 1000; start += 4) {
+        is(&table, start + 0.5, 0.5);
+        is(&table, start + 2, 1.25);
+        is(&table, start + 3.25, 1.5);
+    }
+    is(&table, 4, 0.5);
+    assert_true(isinf(bal_curve_end(&table)) && bal_curve_most(&table) == 2);
+    const struct bal_curve once = parsed("table(1:0.5 3:2 4:0)"), sine = parsed("sine(0.4,8)"),
+                           constant = parsed("constant");
+    assert_true(bal_curve_end(&once) == 4);
+    assert_true(isinf(bal_curve_end(&sine)) && isinf(bal_curve_end(&constant)));
+}
+
 static void prints_what_it_reads(void **unused) {
     (void)unused;
-    static const char *const texts[] = {"constant", "sine(0.4,8)", "sine(1,62.83185307179586)", "table(0:1)",
-                                        "table(1:0.5 3:2 4:0)"};
+    static const char *const texts[] = {"constant",   "sine(0.4,8)",          "sine(1,62.83185307179586)",
+                                        "table(0:1)", "table(1:0.5 3:2 4:0)", "table(1:0.5 3:2) repeat"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const struct bal_curve curve = parsed(texts[i]);
         char text[200];
@@ -94,6 +112,14 @@ static void refuses_what_is_no_curve(void **unused) {
         "table(1:inf)",
         "table(a:b)",
         "table(1:1)x",
+        "table(1:1)repeat",
+        "table(1:1) repeat repeat",
+        "table(1:1 repeat)",
+        "table(0:1) repeat",
+        "table(-2:1 -1:2) repeat",
+        "sine(0.4,8) repeat",
+        "constant repeat",
+        "file(/nonexistent/curve) repeat",
         "file()",
         "file(/nonexistent/curve)",
         "file(x",
@@ -124,10 +150,56 @@ static enum bal_code read_file(const char *content, struct bal_curve *curve, str
     assert_true(file >= 0);
     assert_int_equal(write(file, content, strlen(content)), (ssize_t)strlen(content));
     close(file);
+    snprintf(text, sizeof text, "file(%s) repeat", path);
+    enum bal_code code = bal_curve_parse(text, curve, err);
+    assert_true(code || curve->repeat);
     snprintf(text, sizeof text, "file(%s)", path);
-    const enum bal_code code = bal_curve_parse(text, curve, err);
+    code = bal_curve_parse(text, curve, err);
     unlink(path);
     return code;
+}
+
+/* What has no end, or would be waited for, is refused at once, in a line that says what it is. */
+static void reads_plain_files_alone(void **unused) {
+    (void)unused;
+    char directory[] = "/tmp/ballast-curve-XXXXXX", fifo[100], text[200];
+    assert_non_null(mkdtemp(directory));
+    snprintf(fifo, sizeof fifo, "%s/fifo", directory);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    const struct {
+        const char *path, *said;
+    } cases[] = {
+        {"/dev/zero", "a device"}, {"/dev/null", "a device"}, {fifo, "a pipe"}, {directory, "a directory"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bal_curve curve;
+        struct bal_error err = {0};
+        snprintf(text, sizeof text, "file(%s)", cases[i].path);
+        assert_int_equal(bal_curve_parse(text, &curve, &err), BAL_E_IO);
+        if (!strstr(err.text, cases[i].path) || !strstr(err.text, cases[i].said) || strchr(err.text, '\n'))
+            fail_msg("%s", err.text);
+    }
+    unlink(fifo);
+    rmdir(directory);
+}
+
+/* A gigabyte that is not there takes no time, and zeros are not empty lines. */
+static void refuses_large_files_and_zeros(void **unused) {
+    (void)unused;
+    char path[] = "/tmp/ballast-curve-XXXXXX", text[100];
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    struct bal_curve curve;
+    struct bal_error err = {0};
+    snprintf(text, sizeof text, "file(%s)", path);
+    assert_int_equal(ftruncate(file, 1 << 30), 0);
+    assert_int_equal(bal_curve_parse(text, &curve, &err), BAL_E_RANGE);
+    assert_non_null(strstr(err.text, "1073741824 bytes"));
+    assert_int_equal(ftruncate(file, 0), 0);
+    assert_int_equal(write(file, "0 1\n\0\n2 2\n", 10), 10);
+    assert_int_equal(bal_curve_parse(text, &curve, &err), BAL_E_SYNTAX);
+    assert_non_null(strstr(err.text, "zero byte"));
+    close(file);
+    unlink(path);
 }
 
 static void reads_files(void **unused) {
@@ -155,6 +227,9 @@ int main(void) {
         cmocka_unit_test(refuses_what_is_no_curve),
         cmocka_unit_test(too_many_points_are_refused),
         cmocka_unit_test(reads_files),
+        cmocka_unit_test(tables_repeat),
+        cmocka_unit_test(reads_plain_files_alone),
+        cmocka_unit_test(refuses_large_files_and_zeros),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -342,6 +342,8 @@ static const struct {
     const char *text;
     const char *says;
 } wrong[] = {
+    {"quick: {workload: {curve: file(/dev/zero)}}\n",
+     "t.yaml:6: curve: 'file(/dev/zero)' lies outside of this text and may have changed"},
     {"bogus: 1\n", "t.yaml:6: experiment: there is no field 'bogus'; there are title, about"},
     {"title: y\n", "t.yaml:6: title: it is given twice"},
     {"seed: -3\n", "t.yaml:6: seed: '-3' is not a whole number from 0 to"},

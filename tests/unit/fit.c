@@ -373,9 +373,11 @@ static void curved_rate(void **state) {
     assert_near("area", curve_mean(&arrivals), 1, 1e-6);
     struct bal_curve truth;
     assert_int_equal(bal_curve_parse("sine(0.8,5000)", &truth, NULL), BAL_OK);
-    assert_true(arrivals.curve.points > 100);
+    assert_true(arrivals.bins > 100 && arrivals.curve.points == arrivals.bins + 1);
+    assert_near("end", bal_curve_end(&arrivals.curve), arrivals.span, 0.001); /* as long as the log */
+    assert_true(bal_curve_end(&arrivals.curve) >= arrivals.span);
     const double bin = arrivals.rate * arrivals.width; /* jobs; standard deviation at most sqrt(1.8 bin) */
-    for (unsigned i = 0; i < arrivals.curve.points; i++)
+    for (unsigned i = 0; i < arrivals.bins; i++)
         assert_near("curve", arrivals.curve.factor[i], bal_curve_at(&truth, arrivals.curve.time[i]),
                     1.2 * NORMAL_LIMIT * sqrt(1.8 / bin)); /* 1.2: so many points, and the bend within a bin
                                                             */
