@@ -59,6 +59,7 @@ struct bal_log_record {
     uint16_t status; /* that was sent to the client; 0: not told */
     bool aborted;    /* the client, or a time limit, ended it before the answer was complete */
     bool zero;       /* the service time is told as 0 */
+    bool wanted;     /* it is one of those that from, to, path and status leave; the others were served too */
     /* Tries one after the other, of which the first ones are kept. 0: no server is named. */
     unsigned tries;
     struct bal_log_visit visit[BAL_LOG_VISITS];
@@ -80,12 +81,16 @@ struct bal_log_options {
     /* The class: jobs whose field matches the pattern (PCRE) are high. NULL: one class. high_field NULL: the
      * path of the request. */
     const char *high_field, *high_pattern;
+    /* Kinds of jobs that are told apart: the kind of a job is 1 + the number of the first of these patterns
+     * that its path matches, or 0. At most BAL_TRACE_KINDS - 1. */
+    const char *const *kind;
+    size_t kinds;
     /* Servers: their names are collected here, and each record tells at which a request was. NULL: they are
      * not looked for. server: the field that tells them; NULL: the usual ones. */
     struct bal_log_servers *servers;
     const char *server;
-    /* Called with each job in the order of the lines, in place of adding it to the trace, which may then be
-     * NULL. */
+    /* Called with each job in the order of the lines, also with those that are not wanted, in place of adding
+     * it to the trace, which may then be NULL. */
     enum bal_code (*take)(void *context, const struct bal_log_record *record, struct bal_error *err);
     void *take_context;
     /* Only jobs that arrived in that part of the time ("to" is no part of it; as logs write times, or

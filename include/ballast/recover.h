@@ -20,6 +20,7 @@
 #ifndef BALLAST_RECOVER_H
 #define BALLAST_RECOVER_H
 
+#include "ballast/log.h"
 #include "ballast/stats.h"
 #include "ballast/trace.h"
 
@@ -52,8 +53,8 @@ struct bal_recover_options {
 
 struct bal_recovery {
     enum bal_times times;
-    uint64_t jobs;                    /* looked at */
-    double logged_mean, logged_p99;   /* seconds, of all jobs */
+    uint64_t jobs;                    /* that are not left out */
+    double logged_mean, logged_p99;   /* seconds, of these */
     double service_mean, service_p99; /* the same after recovery; as logged where nothing was done */
     struct bal_estimate share;        /* of the logged time that is waiting, as far as it is known; 95 % */
     /* where servers are named */
@@ -72,6 +73,11 @@ struct bal_recovery {
     /* where they are not */
     double light_others, mean_others; /* how many others jobs found: those of the light part, and all */
 };
+
+/* As `take` of bal_log_options, whose servers are to be collected then; the context is the trace that is to
+ * be recovered. Each try at a server is a job of its own, which occupied that server for its own time; one
+ * without a time is left out. Jobs that are not wanted are there too, left out of what is recovered. */
+enum bal_code bal_recover_take(void *trace, const struct bal_log_record *record, struct bal_error *err);
 
 /* Reads the finished trace, whose sizes are times from A to D and whose times are A, and works out what was
  * service. *recovered is a new finished trace, which the caller frees, or NULL when the sizes stay as they

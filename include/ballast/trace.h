@@ -27,6 +27,7 @@ struct bal_trace_job {
     bool high;    /* is it of the high class? */
     /* As the record says; all of it may be left 0. */
     bool aborted;    /* nobody waited for its end: the client had gone, or the proxy had given up */
+    bool left_out;   /* it occupied its server, but is not one of the jobs that are looked at */
     bool spread;     /* the log tells the second alone, and `drawn` of the time was drawn */
     uint8_t kind;    /* which of the kinds of jobs that are told apart, below BAL_TRACE_KINDS */
     uint32_t server; /* who served it, counted from 1, up to BAL_TRACE_SERVERS; 0: not known */
@@ -34,7 +35,7 @@ struct bal_trace_job {
     int64_t ahead; /* nanoseconds that it had been elsewhere before `time`, waiting at a proxy for example */
 };
 
-enum { BAL_TRACE_KINDS = 32, BAL_TRACE_SERVERS = (1 << 24) - 1, BAL_TRACE_STEP = 1000000000 };
+enum { BAL_TRACE_KINDS = 32, BAL_TRACE_SERVERS = (1 << 23) - 1, BAL_TRACE_STEP = 1000000000 };
 
 /* Known when a trace is finished. Means are of seconds. */
 struct bal_trace_info {

@@ -307,7 +307,7 @@ static enum bal_code bind_high(struct bal_log_format *format, const struct bal_l
     enum bal_code code = BAL_OK;
     if (options->high_pattern && options->high_field)
         code = find_named(format, span_of(options->high_field), sample, &binding->high, err);
-    if (!code && (options->path || (options->high_pattern && !options->high_field)))
+    if (!code && (options->path || options->kinds > 0 || (options->high_pattern && !options->high_field)))
         code = bind_path(format, sample, binding, err);
     return code;
 }

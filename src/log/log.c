@@ -6,6 +6,7 @@
 #include "log/filter.h"
 #include "log/match.h"
 #include "log/source.h"
+#include "log/spread.h"
 #include "log/visit.h"
 
 #include <inttypes.h>
@@ -29,9 +30,11 @@ struct reader {
     struct bal_trace *trace;
     struct bal_log_summary *summary;
     struct bal_log_match *high;
+    struct bal_log_match *kind[BAL_TRACE_KINDS];
     struct bal_log_filter *filter;
-    double total;  /* bytes of all files, NaN when not known */
-    uint64_t done; /* bytes of the files before this one */
+    struct bal_log_spread held; /* lines of a second, where that is all that is told of their ends */
+    double total;               /* bytes of all files, NaN when not known */
+    uint64_t done;              /* bytes of the files before this one */
     uint64_t next_report;
 
     /* the file at hand */
@@ -81,39 +84,66 @@ static void watch_order(struct reader *reader, int64_t time) {
         reader->latest = time;
 }
 
-/* Arrival, size and class, and whether it is one of those that are wanted. */
+static enum bal_code find_kind(struct reader *reader, struct bal_log_span path, uint8_t *kind,
+                               struct bal_error *err) {
+    enum bal_code code = BAL_OK;
+    for (size_t i = 0; i < reader->options->kinds && *kind == 0 && !code; i++) {
+        bool matches;
+        code = bal_log_match_try(reader->kind[i], path, &matches, err);
+        *kind = !code && matches ? (uint8_t)(i + 1) : 0;
+    }
+    return code;
+}
+
+/* Arrival, size, class and kind, and whether it is one of those that are wanted. */
 static enum bal_code make_job(struct reader *reader, const struct bal_log_entry *entry,
                               struct bal_trace_job *job, bool *wanted, struct bal_error *err) {
     *job = (struct bal_trace_job){.time = entry->time - entry->before, .size = entry->service};
-    if (reader->spread && entry->decimals == 0) {
-        job->spread = true;
-        job->drawn = bal_rng_below(&reader->rng, BAL_TRACE_STEP);
-        job->time += job->drawn;
-    }
     *wanted = true;
     enum bal_code code = BAL_OK;
     if (reader->filter)
         code = bal_log_filter_try(reader->filter, entry, job->time, wanted, err);
     if (!code && *wanted && reader->high && entry->class.text)
         code = bal_log_match_try(reader->high, entry->class, &job->high, err);
+    if (!code && *wanted && entry->path.text)
+        code = find_kind(reader, entry->path, &job->kind, err);
     return code;
 }
 
-static enum bal_code hand_on(struct reader *reader, const struct bal_log_entry *entry,
-                             const struct bal_trace_job *job, struct bal_error *err) {
+static enum bal_code hand_on(struct reader *reader, const struct bal_log_record *record,
+                             struct bal_error *err) {
     const struct bal_log_options *options = reader->options;
-    struct bal_log_record record = {
-        .job = *job,
-        .file = (size_t)(reader->file - reader->summary->file),
-        .covers = reader->binding.covers,
-        .whole = entry->whole,
-        .ahead = entry->ahead,
-        .zero = entry->zero,
-    };
+    if (options->take)
+        return options->take(options->take_context, record, err);
+    return record->wanted ? bal_trace_add(reader->trace, &record->job, err) : BAL_OK;
+}
+
+/* The lines of the second that was at hand. */
+static enum bal_code hand_on_held(struct reader *reader, struct bal_error *err) {
+    struct bal_log_spread *held = &reader->held;
     enum bal_code code = BAL_OK;
-    if (options->servers)
-        code = bal_log_visits_read(entry, &reader->binding, options->servers, &record, err);
-    return code ? code : options->take(options->take_context, &record, err);
+    bal_log_spread_draw(held, &reader->rng);
+    for (size_t i = 0; i < held->count && !code; i++)
+        code = hand_on(reader, &held->record[i], err);
+    held->count = 0;
+    return code;
+}
+
+/* Lines stand in the order of the ends of requests, not in that of their beginnings. */
+static enum bal_code spread(struct reader *reader, const struct bal_log_entry *entry,
+                            struct bal_log_record *record, struct bal_error *err) {
+    if (!reader->binding.at_end) {
+        record->job.spread = true;
+        record->job.drawn = bal_rng_below(&reader->rng, BAL_TRACE_STEP);
+        record->job.time += record->job.drawn;
+        return hand_on(reader, record, err);
+    }
+    if (bal_log_spread_is_over(&reader->held, entry->time)) {
+        const enum bal_code code = hand_on_held(reader, err);
+        if (code)
+            return code;
+    }
+    return bal_log_spread_add(&reader->held, entry->time, record, err);
 }
 
 /* The same jobs in the same order make the same print, whatever is drawn at random. */
@@ -143,18 +173,28 @@ static enum bal_code name_line(const struct reader *reader, enum bal_code code, 
 
 static enum bal_code add(struct reader *reader, const struct bal_log_entry *entry, struct bal_error *err) {
     watch_order(reader, entry->time);
-    struct bal_trace_job job;
-    bool wanted;
-    const enum bal_code code = make_job(reader, entry, &job, &wanted, err);
+    struct bal_log_record record; /* large: its visits are not set when there are none */
+    record.file = (size_t)(reader->file - reader->summary->file);
+    record.covers = reader->binding.covers;
+    record.whole = entry->whole;
+    record.ahead = entry->ahead;
+    record.status = 0;
+    record.aborted = false;
+    record.zero = entry->zero;
+    record.tries = 0;
+    enum bal_code code = make_job(reader, entry, &record.job, &record.wanted, err);
     if (code)
         return name_line(reader, code, err);
-    if (!wanted) {
+    if (record.wanted)
+        count_job(reader, entry);
+    else
         reader->summary->filtered++;
-        return BAL_OK;
-    }
-    count_job(reader, entry);
-    return reader->options->take ? hand_on(reader, entry, &job, err)
-                                 : bal_trace_add(reader->trace, &job, err);
+    if (reader->options->take && reader->options->servers)
+        code = bal_log_visits_read(entry, &reader->binding, reader->options->servers, &record, err);
+    if (code)
+        return code;
+    return reader->spread && entry->decimals == 0 ? spread(reader, entry, &record, err)
+                                                  : hand_on(reader, &record, err);
 }
 
 static enum bal_code take_line(struct reader *reader, struct bal_log_span line, enum bal_log_line kind,
@@ -287,6 +327,9 @@ static enum bal_code read_file(struct reader *reader, const char *path, size_t n
     code = begin_file(reader, err);
     if (!code && reader->format.kind)
         code = read_lines(reader, err);
+    if (!code)
+        code = hand_on_held(reader, err);
+    reader->held.count = 0;
     reader->summary->bytes += bal_log_source_bytes(reader->source);
     reader->summary->truncated |= bal_log_source_truncated(reader->source);
     reader->done += bal_log_source_taken(reader->source);
@@ -330,6 +373,8 @@ enum bal_code bal_log_read(const char *const *paths, size_t count, const struct 
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to read %zu logs", count);
     struct reader reader = {.options = options, .trace = trace, .summary = summary};
     enum bal_code code = bal_log_match_new(options->high_pattern, &reader.high, err);
+    for (size_t i = 0; i < options->kinds && !code; i++)
+        code = bal_log_match_new(options->kind[i], &reader.kind[i], err);
     if (!code)
         code = bal_log_filter_new(options, &reader.filter, err);
     reader.total = sum_sizes(paths, count);
@@ -340,5 +385,8 @@ enum bal_code bal_log_read(const char *const *paths, size_t count, const struct 
     find_same(summary);
     bal_log_filter_free(reader.filter);
     bal_log_match_free(reader.high);
+    for (size_t i = 0; i < options->kinds; i++)
+        bal_log_match_free(reader.kind[i]);
+    bal_log_spread_fini(&reader.held);
     return code;
 }

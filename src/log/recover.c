@@ -30,6 +30,39 @@ bool bal_times_are_doubtful(enum bal_times times) {
     return times == BAL_TIMES_LIGHT || times == BAL_TIMES_WAITING || times == BAL_TIMES_UNKNOWN;
 }
 
+/* ---- from lines to jobs ---- */
+
+/* The proxy, or its client, gave up: what was logged is not a whole service. */
+static bool is_given_up(const struct bal_log_record *record, unsigned i) {
+    const unsigned status = record->visit[i].status;
+    return i + 1 < record->tries || record->aborted || status == 499 || status == 502 || status == 504;
+}
+
+enum bal_code bal_recover_take(void *trace, const struct bal_log_record *record, struct bal_error *err) {
+    struct bal_trace_job job = record->job;
+    job.left_out = !record->wanted;
+    job.aborted = record->aborted;
+    if (record->tries == 0)
+        return bal_trace_add(trace, &job, err);
+    job.ahead = record->ahead > 0 ? record->ahead : 0;
+    job.time += job.ahead;
+    for (unsigned i = 0; i < record->tries && i < BAL_LOG_VISITS; i++) {
+        const struct bal_log_visit *visit = &record->visit[i];
+        if (record->tries > 1)
+            job.size = visit->took;
+        if (job.size <= 0) /* not told, or refused at once */
+            continue;
+        job.server = visit->server + 1;
+        job.aborted = is_given_up(record, i);
+        const enum bal_code code = bal_trace_add(trace, &job, err);
+        if (code)
+            return code;
+        job.time += job.size;
+        job.ahead = 0;
+    }
+    return BAL_OK;
+}
+
 /* When a server was first and last seen. */
 struct sighting {
     int64_t first, last;
@@ -46,10 +79,11 @@ struct recoverer {
     struct bal_station *station; /* by the number of the server */
     struct sighting *sighting;
     struct bal_evidence *evidence;
-    struct bal_histogram *sizes; /* in logged mean sizes */
+    double unit;                 /* seconds: the mean size as logged */
+    struct bal_histogram *sizes; /* in this unit */
     uint64_t seen;
-    bool ahead;  /* some jobs had been elsewhere before they came to a server */
-    double work; /* seconds, of what is recovered */
+    bool rewrite; /* some jobs arrived before they came to a server, or are left out */
+    double work;  /* seconds that were served in all */
     struct bal_trace *made;
     /* sharing */
     uint32_t middle; /* found others, which half of the jobs do */
@@ -91,12 +125,14 @@ static enum bal_code make_trace(struct recoverer *r) {
 }
 
 static enum bal_code add(struct recoverer *r, const struct bal_trace_job *job, int64_t size) {
+    r->work += (double)size / NANOSECONDS;
+    if (job->left_out)
+        return BAL_OK;
     struct bal_trace_job made = *job;
     made.time -= job->ahead;
     made.ahead = 0;
     made.size = size > 0 ? size : 1;
-    r->work += (double)size / NANOSECONDS;
-    bal_histogram_add(r->sizes, (double)size / NANOSECONDS / r->recovery->logged_mean);
+    bal_histogram_add(r->sizes, (double)size / NANOSECONDS / r->unit);
     return bal_trace_add(r->made, &made, r->err);
 }
 
@@ -106,7 +142,7 @@ static enum bal_code finish_trace(struct recoverer *r) {
         return code;
     struct bal_recovery *recovery = r->recovery;
     recovery->service_mean = bal_trace_info(r->made)->size_mean;
-    recovery->service_p99 = recovery->logged_mean * bal_histogram_quantile(r->sizes, 0.99);
+    recovery->service_p99 = r->unit * bal_histogram_quantile(r->sizes, 0.99);
     return BAL_OK;
 }
 
@@ -114,10 +150,28 @@ static enum bal_code finish_trace(struct recoverer *r) {
 
 static enum bal_code look_at(struct recoverer *r, const struct bal_trace_job *job) {
     struct bal_recovery *recovery = r->recovery;
-    bal_histogram_add(r->sizes, (double)job->size / NANOSECONDS / recovery->logged_mean);
     recovery->unserved += job->server == 0;
-    r->ahead = r->ahead || job->ahead != 0;
+    r->rewrite = r->rewrite || job->ahead != 0 || job->left_out;
     r->servers = job->server > r->servers ? job->server : r->servers;
+    if (job->left_out)
+        return BAL_OK;
+    const double seconds = (double)job->size / NANOSECONDS;
+    bal_histogram_add(r->sizes, seconds / r->unit);
+    recovery->jobs++;
+    recovery->logged_mean += seconds; /* the sum, until the end */
+    return BAL_OK;
+}
+
+/* Before anything else. */
+static enum bal_code look_at_all(struct recoverer *r) {
+    struct bal_recovery *recovery = r->recovery;
+    const enum bal_code code = for_each(r, look_at);
+    if (code)
+        return code;
+    if (recovery->jobs == 0)
+        return bal_fail(r->err, BAL_E_MODEL, "no job is left");
+    recovery->service_mean = recovery->logged_mean /= (double)recovery->jobs;
+    recovery->service_p99 = recovery->logged_p99 = r->unit * bal_histogram_quantile(r->sizes, 0.99);
     return BAL_OK;
 }
 
@@ -431,9 +485,6 @@ enum bal_code bal_recover(const struct bal_trace *logged, const struct bal_recov
     const struct bal_trace_info *info = bal_trace_info(logged);
     *recovered = NULL;
     *recovery = (struct bal_recovery){.times = BAL_TIMES_SERVICE,
-                                      .jobs = info->jobs,
-                                      .logged_mean = info->size_mean,
-                                      .service_mean = info->size_mean,
                                       .share = {NAN, NAN},
                                       .dependence = NAN,
                                       .logged_load = NAN,
@@ -442,16 +493,14 @@ enum bal_code bal_recover(const struct bal_trace *logged, const struct bal_recov
         .logged = logged, .info = info, .options = options, .recovery = recovery, .err = err};
     r.tolerance = (int64_t)(TOLERANCE * fmax(options->step, STEP_LEAST) * NANOSECONDS);
     r.sizes = calloc(1, sizeof *r.sizes);
-    enum bal_code code = r.sizes ? for_each(&r, look_at) : no_memory(&r);
-    if (!code)
-        recovery->logged_p99 = recovery->service_p99 =
-            recovery->logged_mean * bal_histogram_quantile(r.sizes, 0.99);
+    r.unit = info->size_mean;
+    enum bal_code code = r.sizes ? look_at_all(&r) : no_memory(&r);
     const bool named = (double)(info->jobs - recovery->unserved) >= NAMED_LEAST * (double)info->jobs;
     if (!code && !options->service)
         code = named ? recover_named(&r) : recover_lightly(&r);
     if (!code && options->keep && !options->service)
         keep_logged(&r);
-    if (!code && !r.made && r.ahead)
+    if (!code && !r.made && r.rewrite)
         code = make_logged(&r);
     if (code) {
         bal_trace_free(r.made);

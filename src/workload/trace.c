@@ -129,6 +129,7 @@ enum bal_code bal_trace_add(struct bal_trace *trace, const struct bal_trace_job 
                                             .kind = job->kind & (BAL_TRACE_KINDS - 1u),
                                             .high = job->high,
                                             .aborted = job->aborted,
+                                            .left_out = job->left_out,
                                             .spread = job->spread};
     if (trace->held > 0 && record.time < trace->record[trace->held - 1].time)
         trace->ordered = false;

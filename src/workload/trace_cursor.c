@@ -74,6 +74,7 @@ static struct bal_trace_job job_of(const struct bal_trace_record *record) {
                                   .size = record->size,
                                   .high = record->high,
                                   .aborted = record->aborted,
+                                  .left_out = record->left_out,
                                   .spread = record->spread,
                                   .kind = record->kind,
                                   .server = record->server,

@@ -13,7 +13,7 @@ struct bal_trace_record {
     int64_t time; /* without what was drawn */
     int64_t size, ahead;
     uint32_t drawn;
-    uint32_t server : 24, kind : 5, high : 1, aborted : 1, spread : 1;
+    uint32_t server : 23, kind : 5, high : 1, aborted : 1, left_out : 1, spread : 1;
 };
 
 /* Ordered records in a file, from one place on. */

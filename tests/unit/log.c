@@ -348,6 +348,18 @@ static void tells_tries_of_nginx(void **state) {
     assert_true(r[2].zero && r[2].job.size == MS / 4);
 }
 
+/* Those that a filter leaves out were served too, and are handed on as such. */
+static void hands_on_what_is_left_out(void **state) {
+    (void)state;
+    static const char *const names[] = {"a"};
+    struct records records;
+    assert_records("start,duration_s,host,path\n1.5,1,a,/x\n2.5,2,a,/y\n3.5,3,a,/x\n",
+                   (struct bal_log_options){.server = "host", .path = "x"}, &records, names, 1);
+    assert_int_equal(records.count, 3);
+    for (int i = 0; i < 3; i++)
+        assert_true(records.record[i].wanted == (i != 1) && records.record[i].tries == 1);
+}
+
 /* A server that has not answered was occupied until the session ended. */
 static void tells_servers_of_haproxy(void **state) {
     (void)state;
@@ -519,6 +531,48 @@ static void spreads_whole_seconds(void **state) {
     r = read_text("arrival,duration\n1794737472,1\n1794737472.5,1\n", &options);
     assert_job(r, 0, TEN, S);
     assert_true(!r->summary.spread && r->summary.resolution == 0.1);
+}
+
+/* Lines of a second stand in the order in which requests end: so they are spread. Sizes tell the lines. */
+static void spreads_ends_in_the_order_of_lines(void **state) {
+    (void)state;
+    enum { SECONDS = 3, EACH = 20 };
+    char text[SECONDS * EACH * 40];
+    size_t used = (size_t)sprintf(text, "ts,duration_ms\n");
+    for (int i = 0; i < SECONDS * EACH; i++)
+        used += (size_t)sprintf(text + used, "%d,%d\n", 1794737472 + i / EACH, 1 + i);
+    const struct result *r = read_text(text, &(struct bal_log_options){.seed = 5});
+    assert_int_equal(r->jobs, SECONDS * EACH);
+    int64_t end[SECONDS * EACH];
+    for (uint64_t i = 0; i < r->jobs; i++) { /* they are sorted by arrival */
+        const int64_t line = r->job[i].size / MS - 1;
+        end[line] = r->job[i].time + r->job[i].size;
+        assert_true(r->job[i].spread && end[line] - r->job[i].drawn == TEN + line / EACH * S);
+    }
+    for (int i = 1; i < SECONDS * EACH; i++)
+        assert_true(end[i] > end[i - 1]);
+}
+
+static void tells_kinds(void **state) {
+    (void)state;
+    static const char text[] = "{\"start\":1.5,\"duration_s\":1,\"path\":\"/api/a\"}\n"
+                               "{\"start\":2.5,\"duration_s\":1,\"path\":\"/b\"}\n"
+                               "{\"start\":3.5,\"duration_s\":1,\"path\":\"/api/login\"}\n"
+                               "{\"start\":4.5,\"duration_s\":1}\n";
+    static const char *const patterns[] = {"login$", "^/api/"};
+    const struct bal_log_options options = {.kind = patterns, .kinds = 2, .high_pattern = "^/b"};
+    const struct result *r = read_text(text, &options);
+    static const uint8_t wanted[] = {2, 0, 1, 0}; /* the first that matches */
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(r->job[i].kind, wanted[i]);
+        assert_int_equal(r->job[i].high, i == 1);
+    }
+    static const char *const bad[] = {"a", "("};
+    assert_fails(read_text(text, &(struct bal_log_options){.kind = bad, .kinds = 2}), BAL_E_SYNTAX,
+                 "pattern '(' cannot be read");
+    assert_fails(
+        read_text("start,duration_s\n1.5,1\n", &(struct bal_log_options){.kind = patterns, .kinds = 1}),
+        BAL_E_UNKNOWN, "no field of the log looks like the path");
 }
 
 static void accounts_for_skipped_lines(void **state) {
@@ -931,12 +985,15 @@ int main(void) {
         cmocka_unit_test(takes_the_fields_it_is_told),
         cmocka_unit_test(scales_what_is_subtracted),
         cmocka_unit_test(tells_tries_of_nginx),
+        cmocka_unit_test(hands_on_what_is_left_out),
         cmocka_unit_test(tells_servers_of_haproxy),
         cmocka_unit_test(tells_servers_of_named_fields),
         cmocka_unit_test(tells_classes),
         cmocka_unit_test(limits_patterns),
         cmocka_unit_test(stops_between_lines),
         cmocka_unit_test(spreads_whole_seconds),
+        cmocka_unit_test(spreads_ends_in_the_order_of_lines),
+        cmocka_unit_test(tells_kinds),
         cmocka_unit_test(accounts_for_skipped_lines),
         cmocka_unit_test(drops_long_lines),
         cmocka_unit_test(reads_compressed_files),

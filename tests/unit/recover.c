@@ -387,6 +387,73 @@ static void jobs_given_up_count_while_served(void **unused) {
     bal_trace_free(trace);
 }
 
+/* Jobs that are left out occupied their server all the same: the second one waited for the first. */
+static void jobs_left_out_occupied_their_server(void **unused) {
+    (void)unused;
+    const struct bal_trace_job logged[] = {
+        {.time = 10 * SECOND, .size = 10 * SECOND, .server = 1, .left_out = true},
+        {.time = 12 * SECOND, .size = 9 * SECOND, .server = 1},
+    };
+    const struct bal_trace_job wanted = {.time = 12 * SECOND, .size = 1 * SECOND},
+                               kept = {.time = 12 * SECOND, .size = 9 * SECOND};
+    struct bal_trace *trace = finished(logged, 2);
+    struct bal_recovery recovery;
+    struct bal_trace *recovered =
+        recover(trace, (struct bal_recover_options){.slots = 1, .step = 1e-3}, &recovery);
+    assert_jobs(recovered, &wanted, 1);
+    assert_int_equal(recovery.jobs, 1);
+    assert_near(recovery.logged_mean, 9, 1e-12);
+    assert_near(recovery.service_mean, 1, 1e-12);
+    bal_trace_free(recovered);
+    recovered =
+        recover(trace, (struct bal_recover_options){.slots = 1, .step = 1e-3, .keep = true}, &recovery);
+    assert_jobs(recovered, &kept, 1);
+    bal_trace_free(recovered);
+    bal_trace_free(trace);
+    trace = finished(logged, 1);
+    struct bal_error err = {0};
+    const struct bal_recover_options options = {.step = 1e-3};
+    assert_int_equal(bal_recover(trace, &options, &recovered, &recovery, &err), BAL_E_MODEL);
+    bal_trace_free(trace);
+}
+
+/* Tries at several servers, one after the other, each for its own time; one without a time is left out, as is
+ * one that was refused at once. What an unfinished try took is no whole service. */
+static void each_try_is_a_job_at_its_server(void **unused) {
+    (void)unused;
+    struct bal_log_record record = {.job = {.time = 100 * SECOND, .size = 7 * SECOND, .high = true},
+                                    .ahead = 2 * SECOND,
+                                    .wanted = true,
+                                    .tries = 5,
+                                    .visit = {{.server = 4, .took = 3 * SECOND, .status = 504},
+                                              {.server = 5, .took = 0, .status = 502},
+                                              {.server = 6, .took = -1},
+                                              {.server = 4, .took = 1 * SECOND, .status = 502},
+                                              {.server = 0, .took = 3 * SECOND, .status = 200}}};
+    struct bal_trace *trace;
+    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
+    assert_int_equal(bal_recover_take(trace, &record, NULL), BAL_OK);
+    record = (struct bal_log_record){.job = {.time = 200 * SECOND, .size = 250}, .tries = 0, .ahead = -1};
+    assert_int_equal(bal_recover_take(trace, &record, NULL), BAL_OK);
+    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
+    const struct bal_trace_job wanted[] = {
+        {.time = 102 * SECOND, .size = 3 * SECOND, .server = 5, .ahead = 2 * SECOND, .aborted = true},
+        {.time = 105 * SECOND, .size = 1 * SECOND, .server = 5, .aborted = true},
+        {.time = 106 * SECOND, .size = 3 * SECOND, .server = 1},
+        {.time = 200 * SECOND, .size = 250, .left_out = true}};
+    struct bal_trace_cursor *cursor;
+    assert_int_equal(bal_trace_cursor_new(trace, &cursor, NULL), BAL_OK);
+    for (int i = 0; i < 4; i++) {
+        struct bal_trace_job got;
+        assert_int_equal(bal_trace_next(cursor, &got, NULL), BAL_OK);
+        assert_true(got.time == wanted[i].time && got.size == wanted[i].size && got.high == (i < 3));
+        assert_true(got.server == wanted[i].server && got.ahead == wanted[i].ahead);
+        assert_true(got.aborted == wanted[i].aborted && got.left_out == wanted[i].left_out);
+    }
+    bal_trace_cursor_free(cursor);
+    bal_trace_free(trace);
+}
+
 /* What a job had waited at the proxy is not service, but it is when it arrived. */
 static void jobs_arrive_at_the_proxy(void **unused) {
     (void)unused;
@@ -506,6 +573,8 @@ int main(void) {
         cmocka_unit_test(servers_that_share_are_seen),
         cmocka_unit_test(order_of_lines_stands_for_fractions_of_seconds),
         cmocka_unit_test(jobs_given_up_count_while_served),
+        cmocka_unit_test(jobs_left_out_occupied_their_server),
+        cmocka_unit_test(each_try_is_a_job_at_its_server),
         cmocka_unit_test(jobs_arrive_at_the_proxy),
         cmocka_unit_test(servers_are_counted_at_once),
         cmocka_unit_test(light_parts_tell_service_times),

@@ -186,7 +186,7 @@ static void keeps_what_the_record_says(void **state) {
     struct bal_trace *trace = make(2);
     const struct bal_trace_job jobs[] = {
         {.time = 1, .size = 5, .aborted = true, .server = BAL_TRACE_SERVERS, .kind = BAL_TRACE_KINDS - 1},
-        {.time = 2, .size = 6, .server = 1, .high = true},
+        {.time = 2, .size = 6, .server = 1, .high = true, .left_out = true},
         {.time = 3, .size = 7, .kind = 1, .ahead = INT64_MAX},
         {.time = 4, .size = 8, .aborted = true, .kind = 1},
     };
@@ -200,6 +200,7 @@ static void keeps_what_the_record_says(void **state) {
         assert_true(job.aborted == jobs[i].aborted && job.server == jobs[i].server &&
                     job.ahead == jobs[i].ahead);
         assert_true(job.kind == jobs[i].kind && !job.spread && job.drawn == 0);
+        assert_true(job.left_out == jobs[i].left_out);
     }
     bal_trace_cursor_free(cursor);
     const struct bal_trace_info *info = bal_trace_info(trace);
