@@ -56,8 +56,7 @@ static const struct cli_option options[] = {
 
 struct work {
     const struct request *request;
-    struct bal_trace *trace;
-    struct bal_log_summary summary;
+    struct cli_logs logs;
     struct bal_fit_sample *sample;
     struct bal_fit_arrivals arrivals;
     struct bal_fits fits;
@@ -67,32 +66,38 @@ struct work {
 static enum bal_code fit(struct work *work, struct bal_error *err) {
     enum bal_code code = bal_fit_sample_new(&work->sample, err);
     if (!code)
-        code = bal_fit_trace(work->trace, work->summary.resolution, &cli_stop, work->sample, &work->arrivals,
-                             err);
+        code = bal_fit_trace(work->logs.trace, work->logs.summary.resolution, &cli_stop, work->sample,
+                             &work->arrivals, err);
     if (!code)
         code = bal_fit_laws(work->sample, &cli_stop, &work->fits, err);
     return code;
 }
 
-/* The fleet as asked, or as many servers as bring the peak to DEFAULT_LOAD. */
+/* The fleet as asked, or that of the log, or as many servers as bring the peak to DEFAULT_LOAD. */
 static struct bal_model model_of(const struct work *work, enum bal_fit_method law) {
-    const struct bal_trace_info *info = bal_trace_info(work->trace);
+    const struct bal_trace_info *info = bal_trace_info(work->logs.trace);
     struct bal_model model = work->request->log.common.draft.c.model;
     model.size = work->fits.fit[law].law;
     model.curve = work->arrivals.curve;
     model.classes = work->request->log.log.high_pattern != NULL;
     model.high = (double)info->high / (double)info->jobs;
     const double work_rate = info->work / info->span;
+    const struct bal_recovery *recovery = &work->logs.recovery;
+    if (!cli_common_given(&work->request->log.common, "slots") && recovery->servers > 0)
+        model.slots = recovery->slots;
     if (!cli_common_given(&work->request->log.common, "servers")) {
         bal_servers_parse("1", &model.servers, NULL);
         const double peak = work_rate * bal_curve_most(&model.curve) / bal_model_capacity(&model);
-        model.servers.group[0].count = (uint32_t)fmin(fmax(ceil(peak / DEFAULT_LOAD), 1), BAL_SERVERS_MAX);
+        const double wanted = recovery->servers > 0 ? recovery->servers : ceil(peak / DEFAULT_LOAD);
+        model.servers.group[0].count = (uint32_t)fmin(fmax(wanted, 1), BAL_SERVERS_MAX);
     }
     model.load = work_rate / bal_model_capacity(&model);
     return model;
 }
 
 static int report_of(struct work *work, char **logs, int count) {
+    const bool given = cli_common_given(&work->request->log.common, "servers");
+    const bool recorded = work->logs.recovery.servers > 0;
     const int law = work->request->law >= 0 ? work->request->law : (int)work->fits.best;
     struct bal_error err = {0};
     if (!work->fits.fit[law].made)
@@ -102,13 +107,15 @@ static int report_of(struct work *work, char **logs, int count) {
     work->report = (struct bal_fit_report){
         .logs = (const char *const *)logs,
         .log_count = (size_t)count,
-        .summary = &work->summary,
-        .info = bal_trace_info(work->trace),
+        .summary = &work->logs.summary,
+        .times = &work->logs.times,
+        .info = bal_trace_info(work->logs.trace),
         .fits = &work->fits,
         .arrivals = &work->arrivals,
         .chosen = (enum bal_fit_method)law,
         .forced = work->request->law >= 0,
-        .sized_for = cli_common_given(&work->request->log.common, "servers") ? 0 : DEFAULT_LOAD,
+        .sized_for = given || recorded ? 0 : DEFAULT_LOAD,
+        .recorded = !given && recorded,
         .model = model_of(work, (enum bal_fit_method)law),
     };
     return bal_model_check(&work->report.model, &err) ? cli_fail("%s", err.text) : -1;
@@ -116,7 +123,7 @@ static int report_of(struct work *work, char **logs, int count) {
 
 static int fit_logs(struct work *work, char **logs, int count) {
     struct bal_error err = {0};
-    const int status = cli_read_logs(&work->request->log, logs, count, &work->trace, &work->summary);
+    const int status = cli_read_logs(&work->request->log, logs, count, &work->logs);
     if (status >= 0)
         return status;
     const enum bal_code code = fit(work, &err);
@@ -169,8 +176,7 @@ static int run(const struct cli_command *command, int argc, char **argv) {
         cli_output_discard(&output);
     if (work) {
         bal_fit_sample_free(work->sample);
-        bal_trace_free(work->trace);
-        bal_log_summary_fini(&work->summary);
+        cli_logs_fini(&work->logs);
     }
     free(work);
     return status;

@@ -111,13 +111,23 @@ static const struct cli_option options[] = {
 
 /* ---- what is replayed ---- */
 
+/* The fleet of the log, if it tells which that was; else one of a certain load. Traffic that is sped up finds
+ * the fleet that it would have had. */
+static void choose_fleet(struct bal_replay *replay, const struct bal_recovery *recovery,
+                         const struct bal_demand *demand) {
+    bal_servers_parse("1", &replay->model.servers, NULL);
+    const double load = bal_replay_load(replay, demand->peak_work) / replay->speedup;
+    const double wanted = recovery->servers > 0 ? recovery->servers : ceil(load / DEFAULT_LOAD);
+    replay->model.servers.group[0].count = (uint32_t)fmin(fmax(wanted, 1), BAL_SERVERS_MAX);
+}
+
 /* The replay as asked, its fleet chosen where none was given. */
-static struct bal_replay replay_of(const struct request *request, const struct bal_trace *trace,
+static struct bal_replay replay_of(const struct request *request, const struct cli_logs *logs,
                                    const struct bal_demand *demand) {
     const struct cli_common *common = &request->log.common;
-    const bool many = (double)bal_trace_info(trace)->jobs > MANY_JOBS;
+    const bool many = (double)bal_trace_info(logs->trace)->jobs > MANY_JOBS;
     struct bal_replay replay = {
-        .trace = trace,
+        .trace = logs->trace,
         .speedup = request->speedup,
         .model = common->draft.c.model,
         .seed = (uint64_t)common->seed,
@@ -126,11 +136,10 @@ static struct bal_replay replay_of(const struct request *request, const struct b
                                                                      : REPLICATIONS,
     };
     replay.model.classes = request->log.log.high_pattern != NULL;
-    if (!cli_common_given(common, "servers")) {
-        bal_servers_parse("1", &replay.model.servers, NULL);
-        const double wanted = ceil(bal_replay_load(&replay, demand->peak_work) / DEFAULT_LOAD);
-        replay.model.servers.group[0].count = (uint32_t)fmin(fmax(wanted, 1), BAL_SERVERS_MAX);
-    }
+    if (!cli_common_given(common, "slots") && logs->recovery.servers > 0)
+        replay.model.slots = logs->recovery.slots;
+    if (!cli_common_given(common, "servers"))
+        choose_fleet(&replay, &logs->recovery, demand);
     return replay;
 }
 
@@ -149,8 +158,7 @@ static void choose_all(struct cli_common *common, const struct bal_replay *repla
 
 struct work {
     struct request *request;
-    struct bal_trace *trace;
-    struct bal_log_summary summary;
+    struct cli_logs logs;
     struct bal_demand demand;
     struct bal_replay replay;
     size_t count;
@@ -162,8 +170,7 @@ struct work {
 };
 
 static void work_fini(struct work *work) {
-    bal_trace_free(work->trace);
-    bal_log_summary_fini(&work->summary);
+    cli_logs_fini(&work->logs);
     free(work->cases);
     free(work->results);
     free(work->history);
@@ -201,14 +208,14 @@ static bool allocate(struct work *work) {
 /* Reads the logs and sets up the cases. Returns -1 to go on, or the exit status. */
 static int prepare(struct work *work, char **logs, int log_count) {
     struct cli_common *common = &work->request->log.common;
-    const int status = cli_read_logs(&work->request->log, logs, log_count, &work->trace, &work->summary);
+    const int status = cli_read_logs(&work->request->log, logs, log_count, &work->logs);
     if (status >= 0)
         return status;
     struct bal_error err = {0};
-    const enum bal_code code = bal_demand_of(work->trace, &cli_stop, &work->demand, &err);
+    const enum bal_code code = bal_demand_of(work->logs.trace, &cli_stop, &work->demand, &err);
     if (code)
         return stopped_or_failed(code, &err);
-    work->replay = replay_of(work->request, work->trace, &work->demand);
+    work->replay = replay_of(work->request, &work->logs, &work->demand);
     if (common->policies == 0)
         choose_all(common, &work->replay);
     if (common->policies == 0)
@@ -288,11 +295,15 @@ static bool is_answered(const struct bal_replay_report *report) {
 static int write_all(const struct work *work, const char *title, struct cli_output *output) {
     const struct request *request = work->request;
     const bool target = request->target.seconds > 0;
+    const bool given = cli_common_given(&request->log.common, "servers");
+    const bool recorded = work->logs.recovery.servers > 0;
     const struct bal_replay_report report = {
-        .summary = &work->summary,
+        .summary = &work->logs.summary,
+        .times = &work->logs.times,
         .demand = &work->demand,
         .replay = &work->replay,
-        .sized_for = cli_common_given(&request->log.common, "servers") ? 0 : DEFAULT_LOAD,
+        .sized_for = given || recorded ? 0 : DEFAULT_LOAD,
+        .recorded = !given && recorded,
         .title = title,
         .count = work->count,
         .cases = work->cases,

@@ -28,6 +28,14 @@ enum bal_code cli_set_server_field(void *into, const char *value, struct bal_err
     return set_field(&((struct cli_log_request *)into)->log.server, value, err);
 }
 
+enum bal_code cli_set_waiting(void *into, const char *value, struct bal_error *err) {
+    const bool keep = strcmp(value, "keep") == 0;
+    if (!keep && strcmp(value, "remove") != 0)
+        return bal_fail(err, BAL_E_SYNTAX, "write remove or keep");
+    ((struct cli_log_request *)into)->keep_waiting = keep;
+    return BAL_OK;
+}
+
 enum bal_code cli_set_log_from(void *into, const char *value, struct bal_error *err) {
     (void)err;
     ((struct cli_log_request *)into)->log.from = value;
@@ -70,23 +78,72 @@ static void show_part(void *progress, double part) {
     cli_progress_show(progress, isnan(part) ? 0 : part);
 }
 
+static uint32_t slots_given(const struct cli_log_request *request) {
+    return cli_common_given(&request->common, "slots") ? request->common.draft.c.model.slots : 0;
+}
+
+/* Do all files tell service alone? */
+static bool is_service(const struct bal_log_summary *summary) {
+    bool service = true;
+    for (size_t i = 0; i < summary->files; i++)
+        service =
+            service && (summary->file[i].jobs == 0 || summary->file[i].covers == BAL_LOG_COVERS_SERVICE);
+    return service;
+}
+
+static const char *server_field(const struct bal_log_summary *summary) {
+    for (size_t i = 0; i < summary->files; i++)
+        if (*summary->file[i].server)
+            return summary->file[i].server;
+    return "";
+}
+
+/* From times at servers to service times; the trace is exchanged for another. */
+static enum bal_code recover(const struct cli_log_request *request, struct cli_logs *logs,
+                             struct bal_error *err) {
+    const struct bal_recover_options options = {.slots = slots_given(request),
+                                                .step = logs->summary.resolution,
+                                                .service = is_service(&logs->summary),
+                                                .keep = request->keep_waiting,
+                                                .stop = &cli_stop};
+    struct bal_trace *recovered;
+    const enum bal_code code = bal_recover(logs->trace, &options, &recovered, &logs->recovery, err);
+    if (recovered) {
+        bal_trace_free(logs->trace);
+        logs->trace = recovered;
+    }
+    logs->times = (struct bal_recovery_report){.recovery = &logs->recovery,
+                                               .field = server_field(&logs->summary),
+                                               .slots_given = options.slots,
+                                               .spread = logs->summary.spread,
+                                               .kept = request->keep_waiting};
+    return code;
+}
+
 static enum bal_code read_all(const struct cli_log_request *request, char *const *paths, int count,
-                              struct bal_trace *trace, struct bal_log_summary *summary,
-                              struct bal_error *err) {
+                              struct cli_logs *logs, struct bal_error *err) {
     struct cli_progress progress;
     cli_progress_start(&progress, request->common.quiet);
     snprintf(progress.note, sizeof progress.note, "reading");
     struct bal_log_options options = request->log;
     options.seed = (uint64_t)request->common.seed;
+    options.servers = logs->servers;
+    options.take = bal_recover_take;
+    options.take_context = logs->trace;
     options.stop = &cli_stop;
     options.progress = show_part;
     options.progress_context = &progress;
     enum bal_code code =
-        bal_log_read((const char *const *)paths, (size_t)count, &options, trace, summary, err);
+        bal_log_read((const char *const *)paths, (size_t)count, &options, NULL, &logs->summary, err);
     if (!code) {
         snprintf(progress.note, sizeof progress.note, "sorting");
         cli_progress_show(&progress, 1);
-        code = bal_trace_finish(trace, &cli_stop, err);
+        code = bal_trace_finish(logs->trace, &cli_stop, err);
+    }
+    if (!code) {
+        snprintf(progress.note, sizeof progress.note, "looking for waiting");
+        cli_progress_show(&progress, 1);
+        code = recover(request, logs, err);
     }
     cli_progress_end(&progress);
     return code;
@@ -147,40 +204,56 @@ static void warn_of_same(const struct bal_log_summary *summary) {
                      summary->file[summary->file[i].same - 1].path);
 }
 
+/* Numbers from times that are not service alone are not to be taken for more than they are. */
+static void warn_of_waiting(const struct bal_recovery *recovery) {
+    const double large = 0.2;
+    if (recovery->times == BAL_TIMES_LIGHT && recovery->share.mean > large)
+        cli_warn("%.0f %% of the logged time looks like waiting, and no server is named: service times are "
+                 "estimated from the lightly loaded part of the log; see 'waiting' in the head",
+                 100 * recovery->share.mean);
+    if (recovery->times == BAL_TIMES_WAITING)
+        cli_warn("service times include waiting, %.0f %% of them, and so every number is too large",
+                 100 * recovery->share.mean);
+}
+
 static int read_or_explain(const struct cli_log_request *request, char *const *paths, int count,
-                           struct bal_trace *trace, struct bal_log_summary *summary) {
+                           struct cli_logs *logs) {
     struct bal_error err = {0};
-    const enum bal_code code = read_all(request, paths, count, trace, summary, &err);
+    const enum bal_code code = read_all(request, paths, count, logs, &err);
     if (code == BAL_E_STOPPED) {
         cli_warn("interrupted");
         return CLI_INTERRUPTED;
     }
-    if (code == BAL_E_MODEL && summary->jobs == 0)
-        return fail_without_jobs(summary);
+    if (code == BAL_E_MODEL && logs->summary.jobs == 0)
+        return fail_without_jobs(&logs->summary);
     return code ? cli_fail("%s", err.text) : -1;
 }
 
+void cli_logs_fini(struct cli_logs *logs) {
+    bal_trace_free(logs->trace);
+    bal_log_summary_fini(&logs->summary);
+    bal_log_servers_free(logs->servers);
+    *logs = (struct cli_logs){0};
+}
+
 int cli_read_logs(const struct cli_log_request *request, char *const *paths, int count,
-                  struct bal_trace **trace, struct bal_log_summary *summary) {
+                  struct cli_logs *logs) {
     struct bal_error err = {0};
+    *logs = (struct cli_logs){0};
     if (count == 0)
         return cli_fail("which log? name one or more files, or - for standard input");
     if (is_twice(paths, count))
         return cli_fail("- is standard input, which can be read only once");
     if (request->log.high_field && !request->log.high_pattern)
         return cli_fail("--high-field: which values are high? add --high PATTERN");
-    *summary = (struct bal_log_summary){0};
-    if (bal_trace_new(NULL, trace, &err))
+    if (bal_trace_new(NULL, &logs->trace, &err) || bal_log_servers_new(&logs->servers, &err))
         return cli_fail("%s", err.text);
     cli_catch_signals();
-    const int status = read_or_explain(request, paths, count, *trace, summary);
-    if (status < 0) {
-        warn_of_pattern(request->log.high_pattern, bal_trace_info(*trace));
-        warn_of_same(summary);
-        return -1;
-    }
-    bal_trace_free(*trace);
-    *trace = NULL;
-    bal_log_summary_fini(summary);
-    return status;
+    const int status = read_or_explain(request, paths, count, logs);
+    if (status >= 0)
+        return status;
+    warn_of_pattern(request->log.high_pattern, bal_trace_info(logs->trace));
+    warn_of_same(&logs->summary);
+    warn_of_waiting(&logs->recovery);
+    return -1;
 }

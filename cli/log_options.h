@@ -6,11 +6,23 @@
 #include "common.h"
 
 #include "ballast/log.h"
+#include "report/recovery_report.h"
 
 struct cli_log_request {
     struct cli_common common;   /* the fleet, the output, the seed of the spreading, --quiet */
     struct bal_log_options log; /* all zero bytes: everything found from the files themselves */
+    bool keep_waiting;          /* service times stay as logged */
 };
+
+/* What was read. */
+struct cli_logs {
+    struct bal_trace *trace; /* finished, its sizes freed of waiting as far as that can be done */
+    struct bal_log_summary summary;
+    struct bal_log_servers *servers;
+    struct bal_recovery recovery;
+    struct bal_recovery_report times; /* of the recovery */
+};
+void cli_logs_fini(struct cli_logs *logs); /* all zero bytes are allowed */
 
 #define CLI_LOG_OPTIONS                                                                                      \
     {"log-format", "FORMAT", "auto, combined, apache, haproxy, json, csv, or an nginx log_format",           \
@@ -21,6 +33,8 @@ struct cli_log_request {
          cli_set_time_field},                                                                                \
         {"server-field", "FIELD", "which one names the server that had the request: upstream_addr, ...",     \
          cli_set_server_field},                                                                              \
+        {"waiting", "KIND", "in service times: remove what can be told (default), or keep it",               \
+         cli_set_waiting},                                                                                   \
         {"from", "TIME", "only what arrived then or later: 2026-11-15, 2026-11-15T10:30+01:00",              \
          cli_set_log_from},                                                                                  \
         {"to", "TIME", "only what arrived before that", cli_set_log_to},                                     \
@@ -38,6 +52,7 @@ enum bal_code cli_set_log_format(void *into, const char *value, struct bal_error
 enum bal_code cli_set_service_field(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_time_field(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_server_field(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_waiting(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_log_from(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_log_to(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_log_path(void *into, const char *value, struct bal_error *err);
@@ -49,10 +64,9 @@ enum bal_code cli_set_high_field(void *into, const char *value, struct bal_error
  * on, or the exit status. */
 int cli_spare_logs(const char *option, const char *path, char *const *logs, int count);
 
-/* Reads the logs into a finished trace, with a progress bar, and catches signals from here on. Returns -1 to
- * go on: the caller then frees the trace and ends the summary. Otherwise the exit status, with the reason
- * printed. */
+/* Reads the logs, with a progress bar, and catches signals from here on. Returns -1 to go on, otherwise the
+ * exit status, with the reason printed. The caller ends *logs in any case. */
 int cli_read_logs(const struct cli_log_request *request, char *const *paths, int count,
-                  struct bal_trace **trace, struct bal_log_summary *summary);
+                  struct cli_logs *logs);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define NANOSECONDS 1e9
-#define LIGHT_PART 0.01  /* of the jobs: those that found the fewest others */
+#define SHARE_SURE 0.1   /* the light part is made no larger once it tells the share so closely */
 #define SHARE_LEAST 0.05 /* a smaller share of waiting is none */
 #define SHARE_UNSURE 0.2 /* a half-width beyond this leaves it open whether there is any */
 
@@ -105,26 +105,16 @@ enum bal_code bal_light_add(struct bal_light *light, const struct bal_trace_job 
 
 /* ---- which part is light ---- */
 
-static enum bal_code choose_light(struct bal_light *light, struct bal_recovery *recovery,
-                                  struct bal_error *err) {
+/* The first bins, as many as have that part of the jobs; the mean number of others there. */
+static double take_light(struct bal_light *light, double part) {
     const double jobs = (double)light->jobs;
-    const double wanted = fmax(LIGHT_PART * jobs, fmin(LIGHT_JOBS, jobs / 10));
-    double taken = 0, others = 0, all_others = 0;
-    light->sizes = calloc(1, sizeof *light->sizes);
-    if (!light->sizes)
-        return bal_fail(err, BAL_E_MEMORY, "not enough memory to look at a log");
-    for (unsigned i = 0; i < BINS; i++)
-        all_others += light->bin[i].others;
-    for (; taken < wanted; light->light++) {
-        const struct bin *bin = &light->bin[light->light];
-        taken += (double)bin->jobs;
-        others += bin->others;
-        if (bin->sizes)
-            bal_histogram_merge(light->sizes, bin->sizes);
+    const double wanted = fmax(part * jobs, fmin(LIGHT_JOBS, jobs / 10));
+    double taken = 0, others = 0;
+    for (light->light = 0; taken < wanted; light->light++) {
+        taken += (double)light->bin[light->light].jobs;
+        others += light->bin[light->light].others;
     }
-    recovery->light_others = others / taken;
-    recovery->mean_others = all_others / jobs;
-    return BAL_OK;
+    return others / taken;
 }
 
 /* The mean of the light part over that of all, with one block left out (BAL_STRATA: none). */
@@ -166,24 +156,49 @@ static struct bal_estimate waiting_share(const struct bal_light *light) {
                                                      sqrt(fmax(squares - sum * sum / n, 0) * (n - 1) / n)};
 }
 
-enum bal_code bal_light_judge(struct bal_light *light, struct bal_recovery *recovery, struct bal_error *err) {
-    const enum bal_code code = choose_light(light, recovery, err);
-    if (code)
-        return code;
-    const struct bal_estimate share = recovery->share = waiting_share(light);
-    /* Were there no others at all, as much again would be gone, if it goes in a straight line. */
-    const bool alone = recovery->mean_others == 0;
+/* Were there no others at all, as much again would be gone, if it goes in a straight line. */
+static double unsure_by(const struct bal_recovery *recovery) {
     const double reach = recovery->mean_others / (recovery->mean_others - recovery->light_others);
+    return recovery->share.half * reach;
+}
+
+/* The smaller the light part the purer it is, and the less it can tell. */
+static void choose_light(struct bal_light *light, struct bal_recovery *recovery) {
+    static const double parts[] = {0.01, 0.02, 0.05, 0.1, 0.2};
+    double others = 0;
+    for (unsigned i = 0; i < BINS; i++)
+        others += light->bin[i].others;
+    recovery->mean_others = others / (double)light->jobs;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        recovery->light_others = take_light(light, parts[i]);
+        recovery->share = waiting_share(light);
+        if (unsure_by(recovery) <= SHARE_SURE)
+            return;
+    }
+}
+
+static enum bal_times judge(const struct bal_light *light, const struct bal_recovery *recovery) {
+    const struct bal_estimate share = recovery->share;
+    if (recovery->mean_others == 0)
+        return BAL_TIMES_CLEAN;
     if (light->jobs < JOBS_LEAST)
-        recovery->times = BAL_TIMES_UNKNOWN;
-    else if (share.mean > SHARE_LEAST && share.mean > 1.5 * share.half)
-        recovery->times = BAL_TIMES_LIGHT;
-    else if (alone || share.half * reach <= SHARE_UNSURE)
-        recovery->times = BAL_TIMES_CLEAN;
-    else
-        recovery->times = BAL_TIMES_UNKNOWN;
+        return BAL_TIMES_UNKNOWN;
+    if (share.mean > SHARE_LEAST && share.mean > 1.5 * share.half)
+        return BAL_TIMES_LIGHT;
+    return unsure_by(recovery) <= SHARE_UNSURE ? BAL_TIMES_CLEAN : BAL_TIMES_UNKNOWN;
+}
+
+enum bal_code bal_light_judge(struct bal_light *light, struct bal_recovery *recovery, struct bal_error *err) {
+    choose_light(light, recovery);
+    recovery->times = judge(light, recovery);
+    light->sizes = calloc(1, sizeof *light->sizes);
+    if (!light->sizes)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory to look at a log");
+    for (unsigned i = 0; i < light->light; i++)
+        if (light->bin[i].sizes)
+            bal_histogram_merge(light->sizes, light->bin[i].sizes);
     if (recovery->times == BAL_TIMES_LIGHT) {
-        recovery->service_mean = recovery->logged_mean * (1 - share.mean);
+        recovery->service_mean = recovery->logged_mean * (1 - recovery->share.mean);
         recovery->service_p99 = bal_histogram_quantile(light->sizes, 0.99) * light->unit / NANOSECONDS;
     }
     bal_station_fini(&light->fleet); /* the jobs come again from the first on */

@@ -55,6 +55,8 @@ static void print_fleet(const struct bal_fit_report *report, FILE *out) {
         snprintf(slots, sizeof slots, " of %u slots", report->model.slots);
     if (report->model.curve.kind != BAL_CURVE_CONSTANT)
         snprintf(peak, sizeof peak, ", %.3g at the peak", peak_load(report));
+    if (report->recorded)
+        snprintf(chosen, sizeof chosen, "; that of the log, --servers says otherwise");
     if (report->sized_for > 0)
         snprintf(chosen, sizeof chosen, "; chosen for %g at the peak, --servers says otherwise",
                  report->sized_for);
@@ -161,6 +163,7 @@ static void print_law(const struct bal_fit_report *report, FILE *out) {
 
 void bal_fit_text(const struct bal_fit_report *report, FILE *out) {
     bal_log_summary_text(report->summary, report->info, out);
+    bal_recovery_text(report->times, out);
     print_arrivals(report, out);
     print_flow(report->arrivals, out);
     print_fleet(report, out);
@@ -260,6 +263,7 @@ void bal_fit_json(const struct bal_fit_report *report, FILE *out) {
     bal_json_open(&json, NULL, '{');
     bal_json_text(&json, "version", BALLAST_VERSION);
     bal_log_summary_json(&json, "log", report->summary, report->info);
+    bal_recovery_json(&json, "times", report->times);
     add_arrivals(&json, report->arrivals);
     add_sizes(&json, report->fits);
     add_fits(&json, report->fits);

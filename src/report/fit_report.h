@@ -5,6 +5,7 @@
 #include "ballast/fit.h"
 #include "ballast/log.h"
 #include "ballast/model.h"
+#include "report/recovery_report.h"
 
 #include <stdio.h>
 
@@ -12,12 +13,14 @@ struct bal_fit_report {
     const char *const *logs; /* their names */
     size_t log_count;
     const struct bal_log_summary *summary;
+    const struct bal_recovery_report *times;
     const struct bal_trace_info *info;
     const struct bal_fits *fits;
     const struct bal_fit_arrivals *arrivals;
     enum bal_fit_method chosen;
     bool forced;            /* somebody chose that; otherwise it is the best */
-    double sized_for;       /* the peak load that the fleet was chosen for; 0: it was given */
+    double sized_for;       /* the peak load that the fleet was chosen for; 0: it was given, or ... */
+    bool recorded;          /* ... it is that of the log */
     struct bal_model model; /* the fleet, and what was fitted: load, size, curve, classes */
 };
 

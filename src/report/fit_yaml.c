@@ -89,6 +89,8 @@ static void put_fleet(const struct bal_fit_report *report, FILE *out) {
     char servers[4096];
     bal_servers_print(&report->model.servers, servers, sizeof servers);
     fputs("fleet:\n", out);
+    if (report->recorded)
+        fputs("  # as many as the log names\n", out);
     if (report->sized_for > 0)
         fprintf(out, "  # as many as make a load of at most %g at the peak\n", report->sized_for);
     fprintf(out, "  servers: %s\n", servers);
@@ -178,8 +180,10 @@ static void put_run(const struct bal_fit_report *report, FILE *out) {
 /* What was read, as comments. */
 static void put_summary(const struct bal_fit_report *report, FILE *out) {
     struct bal_gather summary;
-    if (bal_gather_open(&summary))
+    if (bal_gather_open(&summary)) {
         bal_log_summary_text(report->summary, report->info, summary.stream);
+        bal_recovery_text(report->times, summary.stream);
+    }
     if (!bal_gather_close(&summary)) {
         bal_stream_lose(out);
         return;

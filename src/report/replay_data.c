@@ -27,6 +27,11 @@ struct bal_draft bal_replay_settings(const struct bal_replay_report *report) {
     return draft;
 }
 
+/* What every number rests on. */
+static const char *times_text(const struct bal_replay_report *report) {
+    return bal_times_text(report->times->recovery->times);
+}
+
 /* ---- csv ---- */
 
 static void csv_row(const struct bal_replay_report *report, size_t i, const struct bal_draft *draft,
@@ -41,7 +46,7 @@ static void csv_row(const struct bal_replay_report *report, size_t i, const stru
         bal_csv_number(result->metric[m].half, out);
     }
     bal_csv_number(kilowatt_hours(result), out);
-    fprintf(out, ",%u,%" PRIu64, result->replications, result->jobs);
+    fprintf(out, ",%u,%" PRIu64 ",%s", result->replications, result->jobs, times_text(report));
     if (report->target) {
         const struct bal_sizing *sizing = &report->sizing[i];
         const bool sized = sizing->outcome == BAL_SIZED;
@@ -63,7 +68,7 @@ void bal_replay_csv(const struct bal_replay_report *report, FILE *out) {
     fputs("policy,load", out);
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         fprintf(out, ",%s,%s.ci", bal_metric_table[m].name, bal_metric_table[m].name);
-    fputs(",energy.kwh,replications,jobs", out);
+    fputs(",energy.kwh,replications,jobs,service_times", out);
     if (report->target)
         fputs(",target.outcome,target.servers,target.load,target.value,target.one_fewer,target.kwh", out);
     fputs(",settings\n", out);
@@ -109,7 +114,7 @@ static void json_spec(struct json *json, const struct bal_replay_report *report)
     bal_json_open(json, "spec", '{');
     bal_servers_print(&replay->model.servers, text, sizeof text);
     bal_json_text(json, "servers", text);
-    bal_json_bool(json, "servers_given", !(report->sized_for > 0));
+    bal_json_bool(json, "servers_given", !(report->sized_for > 0 || report->recorded));
     bal_json_count(json, "slots", replay->model.slots > 0 ? replay->model.slots : 1);
     if (replay->model.steal.kind != BAL_STEAL_NONE) {
         char steal[BAL_STEAL_TEXT];
@@ -177,6 +182,7 @@ static void json_result(struct json *json, const struct bal_replay_report *repor
     bal_replay_label(&report->cases[i].policy, label);
     bal_json_open(json, NULL, '{');
     bal_json_text(json, "policy", label);
+    bal_json_text(json, "service_times", times_text(report));
     json_times(json, "response", result, BAL_RESPONSE_MEAN);
     json_times(json, "waiting", result, BAL_WAITING_MEAN);
     bal_json_number(json, "waiting_probability", result->metric[BAL_WAITING_PROBABILITY].mean);
@@ -211,6 +217,7 @@ static void json_target(struct json *json, const struct bal_replay_report *repor
         bal_replay_label(&report->cases[order[k]].policy, label);
         bal_json_open_line(json, NULL, '{');
         bal_json_text(json, "policy", label);
+        bal_json_text(json, "service_times", times_text(report));
         bal_json_text(json, "outcome", outcome_text(sizing->outcome));
         bal_json_number(json, "servers", sized ? (double)sizing->servers : NAN);
         bal_json_number(json, "load", sized ? sizing->c.model.load : NAN);
@@ -264,6 +271,7 @@ void bal_replay_json(const struct bal_replay_report *report, FILE *out) {
     bal_json_open(&json, NULL, '{');
     bal_json_text(&json, "version", BALLAST_VERSION);
     bal_log_summary_json(&json, "log", report->summary, bal_trace_info(report->replay->trace));
+    bal_recovery_json(&json, "times", report->times);
     json_demand(&json, report->demand);
     json_spec(&json, report);
     bal_json_open(&json, "results", '[');

@@ -116,7 +116,10 @@ static void print_arrivals(const struct bal_replay_report *report, FILE *out) {
     bal_head_line(out, "arrivals", "%.4g a second, %.4g in the busiest %s%s", demand->rate * speedup,
                   demand->peak_rate * speedup, window, speedup == 1 ? "" : " of the log");
     if (speedup != 1)
-        bal_head_line(out, "speedup", "jobs come %g times as fast as they were recorded", speedup);
+        bal_head_line(out, "speedup", "jobs come %g times as fast as they were recorded%s", speedup,
+                      report->recorded || report->sized_for > 0
+                          ? ", to the fleet of the recorded traffic; --servers says otherwise"
+                          : "");
 }
 
 static void print_fleet(const struct bal_replay_report *report, FILE *out) {
@@ -136,9 +139,11 @@ static void print_fleet(const struct bal_replay_report *report, FILE *out) {
     bal_head_line(out, "fleet", "%s server%s%s: load %.3g, in the busiest %s (from %s) %.3g", servers,
                   strcmp(servers, "1") == 0 ? "" : "s", slots, bal_replay_load(replay, demand->work), window,
                   when, bal_replay_load(replay, demand->peak_work));
+    if (report->recorded)
+        bal_head_line(out, "", "no --servers given: as many as the log names");
     if (report->sized_for > 0)
-        bal_head_line(out, "", "no --servers given: so many that the load in the busiest %s is at most %g",
-                      window, report->sized_for);
+        bal_head_line(out, "", "no --servers given: so many that the load in the busiest %s is at most %g%s",
+                      window, report->sized_for, report->replay->speedup == 1 ? "" : " as recorded");
     if (replay->model.steal.kind != BAL_STEAL_NONE) {
         char steal[BAL_STEAL_TEXT];
         bal_steal_print(&replay->model.steal, steal, sizeof steal);
@@ -169,6 +174,7 @@ void bal_replay_head(const struct bal_replay_report *report, FILE *out) {
     bal_time_moment((double)info->first * 1e-9, "%Y-%m-%d %H:%M:%S", first);
     bal_time_moment((double)info->last * 1e-9, "%Y-%m-%d %H:%M:%S", last);
     bal_log_summary_text(report->summary, info, out);
+    bal_recovery_text(report->times, out);
     bal_head_line(out, "span", "%s to %s UTC", first, last);
     print_arrivals(report, out);
     if (report->replay->model.classes)
@@ -179,6 +185,16 @@ void bal_replay_head(const struct bal_replay_report *report, FILE *out) {
 }
 
 /* ---- the table ---- */
+
+/* Numbers that rest on doubtful times say so, each row of them. */
+static bool is_marked(const struct bal_replay_report *report) {
+    return bal_times_are_doubtful(report->times->recovery->times);
+}
+
+static void add_mark(struct table *table, const struct bal_replay_report *report) {
+    if (is_marked(report))
+        bal_table_add(table, "%s", bal_times_text(report->times->recovery->times));
+}
 
 static void add_time(struct table *table, const struct bal_result *result, enum bal_metric metric,
                      struct bal_replay_unit unit) {
@@ -208,6 +224,7 @@ static void add_row(struct table *table, const struct bal_replay_report *report,
     add_number(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
     add_number(table, bal_replay_energy(result) / energy.seconds);
     add_number(table, result->metric[BAL_POWER_MEAN].mean);
+    add_mark(table, report);
 }
 
 /* Adds a column: its head, and how it is aligned. */
@@ -223,7 +240,7 @@ void bal_replay_table(const struct bal_replay_report *report, const size_t *orde
     const struct bal_replay_unit unit = bal_replay_unit(report);
     const struct bal_replay_unit energy = energy_unit(largest_energy(report));
     const bool classes = report->replay->model.classes;
-    bal_table_init(table, classes ? 12 : 10);
+    bal_table_init(table, (classes ? 12u : 10u) + is_marked(report));
     *align = 0;
     add_column(table, align, 'l', "policy", "");
     add_column(table, align, 'r', "mean", unit.name);
@@ -238,27 +255,40 @@ void bal_replay_table(const struct bal_replay_report *report, const size_t *orde
     add_column(table, align, 'r', "msgs", "");
     add_column(table, align, 'r', energy.name, "");
     add_column(table, align, 'r', "watts", "");
+    if (is_marked(report))
+        add_column(table, align, 'l', "service times", "");
     for (size_t i = 0; i < report->count; i++)
         add_row(table, report, order[i], unit, energy);
 }
 
 /* ---- what follows ---- */
 
+/* What the marks mean, and what to do about it. */
+static void print_doubt(const struct bal_replay_report *report, FILE *out) {
+    const char *mark = bal_recovery_mark(report->times->recovery);
+    if (mark)
+        fprintf(out, "Mind: %s, and so every number here rests on that; see 'waiting' above.\n", mark);
+}
+
 static void print_overload(const struct bal_replay_report *report, FILE *out) {
     const double load = bal_replay_load(report->replay, report->demand->work);
     char window[BAL_TIME_TEXT];
     bal_time_length(report->demand->window, window);
-    if (load >= 1)
-        fprintf(
-            out,
+    if (load < 1) {
+        if (bal_replay_load(report->replay, report->demand->peak_work) >= 1)
+            fprintf(out,
+                    "In the busiest %s more work arrives than the fleet can do: queues grow under every "
+                    "policy.\n",
+                    window);
+        return;
+    }
+    fprintf(out,
             "The fleet is too small: %.3g times the work that it can do arrives. Queues grow until the log "
             "ends.\n",
             load);
-    else if (bal_replay_load(report->replay, report->demand->peak_work) >= 1)
-        fprintf(
-            out,
-            "In the busiest %s more work arrives than the fleet can do: queues grow under every policy.\n",
-            window);
+    const struct bal_recovery *recovery = report->times->recovery;
+    if (report->replay->speedup == 1 && recovery->servers == 0 && recovery->times != BAL_TIMES_SERVICE)
+        fputs("If this is the fleet that wrote the log, that cannot be: its times include waiting.\n", out);
 }
 
 static void print_refusals(const struct bal_replay_report *report, const size_t *order, FILE *out) {
@@ -347,6 +377,7 @@ static void print_meaning(const struct bal_replay_report *report, FILE *out) {
 
 void bal_replay_notes(const struct bal_replay_report *report, const size_t *order, FILE *out) {
     print_meaning(report, out);
+    print_doubt(report, out);
     print_overload(report, out);
     print_refusals(report, order, out);
     const size_t other = always_on(report, order);
@@ -390,6 +421,7 @@ static void add_sizing(struct table *table, const struct bal_replay_report *repo
             bal_table_add(table, "none");
         for (int k = 0; k < 5; k++)
             bal_table_add(table, "%s", "");
+        add_mark(table, report);
         return;
     }
     bal_table_add(table, "%u", sizing->servers);
@@ -398,6 +430,7 @@ static void add_sizing(struct table *table, const struct bal_replay_report *repo
     add_number(table, sizing->one_fewer / unit.seconds);
     add_number(table, bal_replay_energy(&sizing->at) / energy.seconds);
     add_number(table, sizing->at.metric[BAL_POWER_MEAN].mean);
+    add_mark(table, report);
 }
 
 void bal_sizing_table(const struct bal_replay_report *report, const size_t *order, struct table *table,
@@ -408,7 +441,7 @@ void bal_sizing_table(const struct bal_replay_report *report, const size_t *orde
         if (report->sizing[i].outcome == BAL_SIZED)
             most = fmax(most, bal_replay_energy(&report->sizing[i].at));
     const struct bal_replay_unit energy = energy_unit(most);
-    bal_table_init(table, 7);
+    bal_table_init(table, 7 + is_marked(report));
     *align = 0;
     add_column(table, align, 'l', "policy", "");
     add_column(table, align, 'r', "servers", "");
@@ -417,6 +450,8 @@ void bal_sizing_table(const struct bal_replay_report *report, const size_t *orde
     add_column(table, align, 'r', "one fewer", "");
     add_column(table, align, 'r', energy.name, "");
     add_column(table, align, 'r', "watts", "");
+    if (is_marked(report))
+        add_column(table, align, 'l', "service times", "");
     size_t *rank = malloc((report->count + 1) * sizeof *rank);
     table->failed = table->failed || !rank;
     for (size_t i = 0; rank && i < report->count; i++) {
@@ -464,6 +499,7 @@ void bal_sizing_notes(const struct bal_replay_report *report, FILE *out) {
         "Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not\n"
         "  (one fewer: their %s). That more servers are never worse is assumed.\n",
         name);
+    print_doubt(report, out);
     if (beyond)
         fputs("> N: not met with N servers, the most that were tried.\n", out);
     for (size_t i = 0; i < report->count; i++)

@@ -6,12 +6,15 @@
 #include "ballast/replay.h"
 #include "format/table.h"
 #include "report/head.h"
+#include "report/recovery_report.h"
 
 struct bal_replay_report {
     const struct bal_log_summary *summary;
+    const struct bal_recovery_report *times;
     const struct bal_demand *demand;
     const struct bal_replay *replay;
-    double sized_for;  /* the load that the fleet was chosen for; 0: it was given */
+    double sized_for;  /* the load that the fleet was chosen for; 0: it was given, or ... */
+    bool recorded;     /* ... it is that of the log */
     const char *title; /* of figure and page: "access.log" */
     size_t count;      /* of policies, and of what follows */
     const struct bal_case *cases;

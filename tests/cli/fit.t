@@ -15,6 +15,7 @@ $ ballast fit day.csv --servers 4 --output day.yaml
 | service  duration (s)
 | skipped  no line
 | order    time goes back: 1081 lines are over a second behind an earlier one; jobs are sorted
+| waiting  none is seen: requests that found the fewest others took 8 % longer
 | arrivals 0.1191 a second; a curve of 96 points 899.9 s apart, from 0.429 to 2.33 times the mean
 | flow     more regular than the Poisson process that simulations draw: true delays are shorter
 |          (dispersion of counts 0.261 in 10 s, 0.0208 in 100 s)
@@ -43,6 +44,7 @@ $ cut -c 1-100 day.yaml
 | # service  duration (s)
 | # skipped  no line
 | # order    time goes back: 1081 lines are over a second behind an earlier one; jobs are sorted
+| # waiting  none is seen: requests that found the fewest others took 8 % longer
 | title: 'Fitted to day.csv'
 | about: >
 |   The sizes of the log as a law and its arrivals as a Poisson process whose rate follows a

@@ -8,6 +8,7 @@ $ ballast replay threes.csv --servers 3 --time-field time:start --policy jsq --p
 | time     time (start of the request)
 | service  duration (s)
 | skipped  no line
+| waiting  none is seen: 0 ± 0 % of the logged time
 | span     2026-03-02 00:00:00 to 2026-03-02 00:01:39 UTC
 | sizes    p50 898.2 ms, p99 900 ms, squared coefficient of variation 0
 | arrivals 3.03 a second, 3.03 in the busiest 1 s
@@ -42,6 +43,7 @@ $ ballast replay threes.csv --servers 2 --time-field time:start --policy jsq --w
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
 | ±: 95 % confidence over 5 replays of the same jobs with other random choices of the policy.
 | The fleet is too small: 1.36 times the work that it can do arrives. Queues grow until the log ends.
+| If this is the fleet that wrote the log, that cannot be: its times include waiting.
 
 # How many servers does each policy need? Energy at that size, and what one fewer would do.
 $ ballast replay threes.csv --servers 5 --time-field time:start --policy jsq --policy round-robin --policy random --target p99=1s \
@@ -106,8 +108,8 @@ $ jq -c '.results[] | [.policy, .response.mean, .waiting_probability, .power.kwh
 $ jq -c '.target.metric, .target.without_waiting, .target.policies[]' json
 | "p99"
 | 0.8999648437500027
-| {"policy":"jsq","outcome":"found","servers":3,"load":0.9090909090909118,"value":0.9068359375000027,"one_fewer":35.550000000000104,"kwh":0.01615500000000004,"watts":194.05405405405455,"fleets_tried":3}
-| {"policy":"tabs","outcome":"found","servers":3,"load":0.9090909090909118,"value":0.9068359375000027,"one_fewer":40.35750000000012,"kwh":0.016155000000000124,"watts":194.0540540540555,"fleets_tried":3}
+| {"policy":"jsq","service_times":"as logged","outcome":"found","servers":3,"load":0.9090909090909118,"value":0.9068359375000027,"one_fewer":35.550000000000104,"kwh":0.01615500000000004,"watts":194.05405405405455,"fleets_tried":3}
+| {"policy":"tabs","service_times":"as logged","outcome":"found","servers":3,"load":0.9090909090909118,"value":0.9068359375000027,"one_fewer":40.35750000000012,"kwh":0.016155000000000124,"watts":194.0540540540555,"fleets_tried":3}
 $ jq -c '.history | .first, (.rate | length), (.policies[] | [.policy, (.p99 | length), .watts[0]])' json
 | 1772409600.001
 | 96
@@ -181,6 +183,7 @@ $ ballast replay odd.csv --servers 3 --policy jsq --time-field time:start | sed 
 |          odd.csv:302: 1772409700.5,-,/000000000000000000 ... 0000000000000000000000000000000007
 |          odd.csv:303: ..
 |          odd.csv:304: 1772409
+| waiting  none is seen: 0 ± 0 % of the logged time
 | span     2026-03-02 00:00:00 to 2026-03-02 00:01:39 UTC
 
 # Patterns that tell nothing apart.

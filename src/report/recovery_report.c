@@ -1,0 +1,214 @@
+#include "report/recovery_report.h"
+
+#include "format/time_text.h"
+#include "report/log_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+const char *bal_recovery_mark(const struct bal_recovery *recovery) {
+    switch (recovery->times) {
+    case BAL_TIMES_WAITING:
+        return "service times include waiting";
+    case BAL_TIMES_UNKNOWN:
+        return "service times may include waiting";
+    case BAL_TIMES_LIGHT:
+        return "service times are estimated";
+    default:
+        return NULL;
+    }
+}
+
+/* ---- slots of the recorded servers ---- */
+
+static void say_how_sure(const struct bal_recovery_report *report, char *text, size_t size) {
+    const struct bal_recovery *r = report->recovery;
+    char low[BAL_TIME_TEXT], high[BAL_TIME_TEXT];
+    bal_time_length(r->low_mean, low);
+    bal_time_length(r->high_mean, high);
+    const uint32_t given = report->slots_given;
+    if (r->times == BAL_TIMES_SHARED)
+        snprintf(text, size, "%s", given ? "as --slots says" : "which explains the times best");
+    else if (given > 0 && given < r->slots_low)
+        snprintf(text, size,
+                 "as --slots says, but the log disproves it: %.3g %% of requests leave before so"
+                 " many that came earlier, which needs %u or more",
+                 100 * r->overtaking, r->slots_low);
+    else if (given > 0 && r->slots_high > 0 && given > r->slots_high)
+        snprintf(text, size,
+                 "as --slots says, but the log speaks for %u%s%.0u: with so many, requests that find no free"
+                 " slot would take %.3g times as long as others",
+                 r->slots_low, r->slots_low < r->slots_high ? " to " : "",
+                 r->slots_low < r->slots_high ? r->slots_high : 0, r->dependence);
+    else if (given > 0)
+        snprintf(text, size, "as --slots says");
+    else if (r->slots_high == 0)
+        snprintf(text, size,
+                 "or more, which the log does not tell: hardly any request finds so many; --slots"
+                 " says it");
+    else if (r->slots_low < r->slots_high)
+        snprintf(text, size, "as the log tells, or %u to %u, which would make the mean service time %s to %s",
+                 r->slots_low, r->slots_high, low, high);
+    else
+        snprintf(text, size, "as the log tells; no other number explains it");
+}
+
+static void print_servers(const struct bal_recovery_report *report, FILE *out) {
+    const struct bal_recovery *r = report->recovery;
+    char seen[60] = "", sure[300];
+    if (r->servers_seen > r->servers)
+        snprintf(seen, sizeof seen, " at once, %u in all", r->servers_seen);
+    say_how_sure(report, sure, sizeof sure);
+    bal_head_line(out, "servers", "%u%s (%s)", r->servers, seen, report->field);
+    if (r->times == BAL_TIMES_SHARED)
+        bal_head_line(out, "", "each shares its time among all requests there, %u at full speed, %s",
+                      r->slots, sure);
+    else
+        bal_head_line(out, "", "each serves %u request%s at a time, in order, %s", r->slots,
+                      r->slots == 1 ? "" : "s", sure);
+}
+
+/* ---- waiting ---- */
+
+static void print_both(const struct bal_recovery *r, const char *made, FILE *out) {
+    char logged[BAL_TIME_TEXT], logged_p99[BAL_TIME_TEXT], mean[BAL_TIME_TEXT], p99[BAL_TIME_TEXT];
+    bal_time_length(r->logged_mean, logged);
+    bal_time_length(r->logged_p99, logged_p99);
+    bal_time_length(r->service_mean, mean);
+    bal_time_length(r->service_p99, p99);
+    bal_head_line(out, "", "logged: mean %s, p99 %s; %s: mean %s, p99 %s", logged, logged_p99, made, mean,
+                  p99);
+}
+
+static void print_recovered(const struct bal_recovery_report *report, FILE *out) {
+    const struct bal_recovery *r = report->recovery;
+    bal_head_line(out, "waiting", "%.3g %% of the logged time, at the servers; service times are recovered",
+                  100 * r->share.mean);
+    print_both(r, "recovered", out);
+    if (r->logged_load > 1)
+        bal_head_line(out, "",
+                      "by the logged times these servers would have had load %.3g, by the recovered "
+                      "ones %.3g",
+                      r->logged_load, r->service_load);
+    if (r->times == BAL_TIMES_SHARED) {
+        char mean[BAL_TIME_TEXT];
+        bal_time_length(r->shared_mean, mean);
+        bal_head_line(out, "",
+                      "read as served in order, the mean would be %s; a replay serves in order, so that "
+                      "percentiles on servers that share would be others",
+                      mean);
+    }
+    if (report->spread && r->times == BAL_TIMES_IN_ORDER)
+        bal_head_line(out, "",
+                      "times are whole seconds: by the order of lines within each; right on average, "
+                      "not for each request%s",
+                      r->slots > 1 ? ", and whether servers share their time is not seen" : "");
+    if (r->abandoned > 0)
+        bal_head_line(out, "", "%" PRIu64 " request%s given up before service began %s no job", r->abandoned,
+                      r->abandoned == 1 ? "" : "s", r->abandoned == 1 ? "is" : "are");
+    if (r->unserved > 0)
+        bal_head_line(out, "", "%" PRIu64 " job%s without a server: as logged", r->unserved,
+                      r->unserved == 1 ? "" : "s");
+}
+
+static void print_light(const struct bal_recovery *r, FILE *out) {
+    if (isnan(r->share.half))
+        bal_head_line(out, "waiting", "about %.2g %% of the logged time", 100 * r->share.mean);
+    else
+        bal_head_line(out, "waiting", "%.0f \u00b1 %.0f %% of the logged time", 100 * r->share.mean,
+                      100 * r->share.half);
+    bal_head_line(out, "",
+                  "no server is named: service times are estimated from requests that found the "
+                  "fewest others, %.3g on average where all found %.3g",
+                  r->light_others, r->mean_others);
+    print_both(r, "estimated", out);
+    bal_head_line(out, "", "log who served a request ($upstream_addr in nginx) to have it recovered");
+}
+
+static void print_kept(const struct bal_recovery_report *report, FILE *out) {
+    const struct bal_recovery *r = report->recovery;
+    bal_head_line(out, "waiting",
+                  "%.2g %% of the logged time, and left in it: service times include waiting%s",
+                  100 * r->share.mean, report->kept ? " (--waiting keep)" : "");
+}
+
+static void print_clean(const struct bal_recovery_report *report, FILE *out) {
+    const struct bal_recovery *r = report->recovery;
+    const double share = 100 * r->share.mean;
+    if (r->servers > 0)
+        bal_head_line(out, "waiting", "%.2g %% of the logged time, left in it%s", share,
+                      report->kept ? " (--waiting keep)" : "");
+    else if (r->mean_others == 0)
+        bal_head_line(out, "waiting", "none: no request found another");
+    else if (share < -0.5)
+        bal_head_line(out, "waiting",
+                      "none is seen: requests that found the fewest others took %.0f %% longer", -share);
+    else
+        bal_head_line(out, "waiting", "none is seen: %.0f \u00b1 %.0f %% of the logged time", fmax(share, 0),
+                      100 * r->share.half);
+}
+
+void bal_recovery_text(const struct bal_recovery_report *report, FILE *out) {
+    const struct bal_recovery *r = report->recovery;
+    if (r->servers > 0)
+        print_servers(report, out);
+    switch (r->times) {
+    case BAL_TIMES_SERVICE:
+        bal_head_line(out, "waiting", "none in the service times, by the name of their field");
+        break;
+    case BAL_TIMES_IN_ORDER:
+    case BAL_TIMES_SHARED:
+        print_recovered(report, out);
+        break;
+    case BAL_TIMES_CLEAN:
+        print_clean(report, out);
+        break;
+    case BAL_TIMES_LIGHT:
+        print_light(r, out);
+        break;
+    case BAL_TIMES_WAITING:
+        print_kept(report, out);
+        break;
+    case BAL_TIMES_UNKNOWN:
+        bal_head_line(out, "waiting",
+                      "service times may include waiting: no server is named, and the log is too "
+                      "short or too steady to tell");
+        break;
+    }
+}
+
+void bal_recovery_json(struct json *json, const char *key, const struct bal_recovery_report *report) {
+    const struct bal_recovery *r = report->recovery;
+    bal_json_open(json, key, '{');
+    bal_json_text(json, "kind", bal_times_text(r->times));
+    bal_json_open_line(json, "logged", '{');
+    bal_json_number(json, "mean", r->logged_mean);
+    bal_json_number(json, "p99", r->logged_p99);
+    bal_json_close(json, '}');
+    bal_json_open_line(json, "used", '{');
+    bal_json_number(json, "mean", r->service_mean);
+    bal_json_number(json, "p99", r->service_p99);
+    bal_json_close(json, '}');
+    bal_json_number(json, "waiting_share", r->share.mean);
+    bal_json_number(json, "waiting_share_ci", r->share.half);
+    if (r->servers > 0) {
+        bal_json_text(json, "server_field", report->field);
+        bal_json_count(json, "servers", r->servers);
+        bal_json_count(json, "servers_seen", r->servers_seen);
+        bal_json_count(json, "slots", r->slots);
+        bal_json_bool(json, "slots_given", report->slots_given > 0);
+        bal_json_count(json, "slots_low", r->slots_low);
+        bal_json_number(json, "slots_high", r->slots_high > 0 ? (double)r->slots_high : NAN);
+        bal_json_number(json, "overtaking", r->overtaking);
+        bal_json_number(json, "dependence", r->dependence);
+        bal_json_number(json, "logged_load", r->logged_load);
+        bal_json_number(json, "load", r->service_load);
+        bal_json_count(json, "unserved", r->unserved);
+        bal_json_count(json, "abandoned", r->abandoned);
+    } else if (r->times != BAL_TIMES_SERVICE) {
+        bal_json_number(json, "light_others", r->light_others);
+        bal_json_number(json, "mean_others", r->mean_others);
+    }
+    bal_json_close(json, '}');
+}

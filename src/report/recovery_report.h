@@ -1,0 +1,26 @@
+/* What the service times of a log are: logged and recovered ones side by side, and how sure that is. */
+#ifndef REPORT_RECOVERY_REPORT_H
+#define REPORT_RECOVERY_REPORT_H
+
+#include "ballast/recover.h"
+#include "format/json.h"
+
+#include <stdio.h>
+
+struct bal_recovery_report {
+    const struct bal_recovery *recovery;
+    const char *field;    /* that names the servers; "" when there is none */
+    uint32_t slots_given; /* 0: none */
+    bool spread;          /* times are whole seconds */
+    bool kept;            /* the times were to stay as logged */
+};
+
+/* Lines of a head. */
+void bal_recovery_text(const struct bal_recovery_report *report, FILE *out);
+/* The same as an object with that key. */
+void bal_recovery_json(struct json *json, const char *key, const struct bal_recovery_report *report);
+
+/* Beside each table whose numbers may be wrong: "service times include waiting"; NULL when they are not. */
+const char *bal_recovery_mark(const struct bal_recovery *recovery);
+
+#endif
