@@ -81,7 +81,7 @@ static void print_setting(const struct bal_case *c, const struct bal_draft *draf
     const double jobs = c->run.time * bal_model_arrival_rate(&c->model);
     bal_head_add(&head, "%s servers at load %g, service %s", servers, c->model.load, service);
     bal_head_add_settings(&head, draft, true, told);
-    bal_head_add(&head, "; %u replications of %.3g%s jobs each", c->replications,
+    bal_head_add(&head, "; %u replications of %.*g%s jobs each", c->replications, jobs >= 1e4 ? 3 : 4,
                  jobs >= 1e6   ? jobs / 1e6
                  : jobs >= 1e4 ? jobs / 1e3
                                : jobs,

@@ -19,9 +19,10 @@ static const char *outcome_text(enum bal_sizing_outcome outcome) {
 }
 
 struct bal_draft bal_replay_settings(const struct bal_replay_report *report) {
-    const struct bal_case c = {
-        .model = report->replay->model, .run = {.warmup = NAN}, .replications = report->replay->replications};
-    struct bal_draft draft = bal_draft_of(&c);
+    struct bal_draft draft;
+    bal_draft_init(&draft);
+    draft.c.model = report->replay->model;
+    draft.c.replications = report->replay->replications;
     draft.c.model.load = NAN; /* the log says it, and the service times, and who is high */
     draft.c.model.classes = false;
     return draft;

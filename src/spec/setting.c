@@ -66,13 +66,6 @@ void bal_draft_init(struct bal_draft *draft) {
     }
 }
 
-struct bal_draft bal_draft_of(const struct bal_case *c) {
-    struct bal_draft draft;
-    bal_draft_init(&draft);
-    draft.c = *c;
-    return draft;
-}
-
 /* In slots it is their number that counts: a slot costs about the same whatever arrives in it. */
 double bal_draft_time(const struct bal_draft *draft) {
     const struct bal_model *model = &draft->c.model;

@@ -21,9 +21,6 @@ struct bal_draft {
 /* Every setting at its default. What has none stays open: no servers, the load NaN. */
 void bal_draft_init(struct bal_draft *draft);
 
-/* The settings of a case. What a case does not hold (a window, say) has its default. */
-struct bal_draft bal_draft_of(const struct bal_case *c);
-
 /* Length of a replication in time: as asked, or 2M jobs and at least 100 a server, or 100k slots. */
 double bal_draft_time(const struct bal_draft *draft);
 

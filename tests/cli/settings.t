@@ -61,7 +61,7 @@ $ ballast compare --policy jiq --servers 5 --load 0.5 --curve 'table(0:1 5:2)' -
 | settings
 | "servers=5; load=0.5; curve=table(0:1 5:2); run.jobs=1000; run.window=10; run.engine=event"
 $ ballast price --policy jiq --servers 5 --buffer 9 --warmup mser --jobs 1k | sed '/^$/,$d'
-| 5 servers at load 0.9, service exp, buffer 9; 10 replications of 1e+03 jobs each, warmup mser,
+| 5 servers at load 0.9, service exp, buffer 9; 10 replications of 1000 jobs each, warmup mser,
 | seed 1
 $ ballast tune tabs --servers 5 --curve 'sine(0.5,60)' --window 50 --points 2 --time 200 --replications 2 | sed '/^$/,$d'
 | tabs on 5 servers at load 0.3, service exp, set-up exp(10), 200,140,200,0 W busy, idle, in
