@@ -246,7 +246,8 @@ static void print_text(const struct answer *answer, FILE *out) {
         struct bal_head head = {.used = 0};
         bal_head_add(&head, "\u00b1: 95 %% confidence over %u replications", answer->measured.replications);
         bal_head_add_settings(&head, &request->common.draft, false, told);
-        bal_head_add(&head, ", seed %.0f. theory: limit of many servers.", request->common.seed);
+        bal_head_add(&head, ", seed" BAL_TABLE_JOIN "%.0f. theory: limit of many servers.",
+                     request->common.seed);
         bal_head_print(&head, out);
     }
     const double miss = miss_of(answer);

@@ -247,7 +247,7 @@ static void print_setting(const struct comparison *comparison, FILE *out) {
     bal_head_add(&head, "; %s%u replications of %s jobs each", comparison->precision > 0 ? "at least " : "",
                  c->replications, jobs);
     bal_head_add_settings(&head, comparison->draft, false, told);
-    bal_head_add(&head, ", seed %llu", (unsigned long long)c->run.seed);
+    bal_head_add(&head, ", seed" BAL_TABLE_JOIN "%llu", (unsigned long long)c->run.seed);
     bal_head_print(&head, out);
     fputc('\n', out);
 }

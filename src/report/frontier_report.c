@@ -81,7 +81,7 @@ static void print_head(const struct bal_frontier_question *q, const char *what, 
     }
     bal_head_add(&head, "%s", what);
     bal_head_add_settings(&head, &draft, true, told);
-    bal_head_add(&head, "; seed %llu", (unsigned long long)q->seed);
+    bal_head_add(&head, "; seed" BAL_TABLE_JOIN "%llu", (unsigned long long)q->seed);
     bal_head_add_settings(&head, &draft, false, told);
     bal_head_print(&head, out);
     fputc('\n', out);

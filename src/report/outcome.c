@@ -381,7 +381,7 @@ static void print_head(const struct bal_experiment *e, FILE *out) {
     struct bal_head head = {.used = 0};
     bal_head_add_settings(&head, &e->own->base, true, swept.name);
     bal_head_add_settings(&head, &e->own->base, false, swept.name);
-    bal_head_add(&head, "%sseed %" PRIu64, head.used ? ", " : "", e->seed);
+    bal_head_add(&head, "%sseed" BAL_TABLE_JOIN "%" PRIu64, head.used ? ", " : "", e->seed);
     fprintf(out, "%s\n", e->title);
     bal_head_print(&head, out);
     fputc('\n', out);

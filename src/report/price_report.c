@@ -89,7 +89,7 @@ static void print_setting(const struct bal_case *c, const struct bal_draft *draf
                  : jobs >= 1e4 ? "k"
                                : "");
     bal_head_add_settings(&head, draft, false, told);
-    bal_head_add(&head, ", seed %llu", (unsigned long long)c->run.seed);
+    bal_head_add(&head, ", seed" BAL_TABLE_JOIN "%llu", (unsigned long long)c->run.seed);
     bal_head_print(&head, out);
 }
 

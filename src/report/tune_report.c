@@ -75,7 +75,7 @@ static void print_head(const struct bal_tuning *tuning, const struct bal_draft *
     bal_head_add(&head, "; %s%u replications", tuning->precision > 0 ? "at least " : "",
                  tuning->replications);
     bal_head_add_settings(&head, draft, false, told);
-    bal_head_add(&head, ", seed %llu", (unsigned long long)tuning->run.seed);
+    bal_head_add(&head, ", seed" BAL_TABLE_JOIN "%llu", (unsigned long long)tuning->run.seed);
     bal_head_print(&head, out);
     fputc('\n', out);
 }

@@ -11,10 +11,12 @@ enum { VALUES_MAX = 2000 };
 static enum bal_code unknown_field(struct bal_reader *reader, int node, const char *name) {
     char list[300] = "";
     size_t used = 0;
-    for (size_t i = 0; i < BAL_SECTIONS; i++)
-        for (size_t f = 0; f < bal_section[i].table->count && used < sizeof list; f++)
+    const struct bal_section *section;
+    const struct bal_field *setting;
+    for (size_t i = 0; (setting = bal_setting_at(i, &section)) && used < sizeof list; i++)
+        if (!setting->older)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%s", used ? ", " : "",
-                                     bal_section[i].prefix, bal_section[i].table->field[f].name);
+                                     section->prefix, setting->name);
     return bal_reader_fail(
         reader, node, "axis", BAL_E_UNKNOWN,
         "there is no field '%.60s' to sweep; there are %s and parameters of policies, such as pod.d", name,
@@ -23,21 +25,21 @@ static enum bal_code unknown_field(struct bal_reader *reader, int node, const ch
 
 /* pod.d or policy.d: some policy of the experiment must have it. */
 static enum bal_code find_parameter(struct bal_reader *reader, int node, const char *name,
-                                    struct bal_target *target) {
+                                    struct bal_swept *swept) {
     const char *dot = strchr(name, '.');
     if (!dot || dot == name || !dot[1])
         return unknown_field(reader, node, name);
     const char *prefix = bal_arena_text(reader->arena, name, (size_t)(dot - name));
     if (!prefix)
         return bal_fail(reader->err, BAL_E_MEMORY, "not enough memory for the experiment");
-    target->policy = strcmp(prefix, "policy") == 0 ? NULL : prefix;
-    target->param = dot + 1;
-    bool named = !target->policy;
+    swept->policy = strcmp(prefix, "policy") == 0 ? NULL : prefix;
+    swept->param = dot + 1;
+    bool named = !swept->policy;
     for (size_t i = 0; i < reader->e->policies; i++) {
         const struct bal_policy *policy = reader->e->policy[i].spec.policy;
-        if (bal_target_param(target, policy))
+        if (bal_swept_param(swept, policy))
             return BAL_OK;
-        named = named || strcmp(policy->name, target->policy) == 0;
+        named = named || strcmp(policy->name, swept->policy) == 0;
     }
     if (named)
         return bal_reader_fail(reader, node, "axis", BAL_E_UNKNOWN,
@@ -75,9 +77,9 @@ static enum bal_code read_fields(struct bal_reader *reader, int map, size_t inde
         const char *name = bal_arena_text(reader->arena, text, strlen(text));
         if (!name)
             return bal_fail(reader->err, BAL_E_MEMORY, "not enough memory for the experiment");
-        struct bal_target *target = &reader->e->own->target[index][f];
-        target->setting = bal_setting_find(name);
-        enum bal_code code = target->setting ? BAL_OK : find_parameter(reader, item, name, target);
+        struct bal_swept *swept = &reader->e->own->swept[index][f];
+        swept->setting = bal_setting_find(name);
+        enum bal_code code = swept->setting ? BAL_OK : find_parameter(reader, item, name, swept);
         axis->field[f] = name;
         axis->fields = f + 1;
         if (!code)
@@ -90,12 +92,12 @@ static enum bal_code read_fields(struct bal_reader *reader, int map, size_t inde
 }
 
 /* Tries the value on everything that it is meant for. */
-static enum bal_code try_value(struct bal_reader *reader, int node, const struct bal_target *target,
+static enum bal_code try_value(struct bal_reader *reader, int node, const struct bal_swept *swept,
                                const char *field, const char *text) {
     struct bal_error inner = {0};
-    if (target->setting) {
+    if (swept->setting) {
         struct bal_draft draft = reader->e->own->base;
-        if (bal_setting_read(target->setting, text, &draft, &inner))
+        if (bal_setting_read(swept->setting, text, &draft, &inner))
             return bal_reader_fail(reader, node, field, inner.code, "%s", inner.text);
         return BAL_OK;
     }
@@ -106,10 +108,10 @@ static enum bal_code try_value(struct bal_reader *reader, int node, const struct
     bal_number_print(number, value);
     for (size_t i = 0; i < reader->e->policies; i++) {
         const struct bal_policy *policy = reader->e->policy[i].spec.policy;
-        if (!bal_target_param(target, policy))
+        if (!bal_swept_param(swept, policy))
             continue;
         char spec_text[200];
-        snprintf(spec_text, sizeof spec_text, "%s:%s=%s", policy->name, target->param, value);
+        snprintf(spec_text, sizeof spec_text, "%s:%s=%s", policy->name, swept->param, value);
         struct bal_policy_spec spec;
         if (bal_policy_parse(spec_text, &spec, &inner))
             return bal_reader_fail(reader, node, field, inner.code, "%s", inner.text);
@@ -134,7 +136,7 @@ static enum bal_code read_value(struct bal_reader *reader, int node, size_t inde
         const int item = bal_reader_item(reader, texts, f);
         const char *text = bal_node_text(document, item);
         const enum bal_code code =
-            try_value(reader, item, &reader->e->own->target[index][f], axis->field[f], text);
+            try_value(reader, item, &reader->e->own->swept[index][f], axis->field[f], text);
         if (code)
             return code;
         value->text[f] = bal_arena_text(reader->arena, text, strlen(text));
@@ -174,11 +176,11 @@ static enum bal_code read_list(struct bal_reader *reader, int list, size_t index
 }
 
 /* Does the field take whole numbers only? */
-static bool is_whole(const struct bal_reader *reader, const struct bal_target *target) {
-    if (target->setting)
-        return target->setting->whole;
+static bool is_whole(const struct bal_reader *reader, const struct bal_swept *swept) {
+    if (swept->setting)
+        return swept->setting->whole;
     for (size_t i = 0; i < reader->e->policies; i++) {
-        const struct bal_param *param = bal_target_param(target, reader->e->policy[i].spec.policy);
+        const struct bal_param *param = bal_swept_param(swept, reader->e->policy[i].spec.policy);
         if (param && param->whole)
             return true;
     }
@@ -248,8 +250,8 @@ static enum bal_code read_spaced(struct bal_reader *reader, int map, size_t inde
     if (axis->fields > 1)
         return bal_reader_fail(reader, map, "sweep", BAL_E_SYNTAX,
                                "an axis that sets several fields needs `values`");
-    const struct bal_target *target = &reader->e->own->target[index][0];
-    const bool whole = is_whole(reader, target);
+    const struct bal_swept *swept = &reader->e->own->swept[index][0];
+    const bool whole = is_whole(reader, swept);
     struct bal_sweep_value *values = bal_reader_take(reader, s.count, sizeof *values);
     if (!values)
         return BAL_E_MEMORY;
@@ -262,7 +264,7 @@ static enum bal_code read_spaced(struct bal_reader *reader, int map, size_t inde
             continue; /* rounded to the same whole number */
         char text[BAL_NUMBER_TEXT];
         bal_number_print(number, text);
-        const enum bal_code code = try_value(reader, node, target, axis->name, text);
+        const enum bal_code code = try_value(reader, node, swept, axis->name, text);
         if (code)
             return code;
         const char *copy = bal_arena_text(reader->arena, text, strlen(text));

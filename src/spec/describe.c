@@ -115,9 +115,13 @@ static void write_table(const struct bal_table *table, int depth, FILE *out) {
     fputs("{\"type\": \"object\", \"additionalProperties\": false, ", out);
     write_required(table, out);
     fputs("\"properties\": {", out);
+    const char *separator = "";
     for (size_t i = 0; i < table->count; i++) {
         const struct bal_field *field = &table->field[i];
-        fprintf(out, "%s\n%*s", i ? "," : "", 2 * depth + 2, "");
+        if (field->older)
+            continue;
+        fprintf(out, "%s\n%*s", separator, 2 * depth + 2, "");
+        separator = ",";
         write_text(field->name, out);
         fputs(": {\"description\": ", out);
         write_text(field->help, out);
@@ -160,6 +164,8 @@ static void write_rows(const struct bal_table *table, FILE *out) {
     fputs("\n| field | kind | default | meaning |\n|---|---|---|---|\n", out);
     for (size_t i = 0; i < table->count; i++) {
         const struct bal_field *field = &table->field[i];
+        if (field->older)
+            continue;
         fprintf(out, "| `%s` | ", field->name);
         write_form(field, out);
         if (!field->fallback || field->usual) /* what commands take is no default of files */

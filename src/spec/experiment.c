@@ -116,7 +116,7 @@ static enum bal_code read_settings(struct bal_reader *reader) {
 static bool is_swept(const struct bal_experiment *e, const struct bal_field *setting) {
     for (size_t a = 0; a < e->axes; a++)
         for (unsigned f = 0; f < e->axis[a].fields; f++)
-            if (e->own->target[a][f].setting == setting)
+            if (e->own->swept[a][f].setting == setting)
                 return true;
     return false;
 }

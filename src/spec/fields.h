@@ -32,6 +32,7 @@ struct bal_field {
     const struct bal_table *table; /* of maps; NULL: any keys */
     const char *fallback;          /* its default, NULL: it must be given, "": it may be left out */
     const char *help;
+    bool older; /* a name of former times: it is read, and neither shown nor told */
     /* Only settings: reads the text into the draft, which a failure leaves as it was; prints its canonical
      * text, always terminated, and returns its length. */
     enum bal_code (*set)(struct bal_draft *draft, const char *text, struct bal_error *err);

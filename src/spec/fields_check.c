@@ -29,7 +29,9 @@ static void list_fields(const struct bal_table *table, char *text, size_t size) 
     size_t used = 0;
     text[0] = 0;
     for (size_t i = 0; i < table->count && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", table->field[i].name);
+        if (!table->field[i].older)
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", table->field[i].name);
 }
 
 static void list_choices(const char *const *choices, char *text, size_t size) {
@@ -162,7 +164,8 @@ static enum bal_code check_key(const struct bal_table *table, struct bal_documen
     if (!bal_table_find(table, name)) {
         struct bal_nearest nearest = {.text = name, .length = strlen(name)};
         for (size_t f = 0; f < table->count; f++)
-            bal_nearest_offer(&nearest, table->field[f].name);
+            if (!table->field[f].older)
+                bal_nearest_offer(&nearest, table->field[f].name);
         if (nearest.name)
             return bal_document_fail(document, err, key, table->name, BAL_E_UNKNOWN,
                                      "there is no field '%.60s'; did you mean '%s'?", name, nearest.name);

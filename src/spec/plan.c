@@ -51,11 +51,11 @@ bool bal_selection_has(const struct bal_selection *selection, const struct bal_e
     return true;
 }
 
-const struct bal_param *bal_target_param(const struct bal_target *target, const struct bal_policy *policy) {
-    if (target->setting || (target->policy && strcmp(target->policy, policy->name) != 0))
+const struct bal_param *bal_swept_param(const struct bal_swept *swept, const struct bal_policy *policy) {
+    if (swept->setting || (swept->policy && strcmp(swept->policy, policy->name) != 0))
         return NULL;
     for (unsigned i = 0; i < policy->param_count; i++)
-        if (strcmp(policy->params[i].name, target->param) == 0)
+        if (strcmp(policy->params[i].name, swept->param) == 0)
             return &policy->params[i];
     return NULL;
 }
@@ -104,7 +104,7 @@ void bal_plan_point(const struct bal_experiment *e, size_t point, struct bal_dra
     *draft = e->own->base;
     for (size_t a = 0; a < e->axes; a++)
         for (unsigned f = 0; f < e->axis[a].fields; f++) {
-            const struct bal_field *setting = e->own->target[a][f].setting;
+            const struct bal_field *setting = e->own->swept[a][f].setting;
             if (!setting)
                 continue;
             const enum bal_code code = setting->set(draft, e->axis[a].value[index[a]].text[f], NULL);
@@ -122,7 +122,7 @@ void bal_plan_policy(const struct bal_experiment *e, size_t point, size_t policy
     *spec = e->policy[policy].spec;
     for (size_t a = 0; a < e->axes; a++)
         for (unsigned f = 0; f < e->axis[a].fields; f++) {
-            const struct bal_param *param = bal_target_param(&e->own->target[a][f], spec->policy);
+            const struct bal_param *param = bal_swept_param(&e->own->swept[a][f], spec->policy);
             if (param)
                 bal_field_number(e->axis[a].value[index[a]].text[f],
                                  &spec->value[param - spec->policy->params]);

@@ -8,7 +8,7 @@
 #include "spec/setting.h"
 
 /* What one field of an axis sets: a setting, or a parameter of policies. */
-struct bal_target {
+struct bal_swept {
     const struct bal_field *setting; /* NULL: a parameter */
     const char *policy;              /* of the policies of this name; NULL: of all that have it */
     const char *param;
@@ -17,11 +17,11 @@ struct bal_target {
 struct bal_experiment_private {
     struct bal_arena arena;
     struct bal_draft base; /* without what the axes set */
-    struct bal_target target[BAL_AXES_MAX][BAL_AXIS_FIELDS_MAX];
+    struct bal_swept swept[BAL_AXES_MAX][BAL_AXIS_FIELDS_MAX];
 };
 
-/* The parameter of the policy that the target means, or NULL. */
-const struct bal_param *bal_target_param(const struct bal_target *target, const struct bal_policy *policy);
+/* The parameter of the policy that the swept means, or NULL. */
+const struct bal_param *bal_swept_param(const struct bal_swept *swept, const struct bal_policy *policy);
 
 /* The model and run at a point, without a policy. */
 void bal_plan_point(const struct bal_experiment *experiment, size_t point, struct bal_draft *draft);

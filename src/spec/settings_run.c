@@ -29,7 +29,7 @@ static size_t print_time(const struct bal_draft *draft, char *text, size_t size)
     return bal_value_print_or(draft->time, !isnan(draft->time), "", text, size);
 }
 
-/* In slotted time a slot is the unit of time. */
+/* The time of slotted runs had a name of its own, until servers had slots too. */
 static enum bal_code set_slots(struct bal_draft *draft, const char *text, struct bal_error *err) {
     static const struct bal_range range = {1, 1e15, true, "a whole number of slots from 1, such as 1M"};
     const enum bal_code code = bal_value_number(text, &range, &draft->time, err);
@@ -143,11 +143,7 @@ static const struct bal_field fields[] = {
      .fallback = "",
      .argument = "T",
      .help = "or in time: in slots where time is slotted"},
-    {.name = "slots",
-     BAL_SETTING(slots),
-     .whole = true,
-     .fallback = "",
-     .help = "the same, as a whole number"},
+    {.name = "slots", BAL_SETTING(slots), .whole = true, .fallback = "", .older = true, .help = "`time`"},
     {.name = "replications",
      BAL_SETTING(replications),
      .whole = true,

@@ -45,7 +45,7 @@ $ ballast compare --servers 100M --slots 100 --policy random
 $ ballast compare --servers 4 --slots 2 --high 0.5 --jobs 2k --replications 2 --format csv | sed 1d | cut -d'"' -f2 | cut -d: -f1 | sort | xargs
 | jiq jsq least-work own pi pod pod-memory pod-scp random rcpb round-robin tabs
 
-# From an experiment: an axis, beside the length of slotted runs, which is called run.slots.
+# From an experiment: an axis.
 $ cat >slots.yaml <<'END'
 > title: Few large servers or many small ones
 > fleet: {servers: 16}

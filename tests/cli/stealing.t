@@ -85,7 +85,7 @@ $ cat >steal.yaml <<'END'
 >   - {axis: placement, values: [1, moving, map(0:4 7:4)]}
 >   - {axis: load, values: [0.3, 0.5]}
 > policies: [stealing]
-> run: {slots: 3k, replications: 3}
+> run: {time: 3k, replications: 3}
 > metrics: [queue.total, stealing.requests, stealing.moved]
 > claims:
 >   - {id: calm, says: Half is enough., measure: verdict, of: stealing, where: {steal: half}, expect: stable}

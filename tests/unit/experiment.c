@@ -106,6 +106,30 @@ static void settings_refuse_nonsense(void **state) {
     }
 }
 
+/* Files of former times are read as before: stores keep their text. */
+static void older_names_are_read(void **state) {
+    (void)state;
+    static const char *const lengths[] = {"slots: 500", "time: 500"};
+    for (size_t i = 0; i < 2; i++) {
+        char text[300];
+        snprintf(text, sizeof text,
+                 "title: x\nfleet: {servers: 5}\nworkload: {clock: slotted, load: 0.5}\npolicies: [pi]\n"
+                 "run: {%s}\n",
+                 lengths[i]);
+        struct bal_experiment *e = read_text(text);
+        assert_true(cell(e, 0, 0).run.time == 500);
+        bal_experiment_free(e);
+    }
+    char *fields = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&fields, &size);
+    bal_experiment_write_fields(out);
+    bal_experiment_write_schema(out);
+    fclose(out);
+    assert_null(strstr(strstr(fields, "### `run`"), "slots` |"));
+    free(fields);
+}
+
 static void settings_reach_the_model(void **state) {
     (void)state;
     struct bal_experiment *e =
@@ -144,7 +168,7 @@ static void slotted_time(void **state) {
 
     /* A batch with a mean of its own says what the load is. */
     e = read_text("title: x\nfleet: {servers: 10}\nworkload: {clock: slotted, batch: 'poisson(4)'}\n"
-                  "policies: [pi]\nrun: {slots: 500}\n");
+                  "policies: [pi]\nrun: {time: 500}\n");
     c = cell(e, 0, 0);
     assert_true(c.model.load == 0.4);
     assert_true(c.run.time == 500);
@@ -635,6 +659,7 @@ int main(void) {
         cmocka_unit_test(plain_parts),
         cmocka_unit_test(settings_print_what_they_read),
         cmocka_unit_test(settings_refuse_nonsense),
+        cmocka_unit_test(older_names_are_read),
         cmocka_unit_test(settings_reach_the_model),
         cmocka_unit_test(slotted_time),
         cmocka_unit_test(axes_span_a_grid),

@@ -130,7 +130,7 @@ static void same_numbers_as_ever(void **state) {
         {FLEET "workload: {load: 0.8, service: 'erlang(3)'}\npolicies: [jiq]\n" RUN, 1.251537175528467},
         {"title: x\nfleet: {servers: '3x1,2xuniform(1,5)'}\nworkload: {clock: slotted, load: 0.7}\npolicies: "
          "[pi]\n"
-         "run: {slots: 500}\n",
+         "run: {time: 500}\n",
          2.8983320095313743},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
