@@ -91,7 +91,7 @@ static double speed(const struct row *row) {
     struct bal_policy_spec policy;
     struct bal_error err;
     if (bal_servers_parse(row->servers, &model.servers, &err) ||
-        bal_law_parse(row->service, &model.size, &err) || bal_policy_parse(row->policy, &policy, &err) ||
+        bal_law_parse(row->service, &model.size, &err) || bal_scheme_parse(row->policy, &policy, &err) ||
         bal_batch_parse("poisson", &model.batch, &err))
         fail(err.text);
     if ((row->steal && bal_steal_parse(row->steal, &model.steal, &err)) ||

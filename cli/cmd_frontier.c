@@ -188,7 +188,7 @@ static int answer(const struct request *request) {
 /* Options that contradict each other. Returns -1 to go on, otherwise the exit status. */
 static int check(struct request *request) {
     struct cli_common *common = &request->common;
-    const bool chain = common->policy[0].policy->flags & BAL_GENERATED;
+    const bool chain = bal_scheme_of(common->policy[0].policy) == BAL_SCHEME_GENERATED;
     if (request->constant && !chain)
         return cli_fail(
             "--steal constant: a critical constant is sought for stealing, not for '%s'; give the "

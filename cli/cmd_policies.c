@@ -2,7 +2,7 @@
 #include "commands.h"
 
 #include "ballast/number.h"
-#include "ballast/policy.h"
+#include "ballast/scheme.h"
 #include "format/json.h"
 
 #include <math.h>
@@ -66,8 +66,8 @@ static void range_text(const struct bal_param *param, char *text, size_t size) {
 /* Two lines each, so that it fits a terminal: what it costs, and below it the rule. */
 static void print_list(FILE *out) {
     fprintf(out, "%-26s  %-17s  %12s  %s\n\n", "policy", "cost a job", "bits, N=1000", "paper");
-    for (size_t i = 0; bal_policy_at(i); i++) {
-        const struct bal_policy *policy = bal_policy_at(i);
+    for (size_t i = 0; bal_scheme_at(i); i++) {
+        const struct bal_policy *policy = bal_scheme_at(i);
         char name[200], bits[32];
         default_text(policy, name, sizeof name);
         memory_text(policy, 1000, bits, sizeof bits);
@@ -104,8 +104,8 @@ static void print_markdown(FILE *out) {
           "| policy | rule | cost a job | bits at N = 100 | at N = 10000 | paper "
           "|\n|---|---|---|---|---|---|\n",
           out);
-    for (size_t i = 0; bal_policy_at(i); i++) {
-        const struct bal_policy *policy = bal_policy_at(i);
+    for (size_t i = 0; bal_scheme_at(i); i++) {
+        const struct bal_policy *policy = bal_scheme_at(i);
         char name[200], bits_small[32], bits_large[32];
         default_text(policy, name, sizeof name);
         memory_text(policy, 100, bits_small, sizeof bits_small);
@@ -116,12 +116,12 @@ static void print_markdown(FILE *out) {
     fputs("\n## Parameters\n\nA policy is written `name` or `name:key=value,...`.\n\n"
           "| policy | parameter | values | meaning |\n|---|---|---|---|\n",
           out);
-    for (size_t i = 0; bal_policy_at(i); i++)
-        for (unsigned k = 0; k < bal_policy_at(i)->param_count; k++) {
-            const struct bal_param *param = &bal_policy_at(i)->params[k];
+    for (size_t i = 0; bal_scheme_at(i); i++)
+        for (unsigned k = 0; k < bal_scheme_at(i)->param_count; k++) {
+            const struct bal_param *param = &bal_scheme_at(i)->params[k];
             char range[200];
             range_text(param, range, sizeof range);
-            fprintf(out, "| `%s` | `%s` | %s | %s |\n", bal_policy_at(i)->name, param->name, range,
+            fprintf(out, "| `%s` | `%s` | %s | %s |\n", bal_scheme_at(i)->name, param->name, range,
                     param->help);
         }
 }
@@ -162,9 +162,9 @@ static void print_json(const struct bal_policy *only, FILE *out) {
     struct json json;
     bal_json_init(&json, out);
     bal_json_open(&json, NULL, '[');
-    for (size_t i = 0; bal_policy_at(i); i++)
-        if (!only || only == bal_policy_at(i))
-            json_policy(&json, bal_policy_at(i));
+    for (size_t i = 0; bal_scheme_at(i); i++)
+        if (!only || only == bal_scheme_at(i))
+            json_policy(&json, bal_scheme_at(i));
     bal_json_close(&json, ']');
 }
 
@@ -178,7 +178,7 @@ static int run(const struct cli_command *command, int argc, char **argv) {
     if (operands == 1) {
         struct bal_policy_spec spec;
         struct bal_error err;
-        if (bal_policy_parse(argv[1], &spec, &err))
+        if (bal_scheme_parse(argv[1], &spec, &err))
             return cli_fail("%s", err.text);
         only = spec.policy;
     }

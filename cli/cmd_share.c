@@ -27,7 +27,7 @@ struct request {
 static enum bal_code set_policy(void *into, const char *value, struct bal_error *err) {
     struct request *request = into;
     struct bal_policy_spec spec;
-    const enum bal_code code = bal_policy_parse(value, &spec, err);
+    const enum bal_code code = bal_scheme_parse(value, &spec, err);
     if (code)
         return code;
     static const char *const names[] = {"pod-scp", "pod-sep", "pod-ssp"}; /* by enum bal_priority_policy */

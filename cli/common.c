@@ -61,7 +61,7 @@ enum bal_code cli_set_policy(void *into, const char *value, struct bal_error *er
     if (common->policies == CLI_POLICIES_MAX)
         return bal_fail(err, BAL_E_RANGE, "too many; at most %d policies can be compared at once",
                         CLI_POLICIES_MAX);
-    const enum bal_code code = bal_policy_parse(value, &common->policy[common->policies], err);
+    const enum bal_code code = bal_scheme_parse(value, &common->policy[common->policies], err);
     common->policies += code == BAL_OK;
     return code;
 }
@@ -104,7 +104,7 @@ static void choose_all(struct cli_common *common) {
     const struct bal_model *model = &common->draft.c.model;
     const bool steals = model->steal.kind != BAL_STEAL_NONE;
     if (cli_common_given(common, "placement") || (model->clock == BAL_CLOCK_SLOTTED && steals)) {
-        bal_policy_parse("stealing", &common->policy[common->policies++], NULL);
+        bal_scheme_parse("stealing", &common->policy[common->policies++], NULL);
         return;
     }
     for (size_t i = 0; i < bal_policy_count && common->policies < CLI_POLICIES_MAX; i++) {
@@ -120,7 +120,7 @@ static void choose_all(struct cli_common *common) {
 static bool has_generators(const struct cli_common *common) {
     bool found = cli_common_given(common, "placement");
     for (size_t i = 0; i < common->policies; i++)
-        found |= common->policy[i].policy->flags & BAL_GENERATED;
+        found |= bal_scheme_of(common->policy[i].policy) == BAL_SCHEME_GENERATED;
     return found;
 }
 

@@ -4,7 +4,7 @@
 
 #include "ballast/batch.h"
 #include "ballast/law.h"
-#include "ballast/policy.h"
+#include "ballast/scheme.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -96,8 +96,8 @@ static void put_policies(FILE *out) {
         ".Sh POLICIES\nA policy is written\n.Ar name\nor\n.Ar name : Ns Ar key Ns = Ns Ar value , Ns ... ;\n"
         ".Ql ballast policies NAME\ntells everything about one.\n.Bl -tag -width Ds\n",
         out);
-    for (size_t i = 0; bal_policy_at(i); i++)
-        put_row(bal_policy_at(i)->name, bal_policy_at(i)->summary, out);
+    for (size_t i = 0; bal_scheme_at(i); i++)
+        put_row(bal_scheme_at(i)->name, bal_scheme_at(i)->summary, out);
     fputs(".El\n", out);
 }
 

@@ -2,12 +2,12 @@
 #ifndef BALLAST_TESTS_TEXTS_H
 #define BALLAST_TESTS_TEXTS_H
 
-#include "ballast/policy.h"
+#include "ballast/scheme.h"
 
 static inline struct bal_policy_spec policy_of(const char *text) {
     struct bal_policy_spec spec;
     struct bal_error err;
-    if (bal_policy_parse(text, &spec, &err))
+    if (bal_scheme_parse(text, &spec, &err))
         fail_msg("%s", err.text);
     return spec;
 }

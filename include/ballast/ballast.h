@@ -23,6 +23,7 @@
 #include "ballast/recover.h"
 #include "ballast/replay.h"
 #include "ballast/report.h"
+#include "ballast/scheme.h"
 #include "ballast/set.h"
 #include "ballast/simulate.h"
 #include "ballast/stats.h"

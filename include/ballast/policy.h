@@ -280,8 +280,6 @@ enum {
     BAL_TAKES_RANKS = 16,  /* looks at the class of a job */
     BAL_SERVES_RANKS = 32, /* its servers let urgent jobs interrupt others, unless the model says otherwise */
     BAL_MOVES_JOBS = 64,   /* may answer with move_to */
-    BAL_POOLED = 128,      /* one common queue: there is no route and nothing to host */
-    BAL_GENERATED = 256,   /* jobs are made at the servers: nor is there here */
     BAL_MAY_HOLD = 512,    /* may answer BAL_HOLD. A dispatcher that holds jobs is hungry, and a server that
                               becomes idle tells a hungry dispatcher before others: see docs/embedding.md */
     BAL_NEEDS_OWN = 1024,  /* looks at own counts */
@@ -327,7 +325,7 @@ struct bal_policy {
     const struct bal_param *params;
     unsigned param_count;
 
-    /* required but for BAL_POOLED and BAL_GENERATED */
+    /* required */
     struct bal_decision (*route)(void *state, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng);
     /* required of those that probe: names by bal_ask() the servers that route would probe for this job */
@@ -355,7 +353,7 @@ struct bal_policy {
     /* of how many dispatchers, drawn uniformly, a server tells the one with the fewest tokens that it is
      * idle; without it: 1 */
     uint32_t (*report_choices)(const double *value);
-    /* required with BAL_WANTS_POWER, optional with BAL_POOLED: how servers switch themselves on and off */
+    /* required with BAL_WANTS_POWER: how servers switch themselves on and off */
     struct bal_power (*power)(const double *value);
     /* more than the ranges can say: parameters that must fit each other or the fleet */
     enum bal_code (*check)(const double *value, const struct bal_setting *setting, struct bal_error *err);
@@ -371,18 +369,7 @@ struct bal_policy_spec {
 
 extern const struct bal_policy *const bal_policy_table[];
 extern const size_t bal_policy_count;
-
-/* Rules of one common queue, to compare with: they are found, parsed and simulated by name like policies, but
- * have the flag BAL_POOLED and no route. A dispatcher cannot host them; bal_policy_check() says so. */
-extern const struct bal_policy *const bal_pooled_table[];
-extern const size_t bal_pooled_count;
-/* The same for systems without a dispatcher, whose jobs are made at the servers: flag BAL_GENERATED. */
-extern const struct bal_policy *const bal_generated_table[];
-extern const size_t bal_generated_count;
-
-/* All of them, the policies first; NULL behind the last. */
-const struct bal_policy *bal_policy_at(size_t i);
-
+const struct bal_policy *bal_policy_at(size_t i); /* NULL behind the last */
 const struct bal_policy *bal_policy_find(const char *name); /* NULL when there is none */
 
 /* Reads "name" or "name:key=value,...". On failure *spec is untouched. */

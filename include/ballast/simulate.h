@@ -7,7 +7,7 @@
 
 #include "ballast/error.h"
 #include "ballast/model.h"
-#include "ballast/policy.h"
+#include "ballast/scheme.h"
 #include "ballast/stats.h"
 #include "ballast/trace.h"
 

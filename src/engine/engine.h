@@ -16,12 +16,11 @@ enum bal_code bal_engine_event(const struct bal_model *model, const struct bal_p
 enum bal_code bal_engine_slotted(const struct bal_model *model, const struct bal_policy_spec *policy,
                                  const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
 
-/* One common queue before all servers; the policy has the flag BAL_POOLED. */
+/* One common queue before all servers: BAL_SCHEME_POOLED. */
 enum bal_code bal_engine_pooled(const struct bal_model *model, const struct bal_policy_spec *policy,
                                 const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
 
-/* Slotted time: jobs made at the servers, which steal from each other; the policy has the flag BAL_GENERATED.
- */
+/* Slotted time: jobs made at the servers, which steal from each other: BAL_SCHEME_GENERATED. */
 enum bal_code bal_engine_stealing(const struct bal_model *model, const struct bal_policy_spec *policy,
                                   const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
 

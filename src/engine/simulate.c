@@ -145,11 +145,11 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
     enum bal_code code = bal_model_check(model, err);
     if (code)
         return code;
-    if (policy->policy->flags & BAL_POOLED) {
+    if (bal_scheme_of(policy->policy) == BAL_SCHEME_POOLED) {
         *chosen = BAL_ENGINE_POOLED;
         return check_pooled(model, policy->policy, engine, err);
     }
-    if (policy->policy->flags & BAL_GENERATED) {
+    if (bal_scheme_of(policy->policy) == BAL_SCHEME_GENERATED) {
         *chosen = BAL_ENGINE_STEALING;
         return check_generated(model, policy->policy, engine, err);
     }
@@ -232,7 +232,7 @@ static enum bal_code check_trace(const struct bal_model *model, const struct bal
                                  const struct bal_run *run, struct bal_error *err) {
     if (!run->trace)
         return BAL_OK;
-    if (policy->policy->flags & BAL_POOLED)
+    if (bal_scheme_of(policy->policy) == BAL_SCHEME_POOLED)
         return bal_fail(err, BAL_E_MODEL,
                         "policy '%s' is one common queue and cannot replay recorded jobs; least-work serves "
                         "them in the same order",

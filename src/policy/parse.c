@@ -2,7 +2,7 @@
 #include "base/nearest.h"
 
 #include "ballast/number.h"
-#include "ballast/policy.h"
+#include "policy/parse.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,12 +32,14 @@ static void put_number(struct writer *w, double value) {
     put(w, number);
 }
 
-static enum bal_code unknown_policy(const char *name, int length, struct bal_error *err) {
+typedef const struct bal_policy *policies(size_t i);
+
+static enum bal_code unknown_policy(policies *at, const char *name, int length, struct bal_error *err) {
     char list[400] = "";
     struct writer w = {list, sizeof list, 0};
     struct bal_nearest nearest = {.text = name, .length = (size_t)length};
     const struct bal_policy *known;
-    for (size_t i = 0; (known = bal_policy_at(i)); i++) {
+    for (size_t i = 0; (known = at(i)); i++) {
         put(&w, i ? ", " : "");
         put(&w, known->name);
         bal_nearest_offer(&nearest, known->name);
@@ -97,9 +99,9 @@ static const struct bal_param *find_param(const struct bal_policy *policy, const
     return NULL;
 }
 
-static const struct bal_policy *find_policy(const char *name, size_t length) {
+static const struct bal_policy *find_policy(policies *at, const char *name, size_t length) {
     const struct bal_policy *policy;
-    for (size_t i = 0; (policy = bal_policy_at(i)); i++)
+    for (size_t i = 0; (policy = at(i)); i++)
         if (strlen(policy->name) == length && strncmp(policy->name, name, length) == 0)
             return policy;
     return NULL;
@@ -141,11 +143,12 @@ static enum bal_code parse_pair(const char *pair, size_t length, struct bal_poli
     return BAL_OK;
 }
 
-enum bal_code bal_policy_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err) {
+enum bal_code bal_policy_parse_among(const struct bal_policy *(*at)(size_t i), const char *text,
+                                     struct bal_policy_spec *spec, struct bal_error *err) {
     const size_t name_length = strcspn(text, ":");
-    struct bal_policy_spec result = {.policy = find_policy(text, name_length)};
+    struct bal_policy_spec result = {.policy = find_policy(at, text, name_length)};
     if (!result.policy)
-        return unknown_policy(text, name_length > 1000 ? 1000 : (int)name_length, err);
+        return unknown_policy(at, text, name_length > 1000 ? 1000 : (int)name_length, err);
     for (unsigned i = 0; i < result.policy->param_count; i++)
         result.value[i] = result.policy->params[i].fallback;
     unsigned seen = 0;
@@ -163,6 +166,10 @@ enum bal_code bal_policy_parse(const char *text, struct bal_policy_spec *spec, s
     }
     *spec = result;
     return BAL_OK;
+}
+
+enum bal_code bal_policy_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err) {
+    return bal_policy_parse_among(bal_policy_at, text, spec, err);
 }
 
 size_t bal_policy_print(const struct bal_policy_spec *spec, char *text, size_t size) {

@@ -5,13 +5,7 @@
 #include <string.h>
 
 const struct bal_policy *bal_policy_at(size_t i) {
-    if (i < bal_policy_count)
-        return bal_policy_table[i];
-    i -= bal_policy_count;
-    if (i < bal_pooled_count)
-        return bal_pooled_table[i];
-    i -= bal_pooled_count;
-    return i < bal_generated_count ? bal_generated_table[i] : NULL;
+    return i < bal_policy_count ? bal_policy_table[i] : NULL;
 }
 
 const struct bal_policy *bal_policy_find(const char *name) {
@@ -77,16 +71,10 @@ static enum bal_code check_host(const struct bal_policy_spec *spec, const struct
 enum bal_code bal_policy_check(const struct bal_policy_spec *spec, const struct bal_setting *setting,
                                const struct bal_host *host, struct bal_error *err) {
     const struct bal_policy *policy = spec->policy;
-    if (policy->flags & BAL_POOLED)
-        return bal_fail(
-            err, BAL_E_MODEL,
-            "policy '%s' is one common queue, which can be simulated; a dispatcher cannot host it",
-            policy->name);
-    if (policy->flags & BAL_GENERATED)
-        return bal_fail(
-            err, BAL_E_MODEL,
-            "in '%s' jobs are made at the servers, which can be simulated; a dispatcher cannot host it",
-            policy->name);
+    if (!policy->route)
+        return bal_fail(err, BAL_E_MODEL,
+                        "in '%s' nothing is routed: it can be simulated, but a dispatcher cannot host it",
+                        policy->name);
     const enum bal_code code = host ? check_host(spec, host, err) : BAL_OK;
     return !code && policy->check ? policy->check(spec->value, setting, err) : code;
 }

@@ -1,22 +1,11 @@
-/* One declaration per policy file. */
+/* One declaration for each policy of list.def. */
 #ifndef POLICY_TABLE_H
 #define POLICY_TABLE_H
 
 #include "ballast/policy.h"
 
-extern const struct bal_policy bal_policy_random;
-extern const struct bal_policy bal_policy_round_robin;
-extern const struct bal_policy bal_policy_jsq;
-extern const struct bal_policy bal_policy_pod;
-extern const struct bal_policy bal_policy_pod_memory;
-extern const struct bal_policy bal_policy_least_work;
-extern const struct bal_policy bal_policy_jiq;
-extern const struct bal_policy bal_policy_pi;
-extern const struct bal_policy bal_policy_rcpb;
-extern const struct bal_policy bal_policy_pod_scp;
-extern const struct bal_policy bal_policy_pod_sep;
-extern const struct bal_policy bal_policy_pod_ssp;
-extern const struct bal_policy bal_policy_tabs;
-extern const struct bal_policy bal_policy_own;
+#define BAL_POLICY(name) extern const struct bal_policy bal_policy_##name;
+#include "policy/list.def"
+#undef BAL_POLICY
 
 #endif

@@ -120,7 +120,7 @@ static void json_stealing(struct json *json, const struct bal_case *c, const str
     bal_json_number(json, "requests", result->metric[BAL_STEALING_REQUESTS].mean);
     bal_json_number(json, "steals", result->metric[BAL_STEALING_STEALS].mean);
     bal_json_number(json, "moved", result->metric[BAL_STEALING_MOVED].mean);
-    if (c->policy.policy->flags & BAL_GENERATED)
+    if (bal_scheme_of(c->policy.policy) == BAL_SCHEME_GENERATED)
         json_proof(json, &c->model);
     bal_json_close(json, '}');
 }

@@ -283,7 +283,7 @@ static void print_steals(const struct comparison *comparison, FILE *out) {
 static void print_proof(const struct comparison *comparison, FILE *out) {
     for (size_t i = 0; i < comparison->count; i++) {
         const struct bal_model *model = &comparison->cases[i].model;
-        if (!(comparison->cases[i].policy.policy->flags & BAL_GENERATED))
+        if (bal_scheme_of(comparison->cases[i].policy.policy) != BAL_SCHEME_GENERATED)
             continue;
         const uint32_t n = bal_servers_count(&model->servers);
         const struct bal_stealing_proof proof =

@@ -17,7 +17,7 @@ static const char *axis_name(const struct bal_frontier_question *q) {
 }
 
 static bool is_chain(const struct bal_frontier_question *q) {
-    return q->policy.policy->flags & BAL_GENERATED;
+    return bal_scheme_of(q->policy.policy) == BAL_SCHEME_GENERATED;
 }
 
 /* Theorem 9 speaks of generators on fixed hosts; 0: they are not. */

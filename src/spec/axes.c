@@ -45,7 +45,7 @@ static enum bal_code find_parameter(struct bal_reader *reader, int node, const c
         return bal_reader_fail(reader, node, "axis", BAL_E_UNKNOWN,
                                "no policy of the experiment has a parameter '%.60s' that could be swept",
                                name);
-    if (!bal_policy_find(prefix))
+    if (!bal_scheme_find(prefix))
         return unknown_field(reader, node, name);
     return bal_reader_fail(
         reader, node, "axis", BAL_E_UNKNOWN,
@@ -113,7 +113,7 @@ static enum bal_code try_value(struct bal_reader *reader, int node, const struct
         char spec_text[200];
         snprintf(spec_text, sizeof spec_text, "%s:%s=%s", policy->name, swept->param, value);
         struct bal_policy_spec spec;
-        if (bal_policy_parse(spec_text, &spec, &inner))
+        if (bal_scheme_parse(spec_text, &spec, &inner))
             return bal_reader_fail(reader, node, field, inner.code, "%s", inner.text);
     }
     return BAL_OK;

@@ -23,7 +23,7 @@ static enum bal_code read_policy(struct bal_reader *reader, int node, size_t ind
         entry->label = bal_reader_text(reader, node, "label");
     }
     struct bal_error inner = {0};
-    if (bal_policy_parse(bal_node_text(document, text), &entry->spec, &inner))
+    if (bal_scheme_parse(bal_node_text(document, text), &entry->spec, &inner))
         return bal_reader_fail(reader, text, "policies", inner.code, "%s", inner.text);
     entry->text =
         bal_arena_text(reader->arena, bal_node_text(document, text), strlen(bal_node_text(document, text)));

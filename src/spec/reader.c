@@ -71,7 +71,7 @@ enum bal_code bal_reader_policy(struct bal_reader *reader, int node, const char 
     const char *text = bal_node_text(reader->document, node);
     struct bal_policy_spec spec;
     char wanted[400] = "", canonical[400];
-    if (bal_policy_parse(text, &spec, NULL) == BAL_OK)
+    if (bal_scheme_parse(text, &spec, NULL) == BAL_OK)
         bal_policy_print(&spec, wanted, sizeof wanted);
     struct names names = {0};
     int same_spec = -1;

@@ -56,7 +56,8 @@ struct search {
 
 static bool hosts_share_equally(const struct bal_frontier_question *q) {
     const struct bal_placement *placement = &q->model.placement;
-    return q->policy.policy->flags & BAL_GENERATED && placement->kind == BAL_PLACEMENT_HOSTS &&
+    return bal_scheme_of(q->policy.policy) == BAL_SCHEME_GENERATED &&
+           placement->kind == BAL_PLACEMENT_HOSTS &&
            bal_servers_count(&q->model.servers) % placement->hosts == 0;
 }
 
@@ -146,7 +147,7 @@ static void fill_group(struct search *s, unsigned group, double jobs) {
     const uint32_t n = bal_servers_count(servers), length = (uint32_t)jobs;
     memset(s->initial, 0, n * sizeof *s->initial);
     uint32_t first = 0, count = n;
-    if (s->question->policy.policy->flags & BAL_GENERATED) {
+    if (bal_scheme_of(s->question->policy.policy) == BAL_SCHEME_GENERATED) {
         const uint32_t most = most_generators(placement, n);
         for (unsigned i = 0; placement->kind == BAL_PLACEMENT_MAP && i < placement->entries; i++)
             if (placement->count[i] == most)
@@ -198,7 +199,7 @@ static enum bal_code look_saturated(struct search *s, struct bal_frontier_point 
  * forgotten their start. */
 static enum bal_code look_at_group(struct search *s, struct bal_frontier_point *point, unsigned group,
                                    double error, bool *falls) {
-    const bool chain = s->question->policy.policy->flags & BAL_GENERATED;
+    const bool chain = bal_scheme_of(s->question->policy.policy) == BAL_SCHEME_GENERATED;
     const double jobs = long_queue(&s->model, chain, point->time);
     fill_group(s, group, jobs);
     const enum bal_code code = run_all(s, point, true, s->from_long);
@@ -218,10 +219,10 @@ static enum bal_code look_at_group(struct search *s, struct bal_frontier_point *
 /* How many groups can begin with long queues. A common queue cannot be handed out to servers, and a limited
  * one cannot be long: then there is none. */
 static unsigned group_count(const struct search *s) {
-    const unsigned flags = s->question->policy.policy->flags;
-    if (flags & BAL_POOLED || s->model.buffer > 0)
+    const enum bal_scheme scheme = bal_scheme_of(s->question->policy.policy);
+    if (scheme == BAL_SCHEME_POOLED || s->model.buffer > 0)
         return 0;
-    return flags & BAL_GENERATED ? 1 : s->model.servers.groups;
+    return scheme == BAL_SCHEME_GENERATED ? 1 : s->model.servers.groups;
 }
 
 /* A look from empty queues and one from each group's long ones share the error. */
@@ -449,7 +450,7 @@ static enum bal_code check(const struct bal_frontier_question *q, struct bal_err
     if (!(q->low >= 0 && high > q->low))
         return bal_fail(err, BAL_E_RANGE, "a search from %g to %g; it must go up from 0 or more", q->low,
                         high);
-    if (constant && !(q->policy.policy->flags & BAL_GENERATED))
+    if (constant && bal_scheme_of(q->policy.policy) != BAL_SCHEME_GENERATED)
         return bal_fail(err, BAL_E_MODEL, "a critical constant is sought for policy stealing, not for '%s'",
                         q->policy.policy->name);
     const double odd = q->low != floor(q->low) ? q->low : high;

@@ -149,7 +149,7 @@ double bal_replay_load(const struct bal_replay *replay, double work) {
 enum bal_code bal_replay_case(const struct bal_replay *replay, const struct bal_policy_spec *policy,
                               struct bal_case *c, struct bal_error *err) {
     const struct bal_trace_info *info = bal_trace_info(replay->trace);
-    if (policy->policy->flags & BAL_POOLED)
+    if (bal_scheme_of(policy->policy) == BAL_SCHEME_POOLED)
         return bal_fail(err, BAL_E_MODEL, "policy '%s' is one common queue, which cannot be replayed",
                         policy->policy->name);
     *c = (struct bal_case){

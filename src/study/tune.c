@@ -46,7 +46,7 @@ static enum bal_code switching(const struct bal_tuning *tuning, const char *name
     const double mean_speed =
         bal_servers_capacity(&tuning->model.servers) / bal_servers_count(&tuning->model.servers);
     const double unit = tuning->model.size.mean / mean_speed;
-    const enum bal_code code = bal_policy_parse(name, spec, err);
+    const enum bal_code code = bal_scheme_parse(name, spec, err);
     if (code)
         return code;
     *bal_policy_param(spec, "mu") = unit / standby;
@@ -81,7 +81,7 @@ static enum bal_code list_cases(const struct bal_tuning *tuning, struct bal_case
                                 struct bal_error *err) {
     const struct bal_case base = base_case(tuning);
     cases[0] = base;
-    enum bal_code code = bal_policy_parse("jiq", &cases[0].policy, err);
+    enum bal_code code = bal_scheme_parse("jiq", &cases[0].policy, err);
     for (unsigned i = 0; i < tuning->points && !code; i++) {
         cases[2 * i + 1] = cases[2 * i + 2] = base;
         cases[2 * i + 1].run.time = cases[2 * i + 2].run.time =

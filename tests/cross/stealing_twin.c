@@ -296,7 +296,7 @@ static void check_trial(const struct bal_model *model, const struct bal_run *run
     struct bal_trial trial = {.response = &response, .waiting = &waiting};
     struct bal_policy_spec policy;
     struct bal_error err = {0};
-    if (bal_policy_parse("stealing", &policy, &err) || bal_simulate(model, &policy, run, &trial, &err))
+    if (bal_scheme_parse("stealing", &policy, &err) || bal_simulate(model, &policy, run, &trial, &err))
         fail_msg("%s", err.text);
     assert_int_equal(trial.engine, BAL_ENGINE_STEALING);
     compare_metrics(&trial);

@@ -94,8 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_error(&err, code);
     } else {
         check_text(&spec);
-        if (!(spec.policy->flags & (BAL_POOLED | BAL_GENERATED))) /* these cannot be hosted */
-            check_routing(&spec);
+        check_routing(&spec);
     }
     free(text);
     return 0;

@@ -121,7 +121,7 @@ static double served(int constant, bool others) {
 
 static struct bal_frontier_question question(const char *servers, double load) {
     struct bal_frontier_question q = {.error = 0.01, .axis = BAL_FRONTIER_CONSTANT};
-    bal_policy_parse("stealing", &q.policy, NULL);
+    bal_scheme_parse("stealing", &q.policy, NULL);
     bal_servers_parse(servers, &q.model.servers, NULL);
     q.model.load = load;
     q.model.clock = BAL_CLOCK_SLOTTED;

@@ -24,7 +24,7 @@ static struct bal_case case_of(const char *servers, double load, const char *ste
     struct bal_error err = {0};
     if (bal_servers_parse(servers, &c.model.servers, &err) || bal_steal_parse(steal, &c.model.steal, &err) ||
         bal_placement_parse(placement, &c.model.placement, &err) ||
-        bal_policy_parse("stealing", &c.policy, &err))
+        bal_scheme_parse("stealing", &c.policy, &err))
         fail_msg("%s", err.text);
     return c;
 }

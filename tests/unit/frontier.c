@@ -99,7 +99,7 @@ static void test_growth_by_hand(void **state) {
 
 static struct bal_frontier_question question(const char *policy, const char *servers) {
     struct bal_frontier_question q = {.error = 0.01, .seed = 3};
-    assert_int_equal(bal_policy_parse(policy, &q.policy, NULL), BAL_OK);
+    assert_int_equal(bal_scheme_parse(policy, &q.policy, NULL), BAL_OK);
     assert_int_equal(bal_servers_parse(servers, &q.model.servers, NULL), BAL_OK);
     bal_law_parse("exp", &q.model.size, NULL);
     bal_batch_parse("poisson", &q.model.batch, NULL);

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "ballast/number.h"
-#include "ballast/policy.h"
+#include "ballast/scheme.h"
 
 static struct bal_policy_spec parse(const char *text) {
     struct bal_policy_spec spec;
@@ -134,6 +134,11 @@ static void the_list_is_complete(void **state) {
     for (size_t i = 0; bal_policy_at(i); i++)
         if (!strstr(err.text, bal_policy_at(i)->name))
             fail_msg("%s is missing in: %s", bal_policy_at(i)->name, err.text);
+    assert_null(strstr(err.text, "..."));
+    assert_int_equal(bal_scheme_parse("no-such-policy", &spec, &err), BAL_E_UNKNOWN);
+    for (size_t i = 0; bal_scheme_at(i); i++)
+        if (!strstr(err.text, bal_scheme_at(i)->name))
+            fail_msg("%s is missing in: %s", bal_scheme_at(i)->name, err.text);
     assert_null(strstr(err.text, "..."));
 }
 

@@ -90,13 +90,13 @@ static void common_queues_are_for_simulation_alone(void **unused) {
     assert_true(bal_pooled_count >= 2);
     for (size_t i = 0; i < bal_pooled_count; i++) {
         const struct bal_policy *policy = bal_pooled_table[i];
-        assert_ptr_equal(bal_policy_find(policy->name), policy);
-        assert_true(policy->flags & BAL_POOLED && !policy->route);
+        assert_ptr_equal(bal_scheme_find(policy->name), policy);
+        assert_true(bal_scheme_of(policy) == BAL_SCHEME_POOLED && !policy->route);
         struct bal_policy_spec spec, again;
-        assert_int_equal(bal_policy_parse(policy->name, &spec, NULL), BAL_OK);
+        assert_int_equal(bal_scheme_parse(policy->name, &spec, NULL), BAL_OK);
         char text[100];
         bal_policy_print(&spec, text, sizeof text);
-        assert_int_equal(bal_policy_parse(text, &again, NULL), BAL_OK);
+        assert_int_equal(bal_scheme_parse(text, &again, NULL), BAL_OK);
         const struct bal_setting setting = {4, 0.5};
         struct bal_error err = {0};
         assert_int_equal(bal_policy_check(&spec, &setting, NULL, &err), BAL_E_MODEL);
@@ -118,7 +118,7 @@ static void common_queues_are_for_simulation_alone(void **unused) {
     struct bal_policy_spec jiq;
     enum bal_engine engine;
     const struct bal_model model = small_model();
-    assert_int_equal(bal_policy_parse("jiq", &jiq, NULL), BAL_OK);
+    assert_int_equal(bal_scheme_parse("jiq", &jiq, NULL), BAL_OK);
     assert_int_equal(bal_simulate_check(&model, &jiq, BAL_ENGINE_POOLED, &engine, NULL), BAL_E_MODEL);
 }
 
@@ -138,7 +138,7 @@ static void impossible_power_is_refused(void **unused) {
     assert_int_equal(bal_law_parse("det(3)", &model.setup, NULL), BAL_OK);
     struct bal_policy_spec tabs;
     enum bal_engine engine;
-    assert_int_equal(bal_policy_parse("tabs", &tabs, NULL), BAL_OK);
+    assert_int_equal(bal_scheme_parse("tabs", &tabs, NULL), BAL_OK);
     assert_int_equal(bal_simulate_check(&model, &tabs, BAL_ENGINE_MARKOV, &engine, NULL), BAL_E_MODEL);
     assert_int_equal(bal_simulate_check(&model, &tabs, BAL_ENGINE_AUTO, &engine, NULL), BAL_OK);
     assert_int_equal(engine, BAL_ENGINE_EVENT);
@@ -159,7 +159,7 @@ static void energy_is_metered(void **unused) {
         struct bal_model model = small_model();
         assert_int_equal(bal_watts_parse("100,30,70,5", &model.watts, NULL), BAL_OK);
         struct bal_policy_spec policy;
-        assert_int_equal(bal_policy_parse(policies[i], &policy, NULL), BAL_OK);
+        assert_int_equal(bal_scheme_parse(policies[i], &policy, NULL), BAL_OK);
         const struct bal_run run = {.seed = 1, .time = 5000, .warmup = 0};
         struct bal_trial trial = {0};
         struct bal_error err = {0};
@@ -182,7 +182,7 @@ static void energy_is_metered(void **unused) {
 static void simulate(const struct bal_model *model, const char *name, const struct bal_run *run,
                      struct bal_trial *trial) {
     struct bal_policy_spec policy;
-    assert_int_equal(bal_policy_parse(name, &policy, NULL), BAL_OK);
+    assert_int_equal(bal_scheme_parse(name, &policy, NULL), BAL_OK);
     struct bal_error err = {0};
     if (bal_simulate(model, &policy, run, trial, &err))
         fail_msg("%s: %s", name, err.text);

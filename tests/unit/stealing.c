@@ -469,7 +469,7 @@ static void refuses(void **state) {
     const struct bal_setting setting = {8, 0.9};
     assert_int_equal(bal_policy_check(&stealing, &setting, NULL, &err), BAL_E_MODEL);
     assert_non_null(strstr(err.text, "a dispatcher cannot host it"));
-    assert_true(stealing.policy->flags & BAL_GENERATED && !stealing.policy->route);
+    assert_true(bal_scheme_of(stealing.policy) == BAL_SCHEME_GENERATED && !stealing.policy->route);
     /* Paths are for continuous time. */
     double fraction;
     struct bal_path path = {.levels = 1, .fraction = &fraction};

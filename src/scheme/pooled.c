@@ -1,6 +1,5 @@
 /* Rules of one common queue. They are no dispatch policies: nothing is routed, servers take work when they
- * can. They are yardsticks for those that are, written and parsed like them and run by an engine of their
- * own; a dispatcher cannot host them, which bal_policy_check says.
+ * can. They are yardsticks for those that are, run by an engine of their own.
  *
  * central: M/M/N. A job takes an idle server or waits at the back of the one queue. With exponential sizes no
  * dispatch policy waits less.
@@ -10,7 +9,7 @@
  * off, if there is one. A server that runs out of work stays on for a while and then switches off. A
  * completed service or set-up takes the job at the head of the queue, and a set-up in excess of the jobs that
  * wait is cancelled. */
-#include "policy/table.h"
+#include "ballast/scheme.h"
 
 enum { MU, NU };
 
@@ -28,7 +27,6 @@ static const struct bal_policy central = {
     .summary = "one common queue for all servers: nothing is routed",
     .paper = "M/M/N, Erlang 1917",
     .cost = "none counted",
-    .flags = BAL_POOLED,
 };
 
 static const struct bal_policy delayed_off = {
@@ -36,7 +34,6 @@ static const struct bal_policy delayed_off = {
     .summary = "one common queue; idle servers switch off, a job that waits starts one",
     .paper = "Gandhi et al. 2013",
     .cost = "none counted",
-    .flags = BAL_POOLED,
     .params = power_params,
     .param_count = sizeof power_params / sizeof *power_params,
     .power = power,

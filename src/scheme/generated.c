@@ -1,7 +1,6 @@
 /* Work stealing in slotted time: the chain of Berenbrink, Friedetzky and Goldberg, "The natural work-stealing
  * algorithm is stable" (2001). It is no dispatch policy: jobs come from generators that sit at the servers
- * themselves, and a server without work asks another for some. It is written and parsed like a policy and has
- * an engine of its own; a dispatcher cannot host it, which bal_policy_check says.
+ * themselves, and a server without work asks another for some. It has an engine of its own.
  *
  * How much is stolen, from whom, and where the generators sit is told by the model (ballast/stealing.h),
  * because work is stolen in continuous time too, under every dispatch policy.
@@ -9,14 +8,13 @@
  * Cost: one request for every server without work in every step. Memory: none, there is no dispatcher.
  * Proved: stable at every load below 1 for many servers if f grows fast enough (Theorem 1); transient if all
  * generators sit on k servers and at most j jobs are stolen, where k (j + 1) < load n (Theorem 9). */
-#include "policy/table.h"
+#include "ballast/scheme.h"
 
 static const struct bal_policy stealing = {
     .name = "stealing",
     .summary = "slotted: jobs are made at the servers, and a server without work steals from another",
     .paper = "Berenbrink et al. 2001",
     .cost = "a probe when idle",
-    .flags = BAL_GENERATED,
 };
 
 const struct bal_policy *const bal_generated_table[] = {&stealing};

@@ -1,0 +1,40 @@
+/* Schemes: what the lab runs under a name.
+ *
+ * Most are dispatch policies (ballast/policy.h). The others have no dispatcher, so that no host can take them
+ * and the library of policies does not know them: rules of one common queue, which are yardsticks for policies,
+ * and jobs that are made at the servers and stolen from there. They are written, parsed and printed like
+ * policies and are described by the same structure, which has no route then; bal_policy_print() and what else
+ * looks at names and parameters alone works on all of them. */
+#ifndef BALLAST_SCHEME_H
+#define BALLAST_SCHEME_H
+
+#include "ballast/policy.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum bal_scheme {
+    BAL_SCHEME_POLICY,
+    BAL_SCHEME_POOLED,    /* one common queue for all servers: nothing is routed */
+    BAL_SCHEME_GENERATED, /* jobs are made at the servers: nor is anything here */
+};
+
+enum bal_scheme bal_scheme_of(const struct bal_policy *policy);
+
+extern const struct bal_policy *const bal_pooled_table[];
+extern const size_t bal_pooled_count;
+extern const struct bal_policy *const bal_generated_table[];
+extern const size_t bal_generated_count;
+
+/* All schemes, the policies first; NULL behind the last. */
+const struct bal_policy *bal_scheme_at(size_t i);
+const struct bal_policy *bal_scheme_find(const char *name); /* NULL when there is none */
+
+/* Reads "name" or "name:key=value,...", as bal_policy_parse() does for policies alone. */
+enum bal_code bal_scheme_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
