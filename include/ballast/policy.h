@@ -369,7 +369,7 @@ struct bal_policy_spec {
 
 extern const struct bal_policy *const bal_policy_table[];
 extern const size_t bal_policy_count;
-const struct bal_policy *bal_policy_at(size_t i); /* NULL behind the last */
+const struct bal_policy *bal_policy_at(size_t i);           /* NULL behind the last */
 const struct bal_policy *bal_policy_find(const char *name); /* NULL when there is none */
 
 /* Reads "name" or "name:key=value,...". On failure *spec is untouched. */
