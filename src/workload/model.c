@@ -203,6 +203,8 @@ static enum bal_code check_power(const struct bal_model *model, struct bal_error
     for (int i = 0; i < 4; i++)
         if (!(watts[i] >= 0 && isfinite(watts[i])))
             return bal_fail(err, BAL_E_RANGE, "%g watts; they must be 0 or more", watts[i]);
+    if (!(bal_watts_of(&model->watts).busy > 0))
+        return bal_fail(err, BAL_E_RANGE, "a busy server draws 0 watts; it must draw more than that");
     const struct bal_start *start = &model->start;
     if (!(start->busy >= 0 && start->setup >= 0 && start->off >= 0 &&
           start->busy + start->setup + start->off <= 1 + 1e-12))

@@ -368,6 +368,8 @@ static const struct {
 } wrong[] = {
     {"quick: {workload: {curve: file(/dev/zero)}}\n",
      "t.yaml:6: curve: 'file(/dev/zero)' lies outside of this text and may have changed"},
+    {"sweep: {axis: watts, values: ['0,0,0,0']}\n",
+     "t.yaml:6: watts: watts '0,0,0,0': a busy server must draw more"},
     {"bogus: 1\n", "t.yaml:6: experiment: there is no field 'bogus'; there are title, about"},
     {"title: y\n", "t.yaml:6: title: it is given twice"},
     {"seed: -3\n", "t.yaml:6: seed: '-3' is not a whole number from 0 to"},
@@ -654,8 +656,34 @@ static void unreadable_files(void **state) {
     assert_int_equal(bal_experiment_read("/", BAL_MODE_PLAIN, &e, &err), BAL_E_IO);
 }
 
+/* A 0 that is read is printed as something else than the default: it does not stand for that. */
+static void zero_never_means_the_default(void **unused) {
+    (void)unused;
+    static const char *const zeros[] = {"0", "0,0,0,0", "0.0", "det(0)", "exp(0)", "constant(0)"};
+    static const char *const read[] = {"warmup=0", "high=0", "steal=constant(0)", "batch=constant(0)"};
+    static char before[BAL_SETTING_TEXT], after[BAL_SETTING_TEXT];
+    size_t settings = 0, taken = 0;
+    for (const struct bal_field *setting; (setting = bal_setting_at(settings, NULL)); settings++)
+        for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
+            struct bal_draft draft;
+            bal_draft_init(&draft);
+            bal_setting_print(setting, &draft, before);
+            if (bal_setting_read(setting, zeros[i], &draft, NULL))
+                continue;
+            bal_setting_print(setting, &draft, after);
+            if (strcmp(before, after) == 0)
+                fail_msg("%s: '%s' means the default, %s", setting->name, zeros[i], before);
+            char pair[100];
+            snprintf(pair, sizeof pair, "%s=%.60s", setting->name, after);
+            for (size_t k = 0; k < sizeof read / sizeof *read; k++)
+                taken += strcmp(pair, read[k]) == 0;
+        }
+    assert_true(settings > 20 && taken >= 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(zero_never_means_the_default),
         cmocka_unit_test(plain_parts),
         cmocka_unit_test(settings_print_what_they_read),
         cmocka_unit_test(settings_refuse_nonsense),

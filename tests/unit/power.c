@@ -128,6 +128,9 @@ static void impossible_power_is_refused(void **unused) {
     model.watts.idle = -1;
     assert_int_equal(bal_model_check(&model, NULL), BAL_E_RANGE);
     model = small_model();
+    model.watts.idle = 1; /* but nothing when busy */
+    assert_int_equal(bal_model_check(&model, NULL), BAL_E_RANGE);
+    model = small_model();
     model.start = (struct bal_start){.busy = 0.7, .off = 0.7};
     assert_int_equal(bal_model_check(&model, NULL), BAL_E_RANGE);
     model = small_model();
