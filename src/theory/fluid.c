@@ -23,6 +23,7 @@ enum {
     LEVELS_MAX = 1 << 20,
     STEPS_MAX = 10 * 1000 * 1000,
     SWITCHES_MAX = 100 * 1000,
+    ROOTS_MAX = 8,
 };
 
 static const double relative_tolerance = 1e-12;
@@ -223,9 +224,21 @@ static double edge_mass(const struct integrator *in) {
     return mass;
 }
 
+/* CVODE gives up where a root function is 0 and stays 0, as at a fixed point, unless it begins there: then it
+ * waits until the function has moved away. */
+static bool is_on_root(const struct integrator *in, double t) {
+    double g[ROOTS_MAX];
+    assert(in->model->roots <= ROOTS_MAX);
+    in->model->root(in->model->param, in->mode, t, N_VGetArrayPointer(in->y), g);
+    bool zero = false;
+    for (size_t i = 0; i < in->model->roots; i++)
+        zero = zero || g[i] == 0;
+    return zero;
+}
+
 static enum bal_code switch_mode(struct integrator *in, struct bal_fluid_path *path, double t) {
     const int next = in->model->next(in->model->param, in->mode, t, N_VGetArrayPointer(in->y));
-    if (next == in->mode)
+    if (next == in->mode && !is_on_root(in, t))
         return BAL_OK;
     in->mode = next;
     if (++path->switches > SWITCHES_MAX)

@@ -18,8 +18,8 @@
  * a job at once, and the others start servers that are off. EXHAUSTED: the same, but none is off. SPARE ends
  * where u = 0 with F < lambda, the two others where F reaches lambda; SLIDING also where d0 = 0, which
  * nothing but SPARE makes grow again. Near the fixed point u and F - lambda both vanish and their signs are
- * noise, so SPARE is left only when F is below lambda by more than `band`, or u below 0 by more than `depth`.
- */
+ * noise, so SPARE is left only when F is below lambda by more than `band`, or u below 0 by more than `depth`;
+ * the root functions say just that, so that noise makes no roots. */
 #include "ballast/fluid.h"
 
 #include <math.h>
@@ -93,8 +93,9 @@ static void rhs(const void *param, int mode, double t, const double *y, size_t l
 
 static void root(const void *param, int mode, double t, const double *y, double *g) {
     const struct bal_tabs *tabs = param;
-    g[0] = mode == SPARE ? -spare_of(tabs, y) : excess_of(tabs, t, y);
-    g[1] = mode == SPARE ? -spare_of(tabs, y) - depth : mode == SLIDING ? -y[OFF] : -1;
+    const double spare = spare_of(tabs, y), excess = excess_of(tabs, t, y);
+    g[0] = mode == SPARE ? fmin(-spare, -excess - band) : excess;
+    g[1] = mode == SPARE ? -spare - depth : mode == SLIDING ? -y[OFF] : -1;
 }
 
 /* Puts a state exactly on u = 0 by changing its largest part. */
@@ -116,7 +117,7 @@ static int next(const void *param, int mode, double t, double *y) {
         y[OFF] = 0;
         return EXHAUSTED;
     }
-    if (spare > depth || excess >= 0 || (excess >= -band && spare > -depth / 2))
+    if (spare > depth || excess >= 0 || (excess >= -band / 2 && spare > -depth / 2))
         return SPARE;
     touch(tabs, y);
     return y[OFF] > 0 ? SLIDING : EXHAUSTED;

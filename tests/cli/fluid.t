@@ -176,3 +176,7 @@ $ ballast fluid pod:d=2 --steal one --until 4 --points 2 --levels 2 --format jso
 $ ballast fluid jiq --steal half
 ! ballast: policy 'jiq' has no fluid model with stealing; use random, pod or steal none
 ? 2
+
+# At rest, where the signs of what the modes depend on are noise, a path goes on.
+$ ballast fluid tabs --load 0.9 --from idle --until 60 --format csv | tail -n 1 | cut -c 1-30
+| 60,0.9,0.9,0,0,0.1

@@ -12,6 +12,7 @@
 #include "close.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { TIMES = 201 };
@@ -205,6 +206,66 @@ static void paths_end_at_the_fixed_point(void **unused) {
     }
 }
 
+/* ---- a grid of settings ---- */
+
+/* One setting of the grid: it must be followed to its end, keep mass and signs, and settle where it should if
+ * it has had the time. Returns why not, or NULL. */
+static const char *follow_setting(struct counted *c, const struct bal_start *start, double until) {
+    static char why[400];
+    const struct bal_fluid_model model = counted_model(c);
+    double y[3 + BAL_LAW_PHASES] = {0}, fixed[2 + BAL_LAW_PHASES], time[TIMES];
+    const size_t first = 2 + c->tabs.phases;
+    bal_tabs_start(&c->tabs, start, y + 1);
+    even_times(until, time);
+    struct bal_fluid_path path;
+    struct bal_error err = {0};
+    if (bal_fluid_path_init(&path, &model, y, 1 + first, time, TIMES, &err)) {
+        snprintf(why, sizeof why, "%.300s", err.text);
+        return why;
+    }
+    struct worst worst = {0};
+    look_at_path(c, &path, time, &worst);
+    double away = 0;
+    bal_tabs_fixed_point(&c->tabs, fixed);
+    for (size_t k = 0; k + 1 < path.columns; k++)
+        away = fmax(away, fabs(bal_fluid_path_at(&path, TIMES - 1, k + 1) - (k < first ? fixed[k] : 0)));
+    bal_fluid_path_fini(&path);
+    /* The slowest of standby, set-up and what a load close to 1 leaves of a service decide. */
+    const double slowest = fmin(fmin(c->tabs.mu, c->tabs.nu), 1 - c->tabs.lambda);
+    const bool settled = until * slowest > 60;
+    if (worst.mass < 1e-8 && worst.sign < 1e-8 && worst.monotone < 1e-8 && !(settled && away > 1e-6))
+        return NULL;
+    snprintf(why, sizeof why,
+             "mass is off by %g, a part falls below 0 by %g, a level rises by %g, the end is %g away",
+             worst.mass, worst.sign, worst.monotone, away);
+    return why;
+}
+
+/* Most of these come to rest within their time, where u and F - lambda are both 0 and their signs noise; each
+ * rate of standby goes with each of set-up in turn. */
+static void no_setting_of_a_grid_fails(void **unused) {
+    (void)unused;
+    static const double loads[] = {0.05, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99};
+    static const double rates[][2] = {{0.1, 0.1}, {0.01, 1}, {1, 0.01}, {1, 1}, {10, 10}, {10, 0.1}, {0, 1}};
+    static const struct bal_start starts[] = {{0, 0, 0}, {1, 0, 0}, {0.1, 0, 0.9}, {0.3, 0.7, 0}};
+    static const struct {
+        const char *size;
+        double until;
+        size_t stride; /* every so many of the grid */
+    } kinds[] = {{"exp", 60, 1}, {"exp", 2000, 5}, {"erlang(3)", 60, 8}, {"hyper(0.75,2,0.25,0.4)", 60, 8}};
+    enum { LOADS = sizeof loads / sizeof *loads, RATES = sizeof rates / sizeof *rates, STARTS = 4 };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t i = 0; i < LOADS * RATES * STARTS; i += kinds[k].stride) {
+            const double load = loads[i % LOADS], *rate = rates[i / LOADS % RATES];
+            const size_t start = i / LOADS / RATES;
+            struct counted c = {.tabs = tabs_of(load, rate[0], rate[1], kinds[k].size, "constant")};
+            const char *why = follow_setting(&c, &starts[start], kinds[k].until);
+            if (why)
+                fail_msg("load %g, mu %g, nu %g, start %zu, until %g, %s: %s", load, rate[0], rate[1], start,
+                         kinds[k].until, kinds[k].size, why);
+        }
+}
+
 /* q_1j = lambda eta_j / (eta_0 g_j): for these laws by hand. */
 static void fixed_points_are_known(void **unused) {
     (void)unused;
@@ -333,6 +394,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_mass_and_signs_from_random_states),
         cmocka_unit_test(paths_end_at_the_fixed_point),
+        cmocka_unit_test(no_setting_of_a_grid_fails),
         cmocka_unit_test(fixed_points_are_known),
         cmocka_unit_test(one_phase_is_exponential),
         cmocka_unit_test(agrees_with_small_steps),
