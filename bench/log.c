@@ -14,7 +14,7 @@
 
 enum { ROUNDS = 5, LINES = 400000 };
 
-#define WANTED 1e6 /* lines a second */
+#define WANTED 3e6 /* lines of nginx a second */
 
 struct row {
     const char *what;
@@ -22,6 +22,7 @@ struct row {
     void (*print)(FILE *out, double end, double took, unsigned i);
     const char *high; /* NULL: no classes */
     int packed;
+    const char *format; /* NULL: found from the lines */
 };
 
 static void fail(const char *what) {
@@ -84,13 +85,13 @@ static void print_csv(FILE *out, double end, double took, unsigned i) {
 }
 
 static const struct row rows[] = {
-    {"nginx, combined and two times", "", print_nginx, NULL, 0},
-    {"nginx, with a pattern of classes", "", print_nginx, "^/shop/item/[0-9]*7$", 0},
-    {"nginx, compressed", "", print_nginx, NULL, 1},
-    {"apache, combined and %D", "", print_apache, NULL, 0},
-    {"haproxy", "", print_haproxy, NULL, 0},
-    {"json lines", "", print_json, NULL, 0},
-    {"csv", "arrival,client,path,status,duration\n", print_csv, NULL, 0},
+    {"nginx, combined and two times", "", print_nginx, NULL, 0, NULL},
+    {"nginx, with a pattern of classes", "", print_nginx, "^/shop/item/[0-9]*7$", 0, NULL},
+    {"nginx, compressed", "", print_nginx, NULL, 1, NULL},
+    {"apache, combined and %D", "", print_apache, NULL, 0, "apache"},
+    {"haproxy", "", print_haproxy, NULL, 0, NULL},
+    {"json lines", "", print_json, NULL, 0, NULL},
+    {"csv", "arrival,client,path,status,duration_s\n", print_csv, NULL, 0, NULL},
 };
 
 static void pack(FILE *from, const char *path) {
@@ -127,7 +128,7 @@ static double write_log(const struct row *row, const char *path) {
 }
 
 static double speed(const struct row *row, const char *path) {
-    const struct bal_log_options options = {.high_pattern = row->high};
+    const struct bal_log_options options = {.format = row->format, .high_pattern = row->high};
     struct bal_trace *trace;
     struct bal_log_summary summary;
     struct bal_error err;
@@ -156,7 +157,9 @@ static void measure(const struct row *row, const char *path) {
     qsort(lines, ROUNDS, sizeof *lines, by_value);
     const double middle = lines[ROUNDS / 2];
     printf("%-34s %6.2f M lines/s %6.0f MB/s%s\n", row->what, middle / 1e6, middle * bytes / LINES / 1e6,
-           middle < WANTED ? "  below the 1 M lines/s that are wanted" : "");
+           row->print == print_nginx && !row->packed && middle < WANTED
+               ? "  below the 3 M lines/s that are wanted"
+               : "");
     fflush(stdout);
 }
 

@@ -25,8 +25,8 @@ struct cli_logs {
 void cli_logs_fini(struct cli_logs *logs); /* all zero bytes are allowed */
 
 #define CLI_LOG_OPTIONS                                                                                      \
-    {"log-format", "FORMAT", "auto, combined, apache, haproxy, json, csv, or an nginx log_format",           \
-     cli_set_log_format},                                                                                    \
+    {"log-format", "FORMAT",                                                                                 \
+     "auto, combined, apache, haproxy, json, csv, ..., or a log_format or LogFormat", cli_set_log_format},   \
         {"service-field", "FIELD",                                                                           \
          "which one is the service time: upstream_response_time, duration:ms, ...", cli_set_service_field},  \
         {"time-field", "FIELD", "which one is the time of a line; FIELD:start or FIELD:end says of what",    \

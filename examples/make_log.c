@@ -357,7 +357,7 @@ int main(int argc, char **argv) {
     if (wish.truth)
         print_truth(&wish, mean);
     if (strcmp(wish.format, "csv") == 0)
-        printf("arrival,duration,path\n");
+        printf("arrival,duration_s,path\n");
     print_log(&wish, format, mean);
     if (fflush(stdout) || ferror(stdout))
         fail("cannot write", "standard output");

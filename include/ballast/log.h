@@ -1,9 +1,10 @@
 /* Access logs: reads the jobs of a trace from what servers and proxies write.
  *
- * Formats: a log_format of nginx, a LogFormat of Apache or one of the names below, HAProxy's HTTP log, JSON
- * lines, csv with a header; each also compressed with gzip, zstd, xz or bzip2. A line gives a job: when it
- * arrived, how long its service took, and its class. A line that does not is skipped, counted, and the first
- * few are kept to be shown.
+ * Formats: those of nginx, Apache, HAProxy, Varnish, lighttpd, Tomcat, squid, Caddy, Envoy, Traefik, IIS and
+ * AWS, JSON lines, csv with a header; each also compressed with gzip, zstd, xz or bzip2. A line gives a job:
+ * when it arrived, how long its service took, and its class. A line that does not is skipped, counted, and
+ * the first few are kept to be shown. Where names and numbers leave more than one reading, the log is
+ * refused.
  *
  * nginx writes a line, and takes its time, when a request is complete, so the time that the request took is
  * subtracted to get its arrival; Apache and HAProxy log the arrival itself. Times that are whole seconds are
@@ -66,10 +67,11 @@ struct bal_log_record {
 };
 
 struct bal_log_options {
-    /* NULL or "auto": found from the first lines of each file. "combined" (that of nginx, with
-     * $request_time and, if there, $upstream_response_time at the end), "apache" (combined with %D at the
-     * end), "haproxy", "json", "csv", or a text with the $variables of nginx or the %directives of Apache; a
-     * whole directive, "log_format NAME 'TEXT' ...;", will do as well. */
+    /* NULL or "auto": found from the first lines of each file. A name: "combined" or "nginx" (with times
+     * behind it), "apache", "varnish", "lighttpd", "tomcat" (combined and %D), "haproxy", "alb",
+     * "cloudfront", "iis", "w3c", "envoy", "traefik", "squid", "caddy", "json", "csv". Or a text with the
+     * $variables of nginx, the %directives of Apache and those that follow it ("tomcat:%h ..."), or the
+     * %OPERATORS% of Envoy; or a whole directive as it stands in a configuration. */
     const char *format;
     /* The field that is the service time: a variable, a timer of HAProxy (Tr, Ta, ...), a JSON member (a.b
      * for one inside another), a column. May end in a unit: "duration:ms" (ns, us, ms, s). NULL: the first of

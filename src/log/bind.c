@@ -1,160 +1,106 @@
 #include "log/bind.h"
 
-#include "log/decimal.h"
+#include "log/judge.h"
 
 #include <strings.h>
 
-enum { OF_NAME = -1 }; /* the unit is told by the name's ending, and is seconds when it is not */
-
-struct usual {
-    const char *name;
-    int unit;
+static const struct bal_log_binding nothing_bound = {
+    .until = -1,
+    .service = {.field = -1},
+    .whole = {.field = -1},
+    .ahead = {{.field = -1}, {.field = -1}, {.field = -1}},
+    .path = -1,
+    .high = -1,
+    .server = -1,
+    .status = -1,
+    .statuses = -1,
+    .state = -1,
 };
 
-/* Names of the time that a server worked on a request, the closest to that first: what the proxy waited for,
- * then what the whole request took. */
-static const struct usual services[] = {
-    {"upstream_response_time", BAL_LOG_S}, /* nginx */
-    {"urt", BAL_LOG_S},
-    {"Tr", BAL_LOG_MS},             /* HAProxy */
-    {"OriginDuration", BAL_LOG_NS}, /* Traefik */
-    {"service_time", OF_NAME},
-    {"service", OF_NAME},
+/* What is looked for, and in what. */
+struct search {
+    struct bal_log_format *format;
+    const struct bal_log_sample *sample;
+    const struct bal_log_words *words;
 };
-static const struct usual wholes[] = {
-    {"request_time", BAL_LOG_S}, /* nginx */
-    {"rt", BAL_LOG_S},
-    {"%D", BAL_LOG_US}, /* Apache */
-    {"%{us}T", BAL_LOG_US},
-    {"%{ms}T", BAL_LOG_MS},
-    {"%{s}T", BAL_LOG_S},
-    {"%T", BAL_LOG_S},
-    {"Ta", BAL_LOG_MS},             /* HAProxy */
-    {"event.duration", BAL_LOG_NS}, /* Elastic Common Schema */
-    {"request_duration", OF_NAME},
-    {"response_time", OF_NAME},
-    {"duration", OF_NAME},
-    {"latency", OF_NAME},
-    {"elapsed", OF_NAME},
-    {"elapsed_time", OF_NAME},
-    {"time_taken", OF_NAME},
-    {"responseTime", OF_NAME},
-};
-
-/* Endings of names that tell a unit. */
-static const struct {
-    const char *ending;
-    int unit;
-} endings[] = {{"_ms", BAL_LOG_MS},     {"Ms", BAL_LOG_MS},  {"_msec", BAL_LOG_MS},
-               {"_millis", BAL_LOG_MS}, {"_us", BAL_LOG_US}, {"_usec", BAL_LOG_US},
-               {"_micros", BAL_LOG_US}, {"_ns", BAL_LOG_NS}, {"_nanos", BAL_LOG_NS},
-               {"_s", BAL_LOG_S},       {"_sec", BAL_LOG_S}, {"_seconds", BAL_LOG_S}};
-
-/* Names of times: arrivals first, then the moment at which a line was written. */
-static const char *const times[] = {
-    "tr",                                                      /* HAProxy */
-    "%{usec}t",     "%{msec}t",     "%t",           "%{sec}t", /* Apache */
-    "StartUTC",     "arrival",      "arrival_time", "start_time", "start",    "request_start",
-    "msec",         "time_iso8601", "time_local", /* nginx */
-    "@timestamp",   "timestamp",    "time",         "ts",         "datetime", "date",
-    "timestamp_ms", "time_ms",      "ts_ms",
-};
-
-/* Names of what tells the class of a request when nothing is said: all of them hold its path. */
-static const char *const paths[] = {"request_uri", "uri",         "path",    "url",
-                                    "request",     "%U",          "%r",      "request_path",
-                                    "RequestPath", "request.uri", "url.path"};
 
 static struct bal_log_span span_of(const char *text) {
     return (struct bal_log_span){text, strlen(text)};
 }
 
-static int find_usual(struct bal_log_format *format, struct bal_log_span name,
-                      const struct bal_log_sample *sample) {
-    return format->kind->find(format, name, sample, true);
+static int find_usual(const struct search *search, const char *name) {
+    return search->format->kind->find(search->format, span_of(name), search->sample, true);
 }
 
-static int find_first(struct bal_log_format *format, const char *const *names, size_t count,
-                      const struct bal_log_sample *sample, const char **name) {
-    for (size_t i = 0; i < count; i++) {
-        const int field = find_usual(format, span_of(names[i]), sample);
-        *name = names[i];
+/* The first word of a role that the format has; its field, -1 when there is none. */
+static int find_role(const struct search *search, enum bal_log_role role, const char **name) {
+    for (size_t i = 0; i < search->words->count; i++) {
+        const struct bal_log_word *word = &search->words->word[i];
+        const int field = word->role == role ? find_usual(search, word->name) : -1;
+        if (field >= 0 && name)
+            *name = word->name;
         if (field >= 0)
             return field;
     }
     return -1;
 }
 
-struct found {
-    int field, unit;
-    char name[BAL_LOG_NAME];
-};
-
-/* The usual name as it is, or with an ending. */
-static bool find_duration(struct bal_log_format *format, const struct usual *usual,
-                          const struct bal_log_sample *sample, struct found *found) {
-    snprintf(found->name, sizeof found->name, "%s", usual->name);
-    found->unit = usual->unit == OF_NAME ? BAL_LOG_S : usual->unit;
-    found->field = find_usual(format, span_of(found->name), sample);
-    if (usual->name[0] == '%')
-        return found->field >= 0;
-    for (size_t i = 0; found->field < 0 && i < sizeof endings / sizeof *endings; i++) {
-        snprintf(found->name, sizeof found->name, "%s%s", usual->name, endings[i].ending);
-        found->unit = endings[i].unit;
-        found->field = find_usual(format, span_of(found->name), sample);
-    }
-    return found->field >= 0;
-}
-
-static bool find_durations(struct bal_log_format *format, const struct usual *usual, size_t count,
-                           const struct bal_log_sample *sample, struct found *found) {
-    for (size_t i = 0; i < count; i++)
-        if (find_duration(format, &usual[i], sample, found))
+static bool has_text(struct bal_log_span line, const char *text) {
+    const size_t length = strlen(text);
+    for (size_t i = 0; i + length <= line.length; i++)
+        if (strncasecmp(line.text + i, text, length) == 0)
             return true;
     return false;
 }
 
-static bool find_whole(struct bal_log_format *format, const struct bal_log_sample *sample,
-                       struct found *found) {
-    return find_durations(format, wholes, sizeof wholes / sizeof *wholes, sample, found);
+/* Is it worth while to look for a name with endings? */
+static bool is_mentioned(const struct search *search, const char *name) {
+    for (size_t i = 0; i < search->sample->count && i < 10; i++)
+        if (has_text(search->sample->line[i], name))
+            return true;
+    return false;
 }
 
-static int unit_of_name(struct bal_log_span name) {
-    for (size_t i = 0; i < sizeof services / sizeof *services; i++)
-        if (services[i].unit != OF_NAME && bal_log_is(name, services[i].name))
-            return services[i].unit;
-    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
-        if (wholes[i].unit != OF_NAME && bal_log_is(name, wholes[i].name))
-            return wholes[i].unit;
-    static const char *const timers[] = {"TR", "Tw", "Tc", "Tq", "Tt"}; /* the other ones of HAProxy */
-    for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
-        if (bal_log_is(name, timers[i]))
-            return BAL_LOG_MS;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        const size_t length = strlen(endings[i].ending);
-        if (name.length > length && memcmp(name.text + name.length - length, endings[i].ending, length) == 0)
-            return endings[i].unit;
+static void set_length(struct bal_log_length *length, int field, int unit, enum bal_log_shape shape,
+                       const char *name) {
+    *length = (struct bal_log_length){
+        .field = field, .scale = {.unit = unit, .list = shape == BAL_LOG_THOUSANDTHS}, .shape = shape};
+    snprintf(length->name, sizeof length->name, "%s", name);
+}
+
+/* A name whose unit is open may have an ending that tells it. */
+static bool find_with_ending(const struct search *search, const struct bal_log_word *word,
+                             struct bal_log_length *length) {
+    const char *ending;
+    int unit;
+    for (size_t i = 0; (ending = bal_log_ending(i, &unit)); i++) {
+        char name[BAL_LOG_NAME];
+        snprintf(name, sizeof name, "%s%s", word->name, ending);
+        const int field = find_usual(search, name);
+        if (field < 0)
+            continue;
+        set_length(length, field, unit, BAL_LOG_ANY, name);
+        return true;
     }
-    return BAL_LOG_S;
+    return false;
 }
 
-/* A name that speaks of service means that alone; one of the list above what the proxy waited for. */
-static enum bal_log_covers covers_of(const char *name) {
-    if (strncasecmp(name, "service", 7) == 0)
-        return BAL_LOG_COVERS_SERVICE;
-    for (size_t i = 0; i < sizeof services / sizeof *services; i++)
-        if (strcmp(name, services[i].name) == 0)
-            return BAL_LOG_COVERS_SERVER;
-    return BAL_LOG_COVERS_REQUEST;
-}
-
-static const char *unit_text(int unit) {
-    return unit == BAL_LOG_NS ? "ns" : unit == BAL_LOG_US ? "us" : unit == BAL_LOG_MS ? "ms" : "s";
-}
-
-/* Names of nginx are shown with their $. */
-static const char *sign_of(const struct bal_log_format *format) {
-    return strncmp(format->name, "nginx", 5) == 0 ? "$" : "";
+/* The first length of a role that the format has. */
+static bool find_length(const struct search *search, enum bal_log_role role, struct bal_log_length *length) {
+    for (size_t i = 0; i < search->words->count; i++) {
+        const struct bal_log_word *word = &search->words->word[i];
+        if (word->role != role)
+            continue;
+        const int field = find_usual(search, word->name);
+        if (field >= 0) {
+            set_length(length, field, word->unit, word->shape, word->name);
+            return true;
+        }
+        if (word->unit == BAL_LOG_UNIT_OPEN && is_mentioned(search, word->name) &&
+            find_with_ending(search, word, length))
+            return true;
+    }
+    return false;
 }
 
 /* Takes an ending such as ":ms" off; whether it was there. */
@@ -166,133 +112,179 @@ static bool take_off(struct bal_log_span *name, const char *ending) {
     return true;
 }
 
-static enum bal_code fail_unknown(const struct bal_log_format *format, struct bal_log_span name,
-                                  const struct bal_log_sample *sample, struct bal_error *err) {
+static enum bal_code fail_unknown(const struct search *search, struct bal_log_span name,
+                                  struct bal_error *err) {
     char list[256] = "";
     size_t used = 0;
     struct bal_log_span other;
-    for (size_t i = 0; used < sizeof list && (other = format->kind->name(format, sample, i)).text; i++) {
+    const struct bal_log_format *format = search->format;
+    for (size_t i = 0; used < sizeof list && (other = format->kind->name(format, search->sample, i)).text;
+         i++) {
         const int length = other.length < 40 ? (int)other.length : 40;
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%.*s", i ? ", " : "", sign_of(format),
-                                 length, other.text);
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%.*s", i ? ", " : "",
+                                 search->words->sign, length, other.text);
     }
     return bal_fail(err, BAL_E_UNKNOWN, "the log has no field '%.*s'; it has %s%s", (int)name.length,
                     name.text, *list ? list : "none", used < sizeof list ? "" : "...");
 }
 
-/* A field that the user has named, with or without the $ of nginx. */
-static enum bal_code find_named(struct bal_log_format *format, struct bal_log_span name,
-                                const struct bal_log_sample *sample, int *field, struct bal_error *err) {
-    *field = format->kind->find(format, name, sample, false);
-    if (*field < 0 && name.length > 1 && name.text[0] == '$')
-        *field =
-            format->kind->find(format, (struct bal_log_span){name.text + 1, name.length - 1}, sample, false);
-    return *field < 0 ? fail_unknown(format, name, sample, err) : BAL_OK;
-}
-
-static struct bal_log_span without_sign(struct bal_log_span name) {
-    return name.length > 1 && name.text[0] == '$' ? (struct bal_log_span){name.text + 1, name.length - 1}
-                                                  : name;
-}
-
-static enum bal_code bind_service(struct bal_log_format *format, const char *given,
-                                  const struct bal_log_sample *sample, struct bal_log_binding *binding,
-                                  struct bal_error *err) {
-    struct found found;
-    if (given) {
-        struct bal_log_span name = span_of(given);
-        static const struct {
-            const char *ending;
-            int unit;
-        } units[] = {{":ns", BAL_LOG_NS}, {":us", BAL_LOG_US}, {":ms", BAL_LOG_MS}, {":s", BAL_LOG_S}};
-        found.unit = OF_NAME;
-        for (size_t i = 0; i < sizeof units / sizeof *units && found.unit == OF_NAME; i++)
-            if (take_off(&name, units[i].ending))
-                found.unit = units[i].unit;
-        const enum bal_code code = find_named(format, name, sample, &found.field, err);
-        if (code)
-            return code;
-        name = without_sign(name);
-        if (found.unit == OF_NAME)
-            found.unit = unit_of_name(name);
-        snprintf(found.name, sizeof found.name, "%.*s", (int)name.length, name.text);
-    } else if (!find_durations(format, services, sizeof services / sizeof *services, sample, &found) &&
-               !find_whole(format, sample, &found)) {
-        return bal_fail(err, BAL_E_UNKNOWN, "no field of the log looks like a service time; name one");
-    }
-    binding->service = found.field;
-    binding->service_unit = found.unit;
-    binding->covers = covers_of(found.name);
-    snprintf(binding->service_text, sizeof binding->service_text, "%s%.100s (%s)", sign_of(format),
-             found.name, unit_text(found.unit));
+/* A field that the user has named, with or without the sign of its program; the sign is taken off. */
+static enum bal_code find_named(const struct search *search, struct bal_log_span *name, int *field,
+                                struct bal_error *err) {
+    const struct bal_log_format *format = search->format;
+    *field = format->kind->find(search->format, *name, search->sample, false);
+    const char *sign = search->words->sign;
+    if (*field >= 0 || name->length < 2 || !*sign || name->text[0] != *sign)
+        return *field >= 0 ? BAL_OK : fail_unknown(search, *name, err);
+    const struct bal_log_span rest = {name->text + 1, name->length - 1};
+    *field = format->kind->find(search->format, rest, search->sample, false);
+    if (*field < 0)
+        return fail_unknown(search, *name, err);
+    *name = rest;
     return BAL_OK;
 }
 
-/* Does a name say that it is the beginning of a request? Apache and HAProxy mean that unless they say else.
- */
-static bool means_start(struct bal_log_span name) {
-    char text[BAL_LOG_NAME];
-    snprintf(text, sizeof text, "%.*s", (int)name.length, name.text);
-    if (text[0] == '%')
-        return strncmp(text, "%{end:", 6) != 0;
-    return strcmp(text, "tr") == 0 || strcasestr(text, "start") || strcasestr(text, "begin") ||
-           strcasestr(text, "arrival");
+/* The unit that the ending of a name tells. */
+static int unit_of_ending(struct bal_log_span name) {
+    const char *ending;
+    int unit;
+    for (size_t i = 0; (ending = bal_log_ending(i, &unit)); i++)
+        if (take_off(&name, ending))
+            return unit;
+    return BAL_LOG_UNIT_OPEN;
 }
 
-static enum bal_code find_time(struct bal_log_format *format, const char *given,
-                               const struct bal_log_sample *sample, struct bal_log_span *name,
-                               struct bal_log_binding *binding, struct bal_error *err) {
-    if (!given) {
-        const char *usual;
-        binding->time = find_first(format, times, sizeof times / sizeof *times, sample, &usual);
-        *name = span_of(usual);
-        binding->at_end = !means_start(*name);
-        return binding->time >= 0
-                   ? BAL_OK
-                   : bal_fail(err, BAL_E_UNKNOWN, "no field of the log looks like a time; name one");
+/* NAME or NAME:ms, as the user has given it. */
+static enum bal_code find_given_length(const struct search *search, const char *given,
+                                       struct bal_log_length *length, struct bal_error *err) {
+    struct bal_log_span name = span_of(given);
+    const char *colon = strrchr(given, ':');
+    int unit = colon && colon > given ? bal_log_unit_of(span_of(colon + 1)) : BAL_LOG_UNIT_OPEN, field;
+    if (unit != BAL_LOG_UNIT_OPEN)
+        name.length = (size_t)(colon - given);
+    const enum bal_code code = find_named(search, &name, &field, err);
+    if (code)
+        return code;
+    const struct bal_log_word *word = bal_log_word_of(search->words, name);
+    const bool known =
+        word && (word->role == BAL_LOG_SERVICE || word->role == BAL_LOG_WHOLE || word->role == BAL_LOG_AHEAD);
+    char text[BAL_LOG_NAME];
+    snprintf(text, sizeof text, "%.*s", (int)name.length, name.text);
+    if (unit != BAL_LOG_UNIT_OPEN) { /* the word of the user goes before that of the table */
+        set_length(length, field, unit, BAL_LOG_ANY, text);
+        length->scale.list = known && word->shape == BAL_LOG_THOUSANDTHS;
+        length->said = true;
+    } else if (known) {
+        set_length(length, field, word->unit, word->shape, text);
+    } else {
+        set_length(length, field, unit_of_ending(name), BAL_LOG_ANY, text);
     }
-    *name = span_of(given);
-    const bool start = take_off(name, ":start");
-    const bool end = !start && take_off(name, ":end");
-    const enum bal_code code = find_named(format, *name, sample, &binding->time, err);
-    *name = without_sign(*name);
-    binding->at_end = end || (!start && !means_start(*name));
+    return BAL_OK;
+}
+
+/* A name that speaks of service means that alone; one of the words what the proxy waited for. */
+static enum bal_log_covers covers_of(const struct search *search, const char *name) {
+    if (strncasecmp(name, "service", 7) == 0)
+        return BAL_LOG_COVERS_SERVICE;
+    const struct bal_log_word *word = bal_log_word_of(search->words, span_of(name));
+    return word && word->role == BAL_LOG_SERVICE ? BAL_LOG_COVERS_SERVER : BAL_LOG_COVERS_REQUEST;
+}
+
+/* The service time, and the time of the whole request. What was said of the unit of a field holds wherever it
+ * is used. */
+static enum bal_code bind_lengths(const struct search *search, const char *given,
+                                  struct bal_log_binding *binding, struct bal_error *err) {
+    find_length(search, BAL_LOG_WHOLE, &binding->whole);
+    if (given) {
+        const enum bal_code code = find_given_length(search, given, &binding->service, err);
+        if (code)
+            return code;
+    } else if (!find_length(search, BAL_LOG_SERVICE, &binding->service)) {
+        binding->service = binding->whole;
+    }
+    if (binding->service.field == binding->whole.field)
+        binding->whole = binding->service;
+    binding->covers = covers_of(search, binding->service.name);
+    return BAL_OK;
+}
+
+static void bind_ahead(const struct search *search, bool given, struct bal_log_binding *binding) {
+    int count = 0;
+    for (size_t i = 0; i < search->words->count && count < BAL_LOG_AHEADS; i++) {
+        const struct bal_log_word *word = &search->words->word[i];
+        const int field = word->role == BAL_LOG_AHEAD ? find_usual(search, word->name) : -1;
+        if (field >= 0)
+            set_length(&binding->ahead[count++], field, word->unit, word->shape, word->name);
+    }
+    binding->less_ahead = count > 0 && !given && binding->service.field == binding->whole.field;
+    if (!binding->less_ahead && !binding->all)
+        binding->ahead[0].field = -1;
+}
+
+/* Does a name that is none of the words say that it is the beginning of a request? */
+static bool means_start(struct bal_log_span name) {
+    return has_text(name, "start") || has_text(name, "begin") || has_text(name, "arrival");
+}
+
+static bool is_at_end(const struct search *search, struct bal_log_span name) {
+    const struct bal_log_word *word = bal_log_word_of(search->words, name);
+    if (word && (word->role == BAL_LOG_START || word->role == BAL_LOG_END))
+        return word->role == BAL_LOG_END;
+    return search->words->starts ? has_text(name, "{end:") : !means_start(name);
+}
+
+static enum bal_code bind_usual_time(const struct search *search, struct bal_log_binding *binding,
+                                     struct bal_error *err) {
+    for (size_t i = 0; i < search->words->count; i++) {
+        const struct bal_log_word *word = &search->words->word[i];
+        if (word->role != BAL_LOG_START && word->role != BAL_LOG_END)
+            continue;
+        binding->time = find_usual(search, word->name);
+        if (binding->time < 0)
+            continue;
+        binding->at_end = word->role == BAL_LOG_END;
+        binding->open = search->words == &bal_log_words_columns;
+        snprintf(binding->time_name, sizeof binding->time_name, "%s", word->name);
+        return BAL_OK;
+    }
+    return bal_fail(err, BAL_E_UNKNOWN, "no field of the log looks like a time; name one");
+}
+
+static enum bal_code bind_time(const struct search *search, const char *given,
+                               struct bal_log_binding *binding, struct bal_error *err) {
+    if (!given)
+        return bind_usual_time(search, binding, err);
+    struct bal_log_span name = span_of(given);
+    const bool start = take_off(&name, ":start");
+    const bool end = !start && take_off(&name, ":end");
+    const enum bal_code code = find_named(search, &name, &binding->time, err);
+    binding->at_end = end || (!start && is_at_end(search, name));
+    snprintf(binding->time_name, sizeof binding->time_name, "%.*s", (int)name.length, name.text);
     return code;
 }
 
-/* How long the whole request took. What was said of the unit of a field holds wherever it is used. */
-static void bind_whole(struct bal_log_format *format, const struct bal_log_sample *sample,
-                       struct bal_log_binding *binding, struct found *whole) {
-    if (!find_whole(format, sample, whole))
-        whole->field = -1;
-    binding->whole = whole->field;
-    binding->whole_unit = whole->field == binding->service ? binding->service_unit : whole->unit;
-}
-
-static enum bal_code bind_time(struct bal_log_format *format, const char *given,
-                               const struct bal_log_sample *sample, const char *whole,
-                               struct bal_log_binding *binding, struct bal_error *err) {
-    struct bal_log_span name;
-    const enum bal_code code = find_time(format, given, sample, &name, binding, err);
-    if (code)
-        return code;
-    const int length = name.length < 40 ? (int)name.length : 40;
-    const char *sign = sign_of(format);
-    if (!binding->at_end) {
-        snprintf(binding->time_text, sizeof binding->time_text, "%s%.*s (start of the request)", sign, length,
-                 name.text);
+/* Where the end is told besides the start, it tells how long the request took. */
+static enum bal_code bind_until(const struct search *search, struct bal_log_binding *binding,
+                                struct bal_error *err) {
+    if (!binding->at_end && binding->whole.field < 0)
+        binding->until = find_role(search, BAL_LOG_END, NULL);
+    if (binding->service.field >= 0 || binding->until >= 0)
         return BAL_OK;
-    }
-    snprintf(binding->time_text, sizeof binding->time_text,
-             "%s%.*s (end of the request; %s%.30s is subtracted)", sign, length, name.text,
-             binding->whole >= 0 ? sign : "", binding->whole >= 0 ? whole : "the service time");
-    return BAL_OK;
+    return bal_fail(err, BAL_E_UNKNOWN, "no field of the log looks like a service time; name one");
 }
 
-static enum bal_code bind_path(struct bal_log_format *format, const struct bal_log_sample *sample,
-                               struct bal_log_binding *binding, struct bal_error *err) {
-    const char *name;
-    binding->path = find_first(format, paths, sizeof paths / sizeof *paths, sample, &name);
+/* The class, by a field or by the path; and the path, if it is asked for. */
+static enum bal_code bind_class(const struct search *search, const struct bal_log_options *options,
+                                struct bal_log_binding *binding, struct bal_error *err) {
+    if (options->high_pattern && options->high_field) {
+        struct bal_log_span name = span_of(options->high_field);
+        const enum bal_code code = find_named(search, &name, &binding->high, err);
+        if (code)
+            return code;
+    }
+    if (!options->path && options->kinds == 0 && !(options->high_pattern && !options->high_field))
+        return BAL_OK;
+    binding->path = find_role(search, BAL_LOG_PATH, NULL);
     if (binding->path >= 0)
         return BAL_OK;
     return bal_fail(err, BAL_E_UNKNOWN,
@@ -300,110 +292,92 @@ static enum bal_code bind_path(struct bal_log_format *format, const struct bal_l
                     " tells the class");
 }
 
-/* The class, by a field or by the path; and the path, if it is asked for. */
-static enum bal_code bind_high(struct bal_log_format *format, const struct bal_log_options *options,
-                               const struct bal_log_sample *sample, struct bal_log_binding *binding,
-                               struct bal_error *err) {
-    enum bal_code code = BAL_OK;
-    if (options->high_pattern && options->high_field)
-        code = find_named(format, span_of(options->high_field), sample, &binding->high, err);
-    if (!code && (options->path || options->kinds > 0 || (options->high_pattern && !options->high_field)))
-        code = bind_path(format, sample, binding, err);
-    return code;
-}
-
-/* Names of the server that a request was handed to. Names that could as well be that of the proxy itself
- * (server, host, upstream) are taken only when they are given. */
-static const char *const servers[] = {
-    "upstream_addr",  /* nginx */
-    "backend/server", /* HAProxy */
-    "UPSTREAM_HOST",
-    "upstream_host", /* Envoy */
-    "ServiceAddr",
-    "ServiceURL", /* Traefik */
-    "%{X-Server}o",
-    "upstream_http_x_server",
-    "sent_http_x_server",
-    "x_server",
-    "%{BALANCER_WORKER_NAME}e", /* Apache */
-};
-
-static void bind_ahead(struct bal_log_format *format, const struct bal_log_sample *sample,
-                       struct bal_log_binding *binding) {
-    static const char *const timers[BAL_LOG_AHEADS] = {"TR", "Tw", "Tc"}; /* HAProxy */
-    binding->ahead_unit = BAL_LOG_MS;
-    for (int i = 0; i < BAL_LOG_AHEADS; i++) {
-        binding->ahead[i] = find_usual(format, span_of(timers[i]), sample);
-        if (binding->ahead[i] < 0) {
-            binding->ahead[0] = -1;
-            return;
-        }
-    }
-}
-
-static void bind_outcome(struct bal_log_format *format, const struct bal_log_sample *sample,
-                         struct bal_log_binding *binding) {
-    static const char *const status[] = {"status",        "%>s",           "%s",
-                                         "RESPONSE_CODE", "response_code", "DownstreamStatus"};
-    static const char *const states[] = {"termination", "RESPONSE_FLAGS", "response_flags"};
-    const char *name;
-    binding->status = find_first(format, status, sizeof status / sizeof *status, sample, &name);
-    binding->statuses = find_usual(format, span_of("upstream_status"), sample);
-    binding->state = find_first(format, states, sizeof states / sizeof *states, sample, &name);
-    binding->state_reasons = binding->state >= 0 && strcmp(name, "termination") != 0;
-}
-
-static enum bal_code bind_server(struct bal_log_format *format, const char *given,
-                                 const struct bal_log_sample *sample, struct bal_log_binding *binding,
-                                 struct bal_error *err) {
-    const char *name = given;
+static enum bal_code bind_server(const struct search *search, const char *given,
+                                 struct bal_log_binding *binding, struct bal_error *err) {
+    const char *name = "";
     if (given) {
-        const enum bal_code code = find_named(format, span_of(given), sample, &binding->server, err);
+        struct bal_log_span span = span_of(given);
+        const enum bal_code code = find_named(search, &span, &binding->server, err);
         if (code)
             return code;
+        name = span.text; /* it is the end of what was given */
     } else {
-        binding->server = find_first(format, servers, sizeof servers / sizeof *servers, sample, &name);
+        binding->server = find_role(search, BAL_LOG_SERVER, &name);
     }
     if (binding->server >= 0)
-        snprintf(binding->server_text, sizeof binding->server_text, "%s%s",
-                 *name == '$' ? "" : sign_of(format), name);
-    bind_ahead(format, sample, binding);
+        snprintf(binding->server_text, sizeof binding->server_text, "%s%s", search->words->sign, name);
     return BAL_OK;
 }
 
-static const struct bal_log_binding nothing_bound = {.whole = -1,
-                                                     .path = -1,
-                                                     .high = -1,
-                                                     .server = -1,
-                                                     .status = -1,
-                                                     .statuses = -1,
-                                                     .state = -1,
-                                                     .ahead = {-1, -1, -1}};
+static enum bal_code bind_outcome(const struct search *search, const struct bal_log_options *options,
+                                  struct bal_log_binding *binding, struct bal_error *err) {
+    binding->status = find_role(search, BAL_LOG_STATUS, NULL);
+    binding->statuses = find_role(search, BAL_LOG_STATUSES, NULL);
+    binding->state = find_role(search, BAL_LOG_STATE, NULL);
+    if (binding->state < 0) {
+        binding->state = find_role(search, BAL_LOG_FLAGS, NULL);
+        binding->state_flags = binding->state >= 0;
+    }
+    if (options->status && binding->status < 0)
+        return bal_fail(err, BAL_E_UNKNOWN, "no field of the log looks like the status of an answer");
+    return BAL_OK;
+}
+
+static void describe(const struct search *search, struct bal_log_binding *binding) {
+    const char *sign = search->words->sign;
+    const struct bal_log_length *service = &binding->service, *whole = &binding->whole;
+    if (service->field < 0)
+        snprintf(binding->service_text, sizeof binding->service_text,
+                 "from the start of the request to its end");
+    else
+        snprintf(binding->service_text, sizeof binding->service_text, "%s%.50s (%s%s)%s", sign, service->name,
+                 bal_log_unit_text(service->scale.unit), service->scale.comma ? ", with decimal commas" : "",
+                 binding->less_ahead ? ", less what lies ahead of the server" : "");
+    if (!binding->at_end)
+        snprintf(binding->time_text, sizeof binding->time_text, "%s%.40s (start of the request)", sign,
+                 binding->time_name);
+    else
+        snprintf(binding->time_text, sizeof binding->time_text,
+                 "%s%.40s (end of the request; %s%.30s is subtracted)", sign, binding->time_name,
+                 whole->field >= 0 ? sign : "", whole->field >= 0 ? whole->name : "the service time");
+}
+
+static enum bal_code bind_all(const struct search *search, const struct bal_log_options *options,
+                              struct bal_log_binding *binding, struct bal_error *err) {
+    binding->all = options->servers || options->take;
+    enum bal_code code = bind_lengths(search, options->service, binding, err);
+    if (!code)
+        code = bind_time(search, options->time, binding, err);
+    if (!code)
+        code = bind_until(search, binding, err);
+    if (!code)
+        code = bind_class(search, options, binding, err);
+    if (code)
+        return code;
+    bind_ahead(search, options->service != NULL, binding);
+    if (options->servers)
+        code = bind_server(search, options->server, binding, err);
+    if (!code && (options->servers || options->status))
+        code = bind_outcome(search, options, binding, err);
+    return code;
+}
 
 enum bal_code bal_log_bind(struct bal_log_format *format, const struct bal_log_options *options,
                            const struct bal_log_sample *sample, struct bal_log_binding *binding,
                            struct bal_error *err) {
     *binding = nothing_bound;
-    enum bal_code code = bind_service(format, options->service, sample, binding, err);
-    if (code)
-        return code;
-    struct found whole;
-    bind_whole(format, sample, binding, &whole);
-    code = bind_time(format, options->time, sample, whole.name, binding, err);
+    const struct search search = {format, sample, format->kind->words(format, sample)};
+    enum bal_code code = bind_all(&search, options, binding, err);
     if (!code)
-        code = bind_high(format, options, sample, binding, err);
-    if (!code && options->servers)
-        code = bind_server(format, options->server, sample, binding, err);
-    if (!code && (options->servers || options->status))
-        bind_outcome(format, sample, binding);
-    if (!code && options->status && binding->status < 0)
-        code = bal_fail(err, BAL_E_UNKNOWN, "no field of the log looks like the status of an answer");
+        code = bal_log_judge(format, search.words, sample, binding, err);
+    if (!code)
+        describe(&search, binding);
     return code;
 }
 
 bool bal_log_bind_time(struct bal_log_format *format, const struct bal_log_sample *sample,
                        struct bal_log_binding *binding) {
     *binding = nothing_bound;
-    struct bal_log_span name;
-    return find_time(format, NULL, sample, &name, binding, NULL) == BAL_OK;
+    const struct search search = {format, sample, format->kind->words(format, sample)};
+    return bind_usual_time(&search, binding, NULL) == BAL_OK;
 }

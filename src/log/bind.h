@@ -6,25 +6,40 @@
 
 enum { BAL_LOG_AHEADS = 3 };
 
+/* A field that is a length of time. */
+struct bal_log_length {
+    int field; /* -1: there is none */
+    struct bal_log_scale scale;
+    enum bal_log_shape shape;
+    bool said; /* its unit is the user's word */
+    char name[BAL_LOG_NAME];
+};
+
 /* Which fields of a format are used, and how. A field that is not there is -1. */
 struct bal_log_binding {
-    int time, service;    /* always there */
-    int whole;            /* how long the whole request took: subtracted when the time is that of its end */
-    int path;             /* the path of the request is in this one */
+    int time;                      /* always there */
+    bool at_end;                   /* it is that of the end of the request */
+    bool open;                     /* which of both is open: the order of the lines tells */
+    int until;                     /* the end, where that is told besides */
+    struct bal_log_length service; /* without it, what lies between time and until */
+    struct bal_log_length whole;   /* the whole request: subtracted when the time is that of its end */
+    struct bal_log_length ahead[BAL_LOG_AHEADS]; /* from the arrival until it is handed to the server */
+    bool less_ahead;                             /* the service time has these in it: they are subtracted */
+    int path;                                    /* the path of the request is in this one */
     int high;             /* the class is told by this one, where it is not told by the path */
     int server;           /* who served it; -1 also where nobody asks */
     int status, statuses; /* that was sent to the client, and that each server answered with */
     int state;            /* how the request ended: the letters of HAProxy, or */
-    bool state_reasons;   /* a list of reasons as Envoy writes it */
-    int ahead[BAL_LOG_AHEADS]; /* lengths of time from the arrival until it is handed to the server */
-    int service_unit, whole_unit, ahead_unit;
-    bool at_end; /* the time is that of the end of the request */
+    bool state_flags;     /* a list of reasons as Envoy writes it */
+    bool all;             /* somebody takes records: all that is told is read, not only what makes a job */
     enum bal_log_covers covers;
+    char time_name[BAL_LOG_NAME];
     char service_text[BAL_LOG_NAME], time_text[BAL_LOG_NAME]; /* for people */
     char server_text[BAL_LOG_NAME];                           /* "" when there is none */
 };
 
-/* Finds the fields that the options name, or the usual ones. */
+/* Finds the fields that the options name, or the usual ones, and settles from the numbers what their names
+ * leave open. */
 enum bal_code bal_log_bind(struct bal_log_format *format, const struct bal_log_options *options,
                            const struct bal_log_sample *sample, struct bal_log_binding *binding,
                            struct bal_error *err);

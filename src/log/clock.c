@@ -45,9 +45,9 @@ static bool read_named_date(const char *text, int64_t *days) {
            count_days(read_digits(text + 7, 4), month + 1, read_digits(text, 2), days);
 }
 
-/* 2026-11-15 */
+/* 2026-11-15, or with slashes */
 static bool read_plain_date(const char *text, int64_t *days) {
-    return text[4] == '-' && text[7] == '-' &&
+    return text[4] == text[7] &&
            count_days(read_digits(text, 4), read_digits(text + 5, 2), read_digits(text + 8, 2), days);
 }
 
@@ -125,7 +125,7 @@ static bool read_time_of_day(const struct bal_log_clock *clock, const char *at, 
  * were in 1973. */
 static bool read_epoch(const char *at, const char *end, int64_t *time, int *decimals) {
     struct bal_log_decimal decimal;
-    if (bal_log_decimal_read(at, end, &decimal) != end)
+    if (bal_log_decimal_read(at, end, memchr(at, ',', (size_t)(end - at)) ? ',' : '.', &decimal) != end)
         return false;
     int64_t whole;
     if (!bal_log_decimal_scale(&decimal, 0, &whole))
@@ -148,8 +148,8 @@ bool bal_log_clock_read(struct bal_log_clock *clock, struct bal_log_span span, i
     if (end - at >= 20 && at[2] == '/')
         return at[11] == ':' && read_date(clock, at, 11) &&
                read_time_of_day(clock, at + 12, end, time, decimals);
-    if (end - at >= 19 && at[4] == '-')
-        return (at[10] == 'T' || at[10] == 't' || at[10] == ' ') && read_date(clock, at, 10) &&
-               read_time_of_day(clock, at + 11, end, time, decimals);
+    if (end - at >= 19 && (at[4] == '-' || at[4] == '/'))
+        return (at[10] == 'T' || at[10] == 't' || at[10] == ' ' || at[10] == '\t') &&
+               read_date(clock, at, 10) && read_time_of_day(clock, at + 11, end, time, decimals);
     return read_epoch(at, end, time, decimals);
 }

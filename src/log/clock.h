@@ -2,6 +2,7 @@
  *
  *     15/Nov/2026:10:11:12 +0100      with or without brackets, fraction and offset (nginx, Apache, HAProxy)
  *     2026-11-15T10:11:12.345+01:00   with T or a blank, fraction after a point or a comma, Z or an offset
+ *     2026/11/15 10:11:12.345         (Caddy)
  *     1794737472.345                  seconds since 1970; from 11 digits on milli-, micro-, nanoseconds
  *
  * A time without an offset is taken for UTC. */

@@ -58,17 +58,17 @@ static bool split(const struct bal_log_format *format, struct bal_log_span line,
     const struct csv *csv = format->state;
     const char *at = line.text, *end = line.text + line.length;
     char *scratch = csv->scratch;
-    for (size_t column = 0;; column++, at++) {
+    /* A line with more columns than names has a separator inside of a value: which is not known. */
+    for (size_t column = 0; column < csv->columns; column++, at++) {
         struct bal_log_span value;
         if (!read_field(&at, end, csv->separator, &scratch, &value))
             return false;
         if (csv->wanted[column] >= 0)
             fields[csv->wanted[column]] = value;
-        if (column == csv->last)
-            return true;
         if (at == end)
-            return false;
+            return column >= csv->last;
     }
+    return false;
 }
 
 static bool same_letters(struct bal_log_span a, struct bal_log_span b) {
@@ -113,12 +113,20 @@ static void free_csv(void *state) {
     free(csv);
 }
 
-/* The first of these that the header has. */
+/* The one of these that the header has the most of. */
 static char find_separator(struct bal_log_span header) {
-    for (const char *c = ",;\t"; *c; c++)
-        if (memchr(header.text, *c, header.length))
-            return *c;
-    return ',';
+    char best = ',';
+    size_t most = 0;
+    for (const char *c = ",;\t"; *c; c++) {
+        size_t count = 0;
+        for (size_t i = 0; i < header.length; i++)
+            count += header.text[i] == *c;
+        if (count > most) {
+            best = *c;
+            most = count;
+        }
+    }
+    return best;
 }
 
 /* Names lie in the copy of the header; those that had quotes inside of quotes in what is left of it. */
@@ -136,7 +144,13 @@ static bool read_header(struct csv *csv, size_t length) {
     }
 }
 
-static const struct bal_log_kind kind = {find, split, name_of, free_csv};
+static const struct bal_log_words *words(struct bal_log_format *format, const struct bal_log_sample *sample) {
+    (void)format, (void)sample;
+    return &bal_log_words_any;
+}
+
+static const struct bal_log_kind kind = {
+    .find = find, .split = split, .words = words, .name = name_of, .free = free_csv};
 
 enum bal_code bal_log_csv_new(struct bal_log_span header, struct bal_log_format *format,
                               struct bal_error *err) {

@@ -51,19 +51,20 @@ static const char *read_exponent(const char *text, const char *end, struct bal_l
     return at;
 }
 
-const char *bal_log_decimal_read(const char *text, const char *end, struct bal_log_decimal *decimal) {
+const char *bal_log_decimal_read(const char *text, const char *end, char point,
+                                 struct bal_log_decimal *decimal) {
     *decimal = (struct bal_log_decimal){0};
     const char *at = text;
     for (; at < end && is_digit(*at); at++)
         if (!take(decimal, *at))
             decimal->exponent++;
     bool any = at > text;
-    if (at < end && *at == '.') {
-        const char *point = at++;
+    if (at < end && *at == point) {
+        const char *before = at++;
         for (; at < end && is_digit(*at); at++)
             if (take(decimal, *at))
                 decimal->exponent--;
-        any |= at > point + 1;
+        any |= at > before + 1;
     }
     if (!any)
         return NULL;
@@ -113,20 +114,22 @@ static const char *skip_blanks(const char *text, const char *end) {
 }
 
 /* What the last digit of a number stands for. */
-static int64_t step_of(const char *text, const char *end, int power, int64_t factor) {
-    const char *point = memchr(text, '.', (size_t)(end - text));
-    for (const char *at = point ? point + 1 : end; at < end && is_digit(*at); at++)
+static int64_t step_of(const char *text, const char *end, char point, int power, int64_t factor) {
+    const char *before = memchr(text, point, (size_t)(end - text));
+    for (const char *at = before ? before + 1 : end; at < end && is_digit(*at); at++)
         power--;
     return power > 0 ? (int64_t)power_of_ten[power] * factor : 1;
 }
 
 /* One number with its unit, added to *sum. Returns where it ends, NULL when it is none. */
-static const char *add_number(const char *text, const char *end, int power, int64_t *sum, int64_t *step,
-                              bool *has_unit) {
+static const char *add_number(const char *text, const char *end, struct bal_log_scale scale, int64_t *sum,
+                              int64_t *step, bool *has_unit) {
     struct bal_log_decimal decimal;
-    const char *at = bal_log_decimal_read(text, end, &decimal);
+    const char point = scale.comma ? ',' : '.';
+    const char *at = bal_log_decimal_read(text, end, point, &decimal);
     if (!at)
         return NULL;
+    int power = scale.unit;
     int64_t factor = 1, value;
     const char *unit = skip_blanks(at, end);
     const char *after = read_unit(unit, end, &power, &factor);
@@ -135,13 +138,14 @@ static const char *add_number(const char *text, const char *end, int power, int6
         __builtin_add_overflow(*sum, value, sum) || *sum >= VALUE_MOST)
         return NULL;
     if (*sum == 0) { /* nobody asks otherwise */
-        const int64_t own = step_of(text, at, power, factor);
+        const int64_t own = step_of(text, at, point, power, factor);
         *step = *step && *step < own ? *step : own;
     }
     return *has_unit ? after : at;
 }
 
-bool bal_log_duration_read(struct bal_log_span span, int unit, int64_t *nanoseconds, int64_t *step) {
+bool bal_log_duration_read(struct bal_log_span span, struct bal_log_scale scale, int64_t *nanoseconds,
+                           int64_t *step) {
     const char *end = span.text + span.length;
     int64_t sum = 0, last = 0;
     bool any = false;
@@ -150,14 +154,14 @@ bool bal_log_duration_read(struct bal_log_span span, int unit, int64_t *nanoseco
         if (at < end && *at == '-' && (at + 1 == end || !(is_digit(at[1]) || at[1] == '.'))) {
             at++;
         } else {
-            if (!(at = add_number(at, end, unit, &sum, &last, &has_unit)))
+            if (!(at = add_number(at, end, scale, &sum, &last, &has_unit)))
                 return false;
             any = true;
         }
         at = skip_blanks(at, end);
         if (at == end)
             break;
-        if (*at == ',' || *at == ':')
+        if (scale.list && (*at == ',' || *at == ':'))
             at = skip_blanks(at + 1, end);
         else if (!has_unit) /* after a unit the next number may follow at once: 1m30s */
             return false;

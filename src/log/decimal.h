@@ -14,19 +14,28 @@ struct bal_log_decimal {
 };
 
 /* Powers of ten of nanoseconds. */
-enum { BAL_LOG_NS = 0, BAL_LOG_US = 3, BAL_LOG_MS = 6, BAL_LOG_S = 9 };
+enum { BAL_LOG_NS = 0, BAL_LOG_US = 3, BAL_LOG_MS = 6, BAL_LOG_S = 9, BAL_LOG_UNIT_OPEN = -1 };
 
-/* Reads digits, a fraction and an exponent ("12", "0.5", ".5", "5e-05") from text up to end. Returns where
- * they end, or NULL when there is no number; a sign is none. */
-const char *bal_log_decimal_read(const char *text, const char *end, struct bal_log_decimal *decimal);
+/* How lengths of time are written. */
+struct bal_log_scale {
+    int unit;   /* of a number that has none of its own */
+    bool comma; /* between whole and fraction there is a comma: 0,25 */
+    bool list;  /* there may be several, as nginx writes tries: "0.010, 0.020 : 0.500" */
+};
+
+/* Reads digits, a fraction behind the point and an exponent ("12", "0.5", ".5", "5e-05") from text up to end.
+ * Returns where they end, or NULL when there is no number; a sign is none. */
+const char *bal_log_decimal_read(const char *text, const char *end, char point,
+                                 struct bal_log_decimal *decimal);
 
 /* The decimal times 10^power, to the nearest whole number; false when that is 2^62 or more. */
 bool bal_log_decimal_scale(const struct bal_log_decimal *decimal, int power, int64_t *value);
 
 /* A length of time: a number in the given unit or with one of its own ("12ms", "0.5s", "1m2.5s"). Of a list
- * of tries as nginx writes it ("0.010, 0.020 : 0.500", "-" for one without an answer) it is the sum. False
- * when there is no such time, as for "-", "" and "-1". *step is what the last digit of a time 0 stands
- * for, of the finest if there are several. */
-bool bal_log_duration_read(struct bal_log_span span, int unit, int64_t *nanoseconds, int64_t *step);
+ * of tries, "-" standing for one without an answer, it is the sum. False when there is no such time, as for
+ * "-", "" and "-1". *step is what the last digit of a time 0 stands for, of the finest if there are several.
+ */
+bool bal_log_duration_read(struct bal_log_span span, struct bal_log_scale scale, int64_t *nanoseconds,
+                           int64_t *step);
 
 #endif

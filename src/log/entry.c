@@ -27,17 +27,17 @@ static struct bal_log_span text_of(const struct bal_log_span *fields, int field)
 }
 
 /* A length of time; -1 when it is not said. */
-static int64_t read_length(const struct bal_log_span *fields, int field, int unit) {
-    int64_t length, step;
-    const struct bal_log_span text = text_of(fields, field);
-    return text.text && bal_log_duration_read(text, unit, &length, &step) ? length : -1;
+static int64_t read_length(const struct bal_log_span *fields, const struct bal_log_length *length) {
+    int64_t value, step;
+    const struct bal_log_span text = text_of(fields, length->field);
+    return text.text && bal_log_duration_read(text, length->scale, &value, &step) ? value : -1;
 }
 
 /* All that lies between the arrival and the server; -1 when a part of it is not said. */
 static int64_t read_ahead(const struct bal_log_span *fields, const struct bal_log_binding *binding) {
-    int64_t sum = binding->ahead[0] >= 0 ? 0 : -1;
-    for (int i = 0; i < BAL_LOG_AHEADS && binding->ahead[i] >= 0; i++) {
-        const int64_t length = read_length(fields, binding->ahead[i], binding->ahead_unit);
+    int64_t sum = binding->ahead[0].field >= 0 ? 0 : -1;
+    for (int i = 0; i < BAL_LOG_AHEADS && binding->ahead[i].field >= 0; i++) {
+        const int64_t length = read_length(fields, &binding->ahead[i]);
         if (length < 0)
             return -1;
         sum += length;
@@ -53,11 +53,40 @@ static bool take_rest(struct bal_log_entry *entry) {
     return entry->unanswered;
 }
 
+static int64_t step_of_unit(int unit) {
+    int64_t step = 1;
+    while (unit-- > 0)
+        step *= 10;
+    return step;
+}
+
+static int64_t step_of_clock(int decimals) {
+    return step_of_unit(BAL_LOG_S - decimals);
+}
+
+/* The service time as it is told, and what the last digit of a 0 stands for; false when it is not told. */
+static bool read_told(const struct bal_log_binding *binding, struct bal_log_entry *entry, int64_t *step) {
+    if (binding->service.field < 0) { /* from the start to the end */
+        entry->service = entry->whole;
+        *step = step_of_clock(entry->decimals);
+        return entry->whole >= 0;
+    }
+    if (!entry->service_text.text ||
+        !bal_log_duration_read(entry->service_text, binding->service.scale, &entry->service, step))
+        return false;
+    if (binding->service.field == binding->whole.field)
+        entry->whole = entry->service;
+    if (!binding->less_ahead)
+        return true;
+    entry->service -= entry->ahead < entry->service ? entry->ahead : entry->service;
+    *step = step_of_unit(binding->service.scale.unit);
+    return entry->ahead >= 0; /* else it did not get to a server */
+}
+
 static enum bal_log_reason read_service(const struct bal_log_binding *binding, struct bal_log_entry *entry) {
     int64_t step = 0;
     entry->unanswered = entry->zero = false;
-    if (!entry->service_text.text ||
-        !bal_log_duration_read(entry->service_text, binding->service_unit, &entry->service, &step))
+    if (!read_told(binding, entry, &step))
         return take_rest(entry) ? BAL_LOG_REASON_COUNT : BAL_LOG_NO_SERVICE;
     entry->zero = entry->service == 0;
     if (entry->zero && step > ZERO_STEP_MOST)
@@ -67,6 +96,22 @@ static enum bal_log_reason read_service(const struct bal_log_binding *binding, s
     return BAL_LOG_REASON_COUNT;
 }
 
+/* How long the whole request took: as it is told, or from the start to the end; -1 when neither is there. */
+static int64_t read_whole(const struct bal_log_span *fields, const struct bal_log_binding *binding,
+                          struct bal_log_clock *clock, const struct bal_log_entry *entry) {
+    if (binding->until < 0) {
+        if (binding->whole.field == binding->service.field || !(binding->at_end || binding->all))
+            return -1; /* it is read already, or of no use */
+        return read_length(fields, &binding->whole);
+    }
+    int64_t end;
+    int decimals;
+    const struct bal_log_span until = fields[binding->until];
+    return until.text && bal_log_clock_read(clock, until, &end, &decimals) && end >= entry->time
+               ? end - entry->time
+               : -1;
+}
+
 enum bal_log_reason bal_log_entry_read(const struct bal_log_format *format,
                                        const struct bal_log_binding *binding, struct bal_log_clock *clock,
                                        struct bal_log_span line, struct bal_log_entry *entry) {
@@ -74,10 +119,10 @@ enum bal_log_reason bal_log_entry_read(const struct bal_log_format *format,
     if (!format->kind->split(format, line, fields))
         return BAL_LOG_MALFORMED;
     const struct bal_log_span time = fields[binding->time];
-    entry->service_text = fields[binding->service];
+    entry->service_text = text_of(fields, binding->service.field);
     if (!time.text || !bal_log_clock_read(clock, time, &entry->time, &entry->decimals))
         return BAL_LOG_NO_TIME;
-    entry->whole = read_length(fields, binding->whole, binding->whole_unit);
+    entry->whole = read_whole(fields, binding, clock, entry);
     entry->ahead = read_ahead(fields, binding);
     entry->server = text_of(fields, binding->server);
     entry->status = text_of(fields, binding->status);

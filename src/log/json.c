@@ -8,13 +8,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { WANTED = 16, PATH = 120 };
+enum { WANTED = 16, PATH = 120, LOOKED_AT = 100 };
 
 struct json {
     char path[WANTED][PATH]; /* members that were asked for: "a", or "a.b" for b inside of a */
     int count;
+    bool headed;   /* the object is behind something else */
     char *scratch; /* texts that had escapes; a line of it */
 };
+
+#define HEAD "head" /* the name of what begins a line that is headed, up to a tab */
 
 struct scan {
     const struct json *json;
@@ -238,11 +241,29 @@ static const char *scan_object(struct scan *scan, const char *at, const struct w
     return NULL;
 }
 
+/* The bracket that begins the object; NULL when there is none. */
+static const char *find_object(const struct json *json, struct bal_log_span line) {
+    const char *end = line.text + line.length;
+    if (json->headed) {
+        const char *tab = memmem(line.text, line.length, "\t{", 2);
+        return tab ? tab + 1 : NULL;
+    }
+    const char *at = skip_blanks(line.text, end);
+    return at < end && *at == '{' ? at : NULL;
+}
+
+static void set_head(const struct json *json, struct bal_log_span line, struct bal_log_span *fields) {
+    const char *tab = memchr(line.text, '\t', line.length);
+    for (int i = 0; i < json->count; i++)
+        if (strcmp(json->path[i], HEAD) == 0)
+            fields[i] = (struct bal_log_span){line.text, (size_t)(tab - line.text)};
+}
+
 static bool split(const struct bal_log_format *format, struct bal_log_span line,
                   struct bal_log_span *fields) {
     const struct json *json = format->state;
-    const char *end = line.text + line.length, *at = skip_blanks(line.text, end);
-    if (at == end || *at != '{')
+    const char *end = line.text + line.length, *at = find_object(json, line);
+    if (!at)
         return false;
     struct wishes wishes;
     for (int i = 0; i < json->count; i++) {
@@ -251,6 +272,8 @@ static bool split(const struct bal_log_format *format, struct bal_log_span line,
     }
     struct scan scan = {json, end, fields, json->scratch};
     at = scan_object(&scan, at + 1, &wishes);
+    if (json->headed)
+        set_head(json, line, fields);
     return at && skip_blanks(at, end) == end;
 }
 
@@ -259,7 +282,7 @@ static bool is_there(struct bal_log_format *format, const struct bal_log_sample 
                      bool usual) {
     struct bal_log_span fields[BAL_LOG_FIELDS];
     size_t objects = 0, have = 0;
-    for (size_t i = 0; i < sample->count; i++) {
+    for (size_t i = 0; i < sample->count && i < LOOKED_AT; i++) {
         if (!split(format, sample->line[i], fields))
             continue;
         objects++;
@@ -295,7 +318,7 @@ static struct bal_log_span name_of(const struct bal_log_format *format, const st
     if (first == sample->count)
         return (struct bal_log_span){0};
     const char *end = sample->line[first].text + sample->line[first].length;
-    const char *at = (const char *)memchr(sample->line[first].text, '{', sample->line[first].length) + 1;
+    const char *at = find_object(format->state, sample->line[first]) + 1;
     for (at = skip_blanks(at, end); at < end && *at == '"'; at = skip_blanks(at + 1, end)) {
         const struct bal_log_span key = {at + 1, (size_t)(find_quote(at + 1, end) - at - 1)};
         if (i-- == 0)
@@ -313,11 +336,34 @@ static void free_json(void *state) {
     free(json);
 }
 
-static const struct bal_log_kind kind = {find, split, name_of, free_json};
+static bool has_all(struct bal_log_format *format, const char *const *needs,
+                    const struct bal_log_sample *sample) {
+    const int before = ((const struct json *)format->state)->count;
+    bool all = true;
+    for (; needs && *needs && all; needs++)
+        all = find(format, (struct bal_log_span){*needs, strlen(*needs)}, sample, true) >= 0;
+    ((struct json *)format->state)->count = before; /* most of them are of no further use */
+    return all;
+}
 
-enum bal_code bal_log_json_new(struct bal_log_format *format, struct bal_error *err) {
+/* Whose lines they are is told by the members that they have. */
+static const struct bal_log_words *words(struct bal_log_format *format, const struct bal_log_sample *sample) {
+    size_t i = 0;
+    while (!has_all(format, bal_log_words_json[i]->needs, sample))
+        i++;
+    const char *program = bal_log_words_json[i]->program;
+    snprintf(format->name, sizeof format->name, "json%s%s", *program ? ": " : "", program);
+    return bal_log_words_json[i];
+}
+
+static const struct bal_log_kind kind = {
+    .find = find, .split = split, .words = words, .name = name_of, .free = free_json};
+
+enum bal_code bal_log_json_new(bool headed, struct bal_log_format *format, struct bal_error *err) {
     struct json *json = calloc(1, sizeof *json);
     *format = (struct bal_log_format){.kind = &kind, .state = json, .name = "json"};
+    if (json)
+        json->headed = headed;
     if (json)
         json->scratch = malloc(BAL_LOG_LINE_MOST);
     if (!json || !json->scratch)

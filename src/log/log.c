@@ -46,7 +46,8 @@ struct reader {
     bool header; /* its first line is one */
     bool spread;
     struct bal_rng rng;
-    int64_t latest; /* time that was read */
+    int64_t latest;  /* time that was read */
+    uint64_t coarse; /* lines whose service time is 0 because it is told in coarse steps */
 };
 
 static bool is_empty(struct bal_log_span line) {
@@ -209,6 +210,8 @@ static enum bal_code take_line(struct reader *reader, struct bal_log_span line, 
         return BAL_OK;
     }
     if (is_empty(line) || reader->header) {
+        if (reader->format.kind && reader->format.kind->comment)
+            reader->format.kind->comment(&reader->format, line);
         reader->header &= is_empty(line);
         reader->summary->empty++;
         return BAL_OK;
@@ -224,6 +227,7 @@ static enum bal_code take_line(struct reader *reader, struct bal_log_span line, 
         reason = BAL_LOG_TRUNCATED;
     if (reason == BAL_LOG_REASON_COUNT)
         return add(reader, &entry, err);
+    reader->coarse += reason == BAL_LOG_ZERO;
     skip(reader, line, reason);
     return BAL_OK;
 }
@@ -234,18 +238,37 @@ static enum bal_code take_next(struct reader *reader, enum bal_log_line *kind, s
     return code || *kind == BAL_LOG_LINE_NONE ? code : take_line(reader, line, *kind, err);
 }
 
+static bool names_columns(struct bal_log_span line) {
+    static const char word[] = "#Fields:";
+    return line.length >= sizeof word && memcmp(line.text, word, sizeof word - 1) == 0;
+}
+
+/* Comments of the W3C's format say what the columns are, and who has written them. */
+static void note_comment(struct bal_log_span line, struct bal_log_sample *sample) {
+    static const char software[] = "#Software:";
+    if (names_columns(line))
+        snprintf(sample->columns, sizeof sample->columns, "%.*s", (int)line.length, line.text);
+    else if (line.length >= sizeof software && memcmp(line.text, software, sizeof software - 1) == 0)
+        snprintf(sample->software, sizeof sample->software, "%.*s", (int)line.length, line.text);
+}
+
 /* The next lines that are neither empty nor too long; when they begin with such ones, those are taken. */
 static enum bal_code take_sample(struct reader *reader, struct bal_log_sample *sample,
                                  struct bal_error *err) {
     struct bal_log_span lines[BAL_LOG_SAMPLE];
     enum bal_log_line kind = BAL_LOG_LINE_WHOLE;
     sample->count = 0;
+    sample->columns[0] = sample->software[0] = 0;
     while (sample->count == 0 && kind != BAL_LOG_LINE_NONE) {
         size_t count;
         enum bal_code code = bal_log_source_peek(reader->source, lines, BAL_LOG_SAMPLE, &count, err);
         for (size_t i = 0; i < count; i++)
             if (!is_empty(lines[i]))
                 sample->line[sample->count++] = lines[i];
+            else if (sample->count == 0)
+                note_comment(lines[i], sample);
+            else if (names_columns(lines[i])) /* what follows has others */
+                break;
         for (size_t i = 0; sample->count == 0 && i < count + !count && !code; i++)
             code = take_next(reader, &kind, err);
         if (code)
@@ -312,12 +335,26 @@ static enum bal_code read_lines(struct reader *reader, struct bal_error *err) {
     return code;
 }
 
+/* Times in whole seconds leave out all that is short: what remains is not what the servers had to do. */
+static enum bal_code check_steps(const struct reader *reader, struct bal_error *err) {
+    const uint64_t all = reader->coarse + reader->file->jobs;
+    if (reader->coarse * 10 <= all)
+        return BAL_OK;
+    return bal_fail(
+        err, BAL_E_FORMAT,
+        "'%s': %s tells %" PRIu64 " of %" PRIu64
+        " service times as 0, since its steps are above 10 ms; the others would tell a wrong story: log"
+        " a finer one",
+        reader->file->path, reader->binding.service_text, reader->coarse, all);
+}
+
 static enum bal_code read_file(struct reader *reader, const char *path, size_t number,
                                struct bal_error *err) {
     reader->file = &reader->summary->file[number];
     reader->file->path = path;
     reader->latest = INT64_MIN + BAL_LOG_SECOND;
     reader->header = reader->spread = false;
+    reader->coarse = 0;
     reader->clock = (struct bal_log_clock){0};
     reader->format = (struct bal_log_format){0};
     bal_rng_init(&reader->rng, reader->options->seed, number, BAL_STREAM_ARRIVALS);
@@ -330,6 +367,8 @@ static enum bal_code read_file(struct reader *reader, const char *path, size_t n
     if (!code)
         code = hand_on_held(reader, err);
     reader->held.count = 0;
+    if (!code)
+        code = check_steps(reader, err);
     reader->summary->bytes += bal_log_source_bytes(reader->source);
     reader->summary->truncated |= bal_log_source_truncated(reader->source);
     reader->done += bal_log_source_taken(reader->source);

@@ -3,6 +3,7 @@
  * A value ends where the text that follows it in the pattern begins. That is enough, because both servers
  * write quotes inside of values as \x22 or \"; the one exception is a list of upstream servers, whose commas
  * and colons are followed by the same blanks that may end it. */
+#include "log/dialect.h"
 #include "log/format.h"
 
 #include <stdlib.h>
@@ -10,51 +11,18 @@
 /* Text, and the variable behind it. */
 struct piece {
     struct bal_log_span text, name;
-    bool list; /* values may be separated by ", " or " : " */
-    bool date; /* 15/Nov/2026:10:11:12 +0100, perhaps in brackets: it has a blank in it */
+    bool list;   /* values may be separated by ", " or " : " */
+    bool date;   /* 15/Nov/2026:10:11:12 +0100, perhaps in brackets: it has a blank in it */
+    bool padded; /* blanks before it make it as wide as others */
 };
 
 struct pattern {
+    const struct bal_log_dialect *dialect;
     char *copy; /* of the text, without escapes */
     struct piece piece[BAL_LOG_FIELDS];
     size_t count;
     struct bal_log_span tail; /* behind the last variable */
 };
-
-static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-/* Behind the $: name or {name}. Returns where it ends, NULL when it is none. */
-static const char *read_variable(const char *at, struct bal_log_span *name) {
-    const bool braces = *at == '{';
-    at += braces;
-    name->text = at;
-    while (is_word(*at))
-        at++;
-    name->length = (size_t)(at - name->text);
-    if (name->length == 0 || (braces && *at != '}'))
-        return NULL;
-    return at + braces;
-}
-
-/* Behind the %: modifiers, {argument}, a letter. The % is part of the name. */
-static const char *read_directive(const char *at, struct bal_log_span *name) {
-    name->text = at - 1;
-    at += strspn(at, "<>!,0123456789");
-    if (*at == '{') {
-        at = strchr(at, '}');
-        if (!at)
-            return NULL;
-        at++;
-    }
-    if (*at == '^' && at[1]) /* %^FB and its like have three letters */
-        at += 2;
-    if (!is_word(*at))
-        return NULL;
-    name->length = (size_t)(at + 1 - name->text);
-    return at + 1;
-}
 
 /* \" and \\ as they stand in configuration files, and \t; all else as it is. */
 static char *copy_text(const char *from, size_t length) {
@@ -76,54 +44,39 @@ static char *copy_text(const char *from, size_t length) {
     return copy;
 }
 
-/* A whole directive, `log_format name 'text' 'text';`, is as good as its texts. They are joined in place. */
-static void join_directive(char *text) {
-    static const char word[] = "log_format";
-    if (strncmp(text, word, sizeof word - 1) != 0 || !strchr(" \t\n", text[sizeof word - 1]))
-        return;
-    char *to = text;
-    for (const char *at = text; *at && *at != ';';) {
-        if (*at != '\'' && *at != '"') {
-            at++;
-            continue;
-        }
-        const char quote = *at++;
-        for (; *at && *at != quote; at++) {
-            if (*at == '\\' && at[1])
-                *to++ = *at++;
-            *to++ = *at;
-        }
-        at += *at == quote;
-    }
-    *to = 0;
-}
-
 static enum bal_code fail_pattern(const char *text, const char *at, const char *what, struct bal_error *err) {
     return bal_fail(err, BAL_E_SYNTAX, "log format '%.200s': %s at '%.20s'", text, what, at);
 }
 
-/* Which character begins a variable. */
-static char find_sign(const char *text) {
-    for (const char *at = strchr(text, '$'); at; at = strchr(at + 1, '$'))
-        if (is_word(at[1]) || at[1] == '{')
-            return '$';
-    return '%';
+static bool is_date(struct bal_log_span name) {
+    static const char *const dates[] = {"time_local", "%t", "tl", "tg"};
+    for (size_t i = 0; i < sizeof dates / sizeof *dates; i++)
+        if (bal_log_is(name, dates[i]))
+            return true;
+    return false;
 }
 
-static enum bal_code compile(struct pattern *pattern, char sign, struct bal_error *err) {
-    const char *literal = pattern->copy;
+/* Values of several servers; and columns that nobody knows, which may be such. */
+static bool is_list(struct bal_log_span name) {
+    return strncmp(name.text, "upstream_", 9) == 0 || strncmp(name.text, "column", 6) == 0;
+}
+
+static enum bal_code compile(struct pattern *pattern, struct bal_error *err) {
+    const struct bal_log_dialect *dialect = pattern->dialect;
+    const char sign = dialect->sign, *literal = pattern->copy;
     for (const char *at = literal; (at = strchr(at, sign));) {
         if (pattern->count == BAL_LOG_FIELDS)
             return fail_pattern(pattern->copy, at, "more than 64 variables", err);
         struct piece *piece = &pattern->piece[pattern->count];
         piece->text = (struct bal_log_span){literal, (size_t)(at - literal)};
-        const char *end = (sign == '$' ? read_variable : read_directive)(at + 1, &piece->name);
+        const char *end = dialect->read(at + 1, &piece->name);
         if (!end)
             return fail_pattern(pattern->copy, at, sign == '$' ? "not a variable" : "not a directive", err);
         if (piece->text.length == 0 && pattern->count > 0)
             return fail_pattern(pattern->copy, at, "nothing that would tell where the last value ends", err);
-        piece->list = strncmp(piece->name.text, "upstream_", 9) == 0;
-        piece->date = bal_log_is(piece->name, "time_local") || bal_log_is(piece->name, "%t");
+        piece->list = sign == '$' && is_list(piece->name);
+        piece->date = is_date(piece->name);
+        piece->padded = dialect->words == &bal_log_words_squid;
         pattern->count++;
         literal = at = end;
     }
@@ -177,6 +130,12 @@ static const char *find_end(const struct piece *piece, const char *start, const 
     return found;
 }
 
+static const char *skip_padding(const char *at, const char *end) {
+    while (at < end && *at == ' ')
+        at++;
+    return at;
+}
+
 static bool split(const struct bal_log_format *format, struct bal_log_span line,
                   struct bal_log_span *fields) {
     const struct pattern *pattern = format->state;
@@ -186,6 +145,8 @@ static bool split(const struct bal_log_format *format, struct bal_log_span line,
         return false;
     at += piece->text.length;
     for (size_t i = 0; i + 1 < pattern->count; i++) {
+        if (piece[i].padded)
+            at = skip_padding(at, end);
         const char *value_end = find_end(&piece[i], at, end, piece[i + 1].text);
         if (!value_end)
             return false;
@@ -219,47 +180,50 @@ static struct bal_log_span name_of(const struct bal_log_format *format, const st
     return i < pattern->count ? pattern->piece[i].name : (struct bal_log_span){0};
 }
 
-static const struct bal_log_kind kind = {find, split, name_of, free_pattern};
+static const struct bal_log_words *words(struct bal_log_format *format, const struct bal_log_sample *sample) {
+    (void)sample;
+    return ((const struct pattern *)format->state)->dialect->words;
+}
+
+static const struct bal_log_kind kind = {
+    .find = find, .split = split, .words = words, .name = name_of, .free = free_pattern};
 
 /* The pattern for people, the beginning that most have in common by its name. */
-static void name_pattern(const char *text, char sign, struct bal_log_format *format) {
+static void name_pattern(const struct pattern *pattern, struct bal_log_format *format) {
     static const struct {
         const char *text, *name;
     } known[] = {{BAL_LOG_COMBINED, "combined"},
                  {BAL_LOG_COMMON, "common"},
                  {BAL_LOG_APACHE_COMBINED, "combined"},
                  {BAL_LOG_APACHE_COMMON, "common"}};
-    const char *name = "";
+    const char *name = "", *text = pattern->copy;
     for (size_t i = 0; i < sizeof known / sizeof *known && !*name; i++)
         if (strncmp(text, known[i].text, strlen(known[i].text)) == 0) {
             name = known[i].name;
             text += strlen(known[i].text);
         }
-    snprintf(format->name, sizeof format->name, "%s: %s%s", sign == '$' ? "nginx" : "apache", name, text);
+    snprintf(format->name, sizeof format->name, "%s: %s%s", pattern->dialect->words->program, name, text);
 }
 
-enum bal_code bal_log_pattern_new(const char *text, struct bal_log_format *format, struct bal_error *err) {
+enum bal_code bal_log_pattern_new(const char *given, struct bal_log_format *format, struct bal_error *err) {
     struct pattern *pattern = calloc(1, sizeof *pattern);
     *format = (struct bal_log_format){.kind = &kind, .state = pattern};
-    char *joined = strdup(text);
-    if (joined)
-        join_directive(joined);
-    if (pattern && joined)
-        pattern->copy = copy_text(joined, strlen(joined));
-    free(joined);
+    char *text = NULL;
+    if (pattern)
+        pattern->dialect = bal_log_dialect_of(given, &text);
+    if (text)
+        pattern->copy = copy_text(text, strlen(text));
+    free(text);
     if (!pattern || !pattern->copy)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a log format");
-    const char sign = find_sign(pattern->copy);
-    const enum bal_code code = compile(pattern, sign, err);
+    const enum bal_code code = compile(pattern, err);
     if (code)
         return code;
     if (pattern->count == 0)
-        return bal_fail(
-            err, BAL_E_SYNTAX,
-            "log format '%.200s' is none of auto, combined, apache, haproxy, json and csv, and has no"
-            " $variables",
-            text);
-    name_pattern(pattern->copy, sign, format);
+        return bal_fail(err, BAL_E_SYNTAX,
+                        "log format '%.200s' is none of %s, and has neither $variables nor %%directives",
+                        given, bal_log_format_names());
+    name_pattern(pattern, format);
     return BAL_OK;
 }
 

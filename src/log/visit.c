@@ -45,9 +45,9 @@ static uint16_t read_status(struct bal_log_span text) {
     return (uint16_t)value;
 }
 
-static int64_t read_took(struct bal_log_span text, int unit) {
+static int64_t read_took(struct bal_log_span text, struct bal_log_scale scale) {
     int64_t took, step;
-    return bal_log_duration_read(text, unit, &took, &step) ? took : -1;
+    return bal_log_duration_read(text, scale, &took, &step) ? took : -1;
 }
 
 /* HAProxy begins its letters with who ended the session before its time: the client, the server, a time limit
@@ -64,7 +64,7 @@ static bool says_aborted(struct bal_log_span state, bool reasons) {
 static bool is_aborted(const struct bal_log_entry *entry, const struct bal_log_binding *binding,
                        uint16_t status) {
     return entry->unanswered || status == 499 || status == 460 || status == 504 ||
-           says_aborted(entry->state, binding->state_reasons);
+           says_aborted(entry->state, binding->state_flags);
 }
 
 enum bal_code bal_log_visits_read(const struct bal_log_entry *entry, const struct bal_log_binding *binding,
@@ -80,7 +80,7 @@ enum bal_code bal_log_visits_read(const struct bal_log_entry *entry, const struc
         take_try(&answers, &answer);
         if (!bal_log_names_server(name))
             continue;
-        struct bal_log_visit visit = {.took = took.text ? read_took(took, binding->service_unit) : -1,
+        struct bal_log_visit visit = {.took = took.text ? read_took(took, binding->service.scale) : -1,
                                       .status = answer.text ? read_status(answer) : 0};
         const enum bal_code code = bal_log_servers_number(servers, name, &visit.server, err);
         if (code)

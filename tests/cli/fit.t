@@ -3,7 +3,7 @@
 # Two kinds of requests, of 0.4 s and of 10 s, more of them at noon than at night. The numbers are those of a
 # Weyl sequence, so that every awk makes the same.
 $ awk 'function u() { x += 0.61803398874989; x -= int(x); y += 0.75487766624669; y -= int(y); return 1 - y }
->     BEGIN { print "time,duration"
+>     BEGIN { print "time,duration_s"
 >         for (t = 0; t < 86400; t += 8 * (1.2 + cos(t / 13750.99)) + 2) {
 >             d = -log(u()) * (x < 0.9 ? 0.4 : 10)
 >             printf "%.3f,%.6f\n", 1700000000 + t + d, d + 0.000001
@@ -11,8 +11,8 @@ $ awk 'function u() { x += 0.61803398874989; x -= int(x); y += 0.75487766624669;
 $ ballast fit day.csv --servers 4 --output day.yaml
 | log      10286 jobs in 24 h, mean service time 1.366 s, longest 65.74 s
 | format   csv
-| time     time (end of the request; duration is subtracted)
-| service  duration (s)
+| time     time (end of the request; duration_s is subtracted)
+| service  duration_s (s)
 | skipped  no line
 | order    time goes back: 1081 lines are over a second behind an earlier one; jobs are sorted
 | waiting  none is seen: requests that found the fewest others took 8 % longer
@@ -40,8 +40,8 @@ $ cut -c 1-100 day.yaml
 | # A workload fitted by ballast 0.1.0 to day.csv
 | # log      10286 jobs in 24 h, mean service time 1.366 s, longest 65.74 s
 | # format   csv
-| # time     time (end of the request; duration is subtracted)
-| # service  duration (s)
+| # time     time (end of the request; duration_s is subtracted)
+| # service  duration_s (s)
 | # skipped  no line
 | # order    time goes back: 1081 lines are over a second behind an earlier one; jobs are sorted
 | # waiting  none is seen: requests that found the fewest others took 8 % longer
@@ -124,7 +124,7 @@ $ ballast fit day.csv --quiet >same.yaml && ballast check same.yaml
 $ ballast fit day.csv 2>&1 >/dev/null | head -n 3
 | log      10286 jobs in 24 h, mean service time 1.366 s, longest 65.74 s
 | format   csv
-| time     time (end of the request; duration is subtracted)
+| time     time (end of the request; duration_s is subtracted)
 
 # Nothing is written when something is wrong.
 $ ballast fit

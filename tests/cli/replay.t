@@ -1,12 +1,12 @@
 # ballast replay: from a log to a table. Each second for 100 s three jobs of 0.9 s come at once: three servers do them without
 # waiting, two cannot keep up.
-$ awk 'BEGIN { print "time,duration,path"; for (t = 0; t < 100; t++) for (k = 0; k < 3; k++)
+$ awk 'BEGIN { print "time,duration_s,path"; for (t = 0; t < 100; t++) for (k = 0; k < 3; k++)
 >     printf "%d.001,0.9,%s\n", 1772409600 + t, k ? "/search" : "/checkout" }' >threes.csv
 $ ballast replay threes.csv --servers 3 --time-field time:start --policy jsq --policy round-robin --policy pi --policy tabs
 | log      300 jobs in 99 s, mean service time 900 ms, longest 900 ms
 | format   csv
 | time     time (start of the request)
-| service  duration (s)
+| service  duration_s (s)
 | skipped  no line
 | waiting  none is seen: 0 ± 0 % of the logged time
 | span     2026-03-02 00:00:00 to 2026-03-02 00:01:39 UTC
@@ -138,7 +138,7 @@ $ grep -E '(src|href)="?[a-z]*:?//' r.html
 ? 1
 
 # Servers that are off: whoever refuses many jobs comes last, and no number of servers helps.
-$ awk 'BEGIN { print "time,duration"; for (t = 0; t < 50; t++) printf "%d.001,0.9\n", 1772409600 + 100 * t }' >rare.csv
+$ awk 'BEGIN { print "time,duration_s"; for (t = 0; t < 50; t++) printf "%d.001,0.9\n", 1772409600 + 100 * t }' >rare.csv
 $ ballast replay rare.csv --servers 2 --policy tabs --policy jsq --target p99=1s --standby 70s --setup 1s | sed -n '/^policy/,$p'
 | policy  mean, ms  p50  p90  p99  p99.9  waits  msgs   Wh  watts
 | ───────────────────────────────────────────────────────────────
@@ -270,12 +270,12 @@ $ mkdir place; ballast replay threes.csv --report place
 ! ballast: --report: 'place' cannot be written: Is a directory; choose another place
 ? 2
 $ ballast replay odd.csv --log-format csv --service-field path
-! ballast: no line of these logs gives a job; 301 skipped (no service time, or not one), the first being odd.csv:2: 1772409600.001,0.9,/checkout; see --log-format, --time-field and --service-field
+! ballast: 'odd.csv': path is '/checkout', which is no length of time; name another field
 ? 2
 
 # A field that is there, but is no number.
-$ printf 'time,path,duration\n1.5,/a,0.1\n2.5,/b,0.2\n' >three.csv; ballast replay three.csv --service-field path
-! ballast: 'three.csv' is in no known format in which 'path' is a service time; its first line is 'time,path,duration'
+$ printf 'time,path,duration_s\n1.5,/a,0.1\n2.5,/b,0.2\n' >three.csv; ballast replay three.csv --service-field path
+! ballast: 'three.csv': path is '/a', which is no length of time; name another field
 ? 2
 
 # Stealing.

@@ -80,7 +80,34 @@ static void reads_durations(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int64_t value = -1, step;
-        if (!bal_log_duration_read(span(cases[i].text), cases[i].unit, &value, &step))
+        if (!bal_log_duration_read(span(cases[i].text),
+                                   (struct bal_log_scale){.unit = cases[i].unit, .list = true}, &value,
+                                   &step))
+            value = -1;
+        if (value != cases[i].wanted)
+            fail_msg("'%s' is %lld, not %lld", cases[i].text, (long long)value, (long long)cases[i].wanted);
+    }
+}
+
+/* A comma is what it is said to be, and nothing else. */
+static void reads_decimal_commas(void **state) {
+    (void)state;
+    const struct {
+        const char *text;
+        struct bal_log_scale scale;
+        int64_t wanted;
+    } cases[] = {
+        {"0,25", {.unit = BAL_LOG_S, .comma = true}, 250 * MS},
+        {"0,25", {.unit = BAL_LOG_S}, -1},
+        {"0,25 ms", {.unit = BAL_LOG_S, .comma = true}, 250000},
+        {"12", {.unit = BAL_LOG_MS, .comma = true}, 12 * MS},
+        {"0.25", {.unit = BAL_LOG_S, .comma = true}, -1},
+        {"1.234,5", {.unit = BAL_LOG_S, .comma = true}, -1},
+        {"0.1, 0.2", {.unit = BAL_LOG_S}, -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t value = -1, step;
+        if (!bal_log_duration_read(span(cases[i].text), cases[i].scale, &value, &step))
             value = -1;
         if (value != cases[i].wanted)
             fail_msg("'%s' is %lld, not %lld", cases[i].text, (long long)value, (long long)cases[i].wanted);
@@ -110,7 +137,8 @@ static void tells_the_step_of_zeros(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int64_t value = -1, step = -1;
-        assert_true(bal_log_duration_read(span(cases[i].text), cases[i].unit, &value, &step));
+        assert_true(bal_log_duration_read(
+            span(cases[i].text), (struct bal_log_scale){.unit = cases[i].unit, .list = true}, &value, &step));
         assert_int_equal(value, 0);
         if (step != cases[i].wanted)
             fail_msg("'%s': %lld, not %lld", cases[i].text, (long long)step, (long long)cases[i].wanted);
@@ -142,6 +170,10 @@ static void reads_times(void **state) {
         {"2026-11-15T10:11:12+00", NOON, 0},
         {"1794737472", NOON, 0},
         {"1794737472.345", NOON + 345 * MS, 3},
+        {"1794737472,345", NOON + 345 * MS, 3},
+        {"2026/11/15 10:11:12.345", NOON + 345 * MS, 3},
+        {"2026/11-15 10:11:12.345", -1, 0},
+        {"2026-11-15\t10:11:12", NOON, 0},
         {"1794737472.123456789", NOON + 123456789, 9},
         {"1.794737472345e9", NOON + 345 * MS, 3},
         {"1794737472345", NOON + 345 * MS, 3},
@@ -215,9 +247,8 @@ static void knows_the_calendar(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_durations),
-        cmocka_unit_test(tells_the_step_of_zeros),
-        cmocka_unit_test(reads_times),
+        cmocka_unit_test(reads_durations),         cmocka_unit_test(reads_decimal_commas),
+        cmocka_unit_test(tells_the_step_of_zeros), cmocka_unit_test(reads_times),
         cmocka_unit_test(knows_the_calendar),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

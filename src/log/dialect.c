@@ -1,0 +1,281 @@
+#include "log/dialect.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+static bool is_word(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Behind the $: name or {name}. */
+static const char *read_variable(const char *at, struct bal_log_span *name) {
+    const bool braces = *at == '{';
+    at += braces;
+    name->text = at;
+    while (is_word(*at))
+        at++;
+    name->length = (size_t)(at - name->text);
+    if (name->length == 0 || (braces && *at != '}'))
+        return NULL;
+    return at + braces;
+}
+
+/* Of the formats that are known: a name may have a second part, as in client:port. */
+static const char *read_field(const char *at, struct bal_log_span *name) {
+    name->text = at;
+    while (is_word(*at) || (*at == ':' && is_word(at[1])))
+        at++;
+    name->length = (size_t)(at - name->text);
+    return name->length > 0 ? at : NULL;
+}
+
+/* Behind the %: modifiers, {argument}, a letter. The % is part of the name. */
+static const char *read_directive(const char *at, struct bal_log_span *name) {
+    name->text = at - 1;
+    at += strspn(at, "<>!,0123456789");
+    if (*at == '{') {
+        at = strchr(at, '}');
+        if (!at)
+            return NULL;
+        at++;
+    }
+    if (*at == '^' && at[1]) /* %^FB and its like have three letters */
+        at += 2;
+    if (!is_word(*at))
+        return NULL;
+    name->length = (size_t)(at + 1 - name->text);
+    return at + 1;
+}
+
+/* Behind the %: how to quote, a width, {argument}, a code of one to four letters. The name is the code alone;
+ * seconds and their thousandths, as one number, are one field. */
+static const char *read_squid(const char *at, struct bal_log_span *name) {
+    static const char seconds[] = "ts.%03tu";
+    if (strncmp(at, seconds, sizeof seconds - 1) == 0) {
+        *name = (struct bal_log_span){"ts.tu", 5};
+        return at + sizeof seconds - 1;
+    }
+    at += strspn(at, "\"'[#/");
+    at += strspn(at, "-.0123456789");
+    if (*at == '{' && !(at = strchr(at, '}')))
+        return NULL;
+    at += *at == '}';
+    name->text = at;
+    at += *at == '<' || *at == '>';
+    const char *letters = at;
+    while (isalpha((unsigned char)*at) && at - letters < 4)
+        at++;
+    name->length = (size_t)(at - name->text);
+    if (at == letters)
+        return NULL;
+    if (*at == '{' && !(at = strchr(at, '}')))
+        return NULL;
+    return at + (*at == '}');
+}
+
+/* Behind the %: NAME%, NAME(argument)%, NAME(argument):length%. */
+static const char *read_operator(const char *at, struct bal_log_span *name) {
+    name->text = at;
+    while (isupper((unsigned char)*at) || isdigit((unsigned char)*at) || *at == '_')
+        at++;
+    if (at > name->text && *at == '(' && !(at = strchr(at, ')')))
+        return NULL;
+    at += *at == ')';
+    name->length = (size_t)(at - name->text);
+    if (*at == ':')
+        at += 1 + strspn(at + 1, "0123456789");
+    return name->length > 0 && *at == '%' ? at + 1 : NULL;
+}
+
+static const struct bal_log_dialect dialects[] = {
+    {"nginx", &bal_log_words_nginx, '$', read_variable},
+    {"apache", &bal_log_words_apache, '%', read_directive},
+    {"varnish", &bal_log_words_varnish, '%', read_directive},
+    {"lighttpd", &bal_log_words_lighttpd, '%', read_directive},
+    {"tomcat", &bal_log_words_tomcat, '%', read_directive},
+    {"squid", &bal_log_words_squid, '%', read_squid},
+    {"envoy", &bal_log_words_envoy, '%', read_operator},
+    {"directives", &bal_log_words_percent, '%', read_directive}, /* of Apache or one of those that follow it
+                                                                  */
+    {"columns", &bal_log_words_columns, '$', read_field},
+    {"alb", &bal_log_words_alb, '$', read_field},
+    {"elb", &bal_log_words_elb, '$', read_field},
+    {"traefik", &bal_log_words_traefik, '$', read_field},
+};
+
+const struct bal_log_dialect *bal_log_dialect_named(const char *name) {
+    size_t i = 0;
+    while (strcmp(dialects[i].name, name) != 0)
+        i++;
+    return &dialects[i];
+}
+
+static const char *skip_blanks(const char *at) {
+    while (*at && isspace((unsigned char)*at))
+        at++;
+    return at;
+}
+
+/* What follows a word, NULL when the text does not begin with it. */
+static const char *behind(const char *text, const char *word) {
+    const size_t length = strlen(word);
+    if (strncmp(text, word, length) != 0)
+        return NULL;
+    return is_word(word[length - 1]) && is_word(text[length]) ? NULL : text + length;
+}
+
+/* A text in quotes, from behind the first to the other; returns behind that. Escapes stay as they are. */
+static const char *copy_quoted(const char *at, char quote, char **to) {
+    for (; *at && *at != quote; at++) {
+        if (*at == '\\' && at[1])
+            *(*to)++ = *at++;
+        *(*to)++ = *at;
+    }
+    return at + (*at == quote);
+}
+
+/* All texts in quotes up to the end or a semicolon, joined: log_format name 'text' 'text'; */
+static void join_quoted(const char *at, char *to) {
+    while (*at && *at != ';') {
+        if (*at == '\'' || *at == '"')
+            at = copy_quoted(at + 1, *at, &to);
+        else
+            at++;
+    }
+    *to = 0;
+}
+
+/* The first text in quotes: LogFormat "text" nickname. Without quotes, the first word. */
+static void take_quoted(const char *at, char *to) {
+    at = skip_blanks(at);
+    if (*at == '"' || *at == '\'') {
+        copy_quoted(at + 1, *at, &to);
+    } else {
+        while (*at && !isspace((unsigned char)*at))
+            *to++ = *at++;
+    }
+    *to = 0;
+}
+
+/* The second word and all behind it: logformat name text */
+static void take_behind_name(const char *at, char *to) {
+    at = skip_blanks(at);
+    while (*at && !isspace((unsigned char)*at))
+        at++;
+    strcpy(to, skip_blanks(at));
+}
+
+/* pattern="text" inside of an element of XML. */
+static void take_attribute(const char *at, char *to) {
+    static const struct {
+        const char *entity;
+        char c;
+    } entities[] = {{"&quot;", '"'}, {"&apos;", '\''}, {"&lt;", '<'}, {"&gt;", '>'}, {"&amp;", '&'}};
+    const char quote = *at == '\'' ? '\'' : '"';
+    at += *at == quote;
+    while (*at && *at != quote) {
+        size_t i = 0;
+        while (i < sizeof entities / sizeof *entities && !behind(at, entities[i].entity))
+            i++;
+        const bool found = i < sizeof entities / sizeof *entities;
+        *to++ = found ? entities[i].c : *at;
+        at += found ? strlen(entities[i].entity) : 1;
+    }
+    *to = 0;
+}
+
+/* Takes a whole directive apart; the name of its language, NULL when it is none. */
+static const char *take_directive(const char *given, char *to) {
+    const char *at;
+    if ((at = behind(given, "log_format"))) {
+        join_quoted(at, to);
+        return "nginx";
+    }
+    if ((at = behind(given, "LogFormat"))) {
+        take_quoted(at, to);
+        return "apache";
+    }
+    if ((at = behind(given, "accesslog.format"))) {
+        at = skip_blanks(at);
+        take_quoted(at + (*at == '='), to);
+        return "lighttpd";
+    }
+    if ((at = behind(given, "logformat"))) {
+        take_behind_name(at, to);
+        return "squid";
+    }
+    if ((at = behind(given, "varnishncsa"))) {
+        const char *option = strstr(at, "-F");
+        take_quoted(option ? option + 2 : at, to);
+        return "varnish";
+    }
+    if ((at = strstr(given, "pattern=")) && (at == given || behind(given, "<Valve"))) {
+        take_attribute(at + strlen("pattern="), to);
+        return "tomcat";
+    }
+    return NULL;
+}
+
+/* "apache:text" */
+static const char *take_prefix(const char *given, char *to) {
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+        const size_t length = strlen(dialects[i].name);
+        if (strncmp(given, dialects[i].name, length) == 0 && given[length] == ':') {
+            strcpy(to, given + length + 1);
+            return dialects[i].name;
+        }
+    }
+    return NULL;
+}
+
+static bool has_variable(const char *text) {
+    for (const char *at = strchr(text, '$'); at; at = strchr(at + 1, '$'))
+        if (is_word(at[1]) || at[1] == '{')
+            return true;
+    return false;
+}
+
+static bool has_operator(const char *text) {
+    struct bal_log_span name;
+    for (const char *at = strchr(text, '%'); at; at = strchr(at + 1, '%'))
+        if (isupper((unsigned char)at[1]) && isupper((unsigned char)at[2]) && read_operator(at + 1, &name))
+            return true;
+    return false;
+}
+
+/* Codes of squid that no other language has. */
+static bool has_code(const char *text) {
+    for (const char *at = strchr(text, '%'); at; at = strchr(at + 1, '%')) {
+        const char *code = at + 1 + strspn(at + 1, "-0123456789");
+        if (strncmp(code, "ts", 2) == 0 || strncmp(code, "tr", 2) == 0 || strncmp(code, ">a", 2) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whose a text without any hint is. %>s is written by Apache and lighttpd, for both of which %D is the same.
+ */
+static const char *guess(const char *text) {
+    if (has_variable(text))
+        return "nginx";
+    if (has_operator(text))
+        return "envoy";
+    if (has_code(text))
+        return "squid";
+    return strstr(text, "%>s") ? "apache" : "directives";
+}
+
+const struct bal_log_dialect *bal_log_dialect_of(const char *given, char **text) {
+    given = skip_blanks(given);
+    *text = malloc(strlen(given) + 1);
+    if (!*text)
+        return NULL;
+    const char *name = take_directive(given, *text);
+    if (!name)
+        name = take_prefix(given, *text);
+    if (!name) {
+        strcpy(*text, given);
+        name = guess(given);
+    }
+    return bal_log_dialect_named(name);
+}
