@@ -35,6 +35,7 @@ static const struct cli_option options[] = {
      .setting = "setup",
      .fallback = "10"},
     {.setting = "service"},
+    {.setting = "arrivals"},
     {.setting = "curve"},
     {.setting = "watts"},
     {"from", "T", "shortest mean standby time (default: a hundredth of the set-up time)", set_shortest},

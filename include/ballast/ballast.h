@@ -2,6 +2,7 @@
 #ifndef BALLAST_BALLAST_H
 #define BALLAST_BALLAST_H
 
+#include "ballast/arrivals.h"
 #include "ballast/batch.h"
 #include "ballast/curve.h"
 #include "ballast/error.h"

@@ -91,6 +91,10 @@ double bal_law_moment(const struct bal_law *law, int k);
  * cube of its number of phases, erlang some sqrt(K). */
 double bal_law_cdf(const struct bal_law *law, double x);
 
+/* 1 - E[exp(-s S)], s > 0: the probability that an exponential time of rate s ends before S. No digits are
+ * lost for small s. NaN where there is no closed form: lognormal, pareto, bounded-pareto. */
+double bal_law_outlasts(const struct bal_law *law, double s);
+
 /* The same law with all values multiplied by factor > 0. */
 void bal_law_scale(struct bal_law *law, double factor);
 

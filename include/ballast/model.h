@@ -2,6 +2,7 @@
 #ifndef BALLAST_MODEL_H
 #define BALLAST_MODEL_H
 
+#include "ballast/arrivals.h"
 #include "ballast/batch.h"
 #include "ballast/curve.h"
 #include "ballast/error.h"
@@ -86,9 +87,10 @@ enum bal_code bal_start_parse(const char *text, struct bal_start *start, struct 
 /* The canonical text; always terminated; returns the length needed. */
 size_t bal_start_print(const struct bal_start *start, char *text, size_t size);
 
-/* Continuous time: jobs arrive in a Poisson process of rate load * capacity / mean size and are served first
- * come, first served. Slotted time: a batch of independent size arrives in each slot, on average load *
- * capacity jobs; every job is one unit of a server's capacity (docs/slotted.md). */
+/* Continuous time: load * capacity / mean size jobs arrive in a unit of time, in a Poisson process unless the
+ * arrivals say otherwise, and are served first come, first served. Slotted time: a batch of independent size
+ * arrives in each slot, on average load * capacity jobs; every job is one unit of a server's capacity
+ * (docs/slotted.md). */
 struct bal_model {
     struct bal_servers servers;
     struct bal_law size; /* continuous time only */
@@ -102,8 +104,9 @@ struct bal_model {
     bool classes;   /* are there a high and a low class? */
     double high;    /* share of the high class, 0 to 1 */
     enum bal_discipline discipline;
-    struct bal_curve curve; /* factor of the arrival rate over time; the load is that at factor 1 */
-    uint32_t buffer;        /* most jobs at a server; one more is lost; 0: no limit */
+    struct bal_arrivals arrivals; /* all zero: a Poisson process */
+    struct bal_curve curve;       /* factor of the arrival rate over time; the load is that at factor 1 */
+    uint32_t buffer;              /* most jobs at a server; one more is lost; 0: no limit */
     struct bal_law standby; /* event engine: laws in place of the policy's exponential ones; mean 0: not given
                              */
     struct bal_law setup;

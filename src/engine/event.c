@@ -1,4 +1,4 @@
-/* The event engine: Poisson arrivals or recorded ones, sizes of any law, servers of any speed, of one or
+/* The event engine: arrivals of any kind or recorded ones, sizes of any law, servers of any speed, of one or
  * several slots, with or without stealing.
  *
  * Each job gets its size when it arrives, from a stream of its own or from the record, so that every policy
@@ -16,9 +16,9 @@ enum { ARRIVAL, LEFT, WORDS }; /* the words of a queued job; LEFT is the work th
 struct event {
     struct system system; /* first: the policy's view of the fleet points to it */
     struct bal_heap completions;
-    struct bal_rng arrivals, sizes;
+    struct bal_arrival_source arrivals;
+    struct bal_rng sizes;
     const struct bal_law *law;
-    double mean_gap;
     double *per_speed; /* 1 / speed of each server; NULL when all are 1 */
     double *since;     /* when the service of the current job began or went on (LANED) */
     /* RECORDED */
@@ -307,8 +307,11 @@ static inline enum bal_code move(struct event *event, double now, uint32_t from,
 
 FOLDED enum bal_code arrive(struct event *event, double now, unsigned features) {
     struct system *system = &event->system;
-    if (features & VARYING && !system_arrival_is_real(system, now))
+    const bool single = !(features & BURSTY) || event->arrivals.first; /* a batch is real as a whole */
+    if (features & VARYING && single && !system_arrival_is_real(system, now)) {
+        bal_arrival_source_drop(&event->arrivals);
         return BAL_OK;
+    }
     event->now = now;
     if ((features & (RECORDED | RANKED)) == (RECORDED | RANKED))
         system->job.rank = !event->recorded.high;
@@ -464,8 +467,12 @@ static enum bal_code set_up_timers(struct event *event, const struct bal_model *
 
 /* The time of the next arrival after `now`; INFINITY: there is none. */
 FOLDED enum bal_code next_arrival(struct event *event, double now, double *next, unsigned features) {
+    if (features & BURSTY) {
+        *next = bal_arrival_source_next(&event->arrivals, now);
+        return BAL_OK;
+    }
     if (!(features & RECORDED)) {
-        *next = now + bal_rng_exp(&event->arrivals) * event->mean_gap;
+        *next = now + bal_rng_exp(&event->arrivals.rng) * event->arrivals.mean_gap;
         return BAL_OK;
     }
     const enum bal_code code = bal_trace_next(event->cursor, &event->recorded, event->err);
@@ -559,18 +566,20 @@ static enum bal_code set_up_trace(struct event *event, const struct bal_run *run
     event->seconds = 1e-9 / (run->speedup > 0 ? run->speedup : 1);
     const enum bal_code code = bal_trace_cursor_new(run->trace, &event->cursor, err);
     if (!code) /* every policy of a replication sees the same draw */
-        bal_trace_cursor_redraw(event->cursor, &event->arrivals);
+        bal_trace_cursor_redraw(event->cursor, &event->arrivals.rng);
     return code;
 }
 
 static enum bal_code set_up(struct event *event, const struct bal_model *model, const struct bal_run *run) {
     const struct system *system = &event->system;
     event->law = &model->size;
-    event->mean_gap =
+    const double mean_gap =
         system->per_most * (model->tasks > 1 ? model->tasks : 1) / bal_model_arrival_rate(model);
+    struct bal_rng arrivals;
+    bal_rng_init(&arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
+    bal_arrival_source_init(&event->arrivals, &model->arrivals, mean_gap, &arrivals);
     event->steal = &model->steal;
     event->others = model->others;
-    bal_rng_init(&event->arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
     bal_rng_init(&event->sizes, run->seed, run->replication, BAL_STREAM_SIZES);
     bal_rng_init(&event->stealing, run->seed, run->replication, BAL_STREAM_STEALING);
     event->since = system->features & LANED ? calloc(system->servers, sizeof *event->since) : NULL;

@@ -28,9 +28,10 @@ struct pooled {
     bool powered;     /* servers switch off */
     const struct bal_law *size;
     const struct bal_curve *curve;
-    double mean_gap, per_most;
+    double per_most;
     struct bal_law standby_law, setup_law;
-    struct bal_rng arrivals, sizes, thinning, choices, power;
+    struct bal_arrival_source arrivals;
+    struct bal_rng sizes, thinning, choices, power;
     struct bal_queues waiting; /* a single one */
     struct bal_heap completions, timers;
     struct bal_set *standby, *setup, *off;
@@ -89,9 +90,11 @@ static void serve(struct pooled *p, double now, uint32_t server, double arrival,
 }
 
 static enum bal_code arrive(struct pooled *p, double now) {
-    if (p->curve->kind != BAL_CURVE_CONSTANT &&
-        bal_rng_uniform(&p->thinning) >= bal_curve_at(p->curve, now) * p->per_most)
+    if (p->curve->kind != BAL_CURVE_CONSTANT && p->arrivals.first &&
+        bal_rng_uniform(&p->thinning) >= bal_curve_at(p->curve, now) * p->per_most) {
+        bal_arrival_source_drop(&p->arrivals); /* a batch is real as a whole */
         return BAL_OK;
+    }
     const double size = bal_law_sample(p->size, &p->sizes);
     if (p->standby->count > 0) {
         const uint32_t server = bal_set_uniform(p->standby, &p->choices);
@@ -179,7 +182,7 @@ static enum bal_code advance(struct pooled *p, double now) {
 }
 
 static enum bal_code run_all(struct pooled *p) {
-    double next_arrival = bal_rng_exp(&p->arrivals) * p->mean_gap;
+    double next_arrival = bal_arrival_source_next(&p->arrivals, 0);
     for (;;) {
         const double next_completion = first_of(&p->completions), next_timer = first_of(&p->timers);
         const double now = fmin(next_arrival, fmin(next_completion, next_timer));
@@ -192,7 +195,7 @@ static enum bal_code run_all(struct pooled *p) {
             const enum bal_code code = arrive(p, now);
             if (code)
                 return code;
-            next_arrival = now + bal_rng_exp(&p->arrivals) * p->mean_gap;
+            next_arrival = bal_arrival_source_next(&p->arrivals, now);
         } else if (now == next_completion) {
             complete(p, now);
         } else {
@@ -270,8 +273,10 @@ static enum bal_code set_up(struct pooled *p, const struct bal_model *model,
     p->size = &model->size;
     p->curve = &model->curve;
     p->per_most = 1 / bal_curve_most(&model->curve);
-    p->mean_gap = p->per_most / bal_model_arrival_rate(model);
-    bal_rng_init(&p->arrivals, seed, replication, BAL_STREAM_ARRIVALS);
+    struct bal_rng arrivals;
+    bal_rng_init(&arrivals, seed, replication, BAL_STREAM_ARRIVALS);
+    bal_arrival_source_init(&p->arrivals, &model->arrivals, p->per_most / bal_model_arrival_rate(model),
+                            &arrivals);
     bal_rng_init(&p->sizes, seed, replication, BAL_STREAM_SIZES);
     bal_rng_init(&p->thinning, seed, replication, BAL_STREAM_THINNING);
     bal_rng_init(&p->choices, seed, replication, BAL_STREAM_POLICY);

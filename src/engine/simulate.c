@@ -179,6 +179,7 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
                              (model->setup.mean > 0 && !bal_law_is_exponential(&model->setup)));
     const bool exponential = bal_law_is_exponential(&model->size) && !power_laws;
     const bool needs_work = policy->policy->flags & BAL_NEEDS_WORK;
+    const bool poisson = bal_arrivals_are_poisson(&model->arrivals);
     const bool plain_servers = model->slots <= 1 && model->steal.kind == BAL_STEAL_NONE;
     if (engine == BAL_ENGINE_MARKOV && !exponential)
         return bal_fail(
@@ -191,9 +192,11 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
     if (engine == BAL_ENGINE_MARKOV && !plain_servers)
         return bal_fail(err, BAL_E_MODEL,
                         "engine 'markov' knows servers of one slot that do not steal; use event or auto");
-    *chosen = engine != BAL_ENGINE_AUTO                     ? engine
-              : exponential && !needs_work && plain_servers ? BAL_ENGINE_MARKOV
-                                                            : BAL_ENGINE_EVENT;
+    if (engine == BAL_ENGINE_MARKOV && !poisson)
+        return bal_fail(err, BAL_E_MODEL, "engine 'markov' needs arrivals poisson; use event or auto");
+    *chosen = engine != BAL_ENGINE_AUTO                                ? engine
+              : exponential && !needs_work && plain_servers && poisson ? BAL_ENGINE_MARKOV
+                                                                       : BAL_ENGINE_EVENT;
     return BAL_OK;
 }
 
@@ -237,12 +240,13 @@ static enum bal_code check_trace(const struct bal_model *model, const struct bal
                         "policy '%s' is one common queue and cannot replay recorded jobs; least-work serves "
                         "them in the same order",
                         policy->policy->name);
-    const char *what = model->clock == BAL_CLOCK_SLOTTED             ? "slotted time"
-                       : model->tasks > 1                            ? "jobs of several tasks"
-                       : model->curve.kind != BAL_CURVE_CONSTANT     ? "a load curve"
-                       : run->initial || model->start.busy > 0       ? "servers that begin with jobs"
-                       : run->speedup < 0 || !isfinite(run->speedup) ? "a speedup that is not above 0"
-                                                                     : NULL;
+    const char *what = model->clock == BAL_CLOCK_SLOTTED              ? "slotted time"
+                       : model->tasks > 1                             ? "jobs of several tasks"
+                       : model->curve.kind != BAL_CURVE_CONSTANT      ? "a load curve"
+                       : model->arrivals.kind != BAL_ARRIVALS_POISSON ? "arrivals of their own"
+                       : run->initial || model->start.busy > 0        ? "servers that begin with jobs"
+                       : run->speedup < 0 || !isfinite(run->speedup)  ? "a speedup that is not above 0"
+                                                                      : NULL;
     return what ? bal_fail(err, BAL_E_MODEL, "recorded jobs cannot be replayed with %s", what) : BAL_OK;
 }
 

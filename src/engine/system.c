@@ -73,6 +73,8 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
         features |= STEALING;
     if (run->trace)
         features |= RECORDED;
+    else if (!bal_arrivals_are_poisson(&model->arrivals))
+        features |= BURSTY;
     if (run->history && run->replication == 0)
         features |= HISTORIED;
     if (!model->classes)

@@ -32,7 +32,8 @@ enum {
     STEALING = 4096,   /* servers that run out of work steal */
     RECORDED = 8192,   /* jobs come from a trace */
     HISTORIED = 16384, /* a history is kept */
-    UNUSUAL = MANY | STEALING | RECORDED | HISTORIED | OBSERVED
+    BURSTY = 65536,    /* arrivals are no Poisson process */
+    UNUSUAL = MANY | STEALING | RECORDED | HISTORIED | OBSERVED | BURSTY
 };
 
 /* As features for the choice of a loop: the one that looks at them as it goes. */

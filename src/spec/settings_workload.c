@@ -71,6 +71,14 @@ static size_t print_high(const struct bal_draft *draft, char *text, size_t size)
     return bal_value_print_or(draft->c.model.high, draft->c.model.classes, "none", text, size);
 }
 
+static enum bal_code set_arrivals(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return bal_arrivals_parse(text, &draft->c.model.arrivals, err);
+}
+
+static size_t print_arrivals(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_arrivals_print(&draft->c.model.arrivals, text, size);
+}
+
 static enum bal_code set_curve(struct bal_draft *draft, const char *text, struct bal_error *err) {
     return bal_curve_parse(text, &draft->c.model.curve, err);
 }
@@ -158,6 +166,11 @@ static const struct bal_field fields[] = {
      .fallback = "none",
      .argument = "P",
      .help = "two classes of jobs: the share of the high one, 0 to 1"},
+    {.name = "arrivals",
+     BAL_SETTING(arrivals),
+     .fallback = "poisson",
+     .argument = "HOW",
+     .help = "how jobs come: `poisson`, `mmpp(R1,T1;R2,T2;...)`, `renewal(LAW)` or `batch(LAW)`"},
     {.name = "curve",
      BAL_SETTING(curve),
      .fallback = "constant",

@@ -129,7 +129,8 @@ static bool is_covered(const struct bal_model *model) {
             return false;
     return model->clock == BAL_CLOCK_CONTINUOUS && bal_law_is_exponential(&model->size) &&
            model->tasks <= 1 && !model->classes && model->buffer == 0 &&
-           model->curve.kind == BAL_CURVE_CONSTANT && model->load < 1;
+           model->curve.kind == BAL_CURVE_CONSTANT && bal_arrivals_are_poisson(&model->arrivals) &&
+           model->load < 1;
 }
 
 static enum bal_vanishing vanishing_of(const struct bal_model *model, const struct bal_policy_spec *policy,

@@ -32,6 +32,9 @@ struct bal_about {
     /* Servers of several slots, exponential sizes, one class. */
     struct bal_known (*slots)(const struct bal_model *model, const struct bal_policy_spec *policy,
                               const struct bal_uniform *u);
+    /* Arrivals that are no Poisson process, on equal servers of one slot, one class. */
+    struct bal_known (*arrivals)(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                 const struct bal_uniform *u);
     /* The waiting time where it has an exponential tail; lambda < 1. */
     struct bal_wait (*wait)(const struct bal_policy_spec *policy, const struct bal_uniform *u);
     /* Where it has none: the fraction of jobs whose time is longer than t mean service times. */

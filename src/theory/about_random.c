@@ -33,6 +33,59 @@ static struct bal_known fifo(const struct bal_model *model, const struct bal_pol
     return known;
 }
 
+/* A server gets every N-th job or so: its gaps are sums of geometrically many. The waiting time is that of
+ * M/M/1 with sigma in place of the load, sigma = E[exp(-(1 - sigma) gap)] (Kleinrock 1975, 6.4). With
+ * x = 1 - sigma and c = 1 - E[exp(-x gap)] of all jobs, x = c / (c + (1 - c) / N). */
+static double sigma_of_renewal(const struct bal_arrivals *arrivals, const struct bal_uniform *u) {
+    struct bal_law gap = arrivals->gap;
+    bal_law_scale(&gap, 1 / (u->lambda * u->servers) / gap.mean);
+    double below = 0, above = 1;
+    for (;;) {
+        const double x = 0.5 * (below + above), c = bal_law_outlasts(&gap, x);
+        if (x <= below || x >= above || isnan(c))
+            return isnan(c) ? NAN : 1 - x;
+        if (c / (c + (1 - c) / u->servers) > x)
+            below = x;
+        else
+            above = x;
+    }
+}
+
+static struct bal_known renewal(const struct bal_model *model, const struct bal_uniform *u) {
+    const double sigma = !u->exponential ? NAN : u->lambda >= 1 ? 1 : sigma_of_renewal(&model->arrivals, u);
+    if (isnan(sigma))
+        return bal_known_nothing;
+    struct bal_known known = bal_known_from_wait(bal_wait_mm1(sigma), u->unit, BAL_KNOWN_EXACT, "GI/M/1");
+    known.waiting_limit = NAN; /* with more servers it is another queue */
+    return known;
+}
+
+/* A job waits for those that are there, as in M/G/1, and for those of its batch that come to the same server
+ * before it: half of the others, each with probability 1/N. Being in some batch it has E[X (X - 1)] / E[X]
+ * others; and all of this is drawn out by 1/(1 - lambda) (Burke 1975). */
+static struct bal_known batches(const struct bal_model *model, const struct bal_uniform *u) {
+    const struct bal_batch *batch = &model->arrivals.batch;
+    const double others = bal_batch_variance(batch) / batch->mean + batch->mean - 1;
+    const double speed = model->size.mean / u->unit;
+    struct bal_known known = bal_known_nothing;
+    known.kind = BAL_KNOWN_EXACT;
+    known.source = "M^X/G/1";
+    known.waiting_mean =
+        bal_mg1_waiting(u->lambda / u->unit, u->unit, bal_law_moment(&model->size, 2) / (speed * speed)) +
+        (u->lambda < 1 ? 0.5 * others / u->servers * u->unit / (1 - u->lambda) : 0);
+    known.waiting_limit = NAN;
+    known.response_mean = known.waiting_mean + u->unit;
+    return known;
+}
+
+static struct bal_known arrivals(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                 const struct bal_uniform *u) {
+    (void)policy;
+    return model->arrivals.kind == BAL_ARRIVALS_RENEWAL ? renewal(model, u)
+           : model->arrivals.kind == BAL_ARRIVALS_BATCH ? batches(model, u)
+                                                        : bal_known_nothing;
+}
+
 static double mean_of_classes(double p, double high, double low) {
     return p == 0 ? low : p == 1 ? high : p * high + (1 - p) * low;
 }
@@ -92,6 +145,7 @@ static enum bal_code fluid(struct bal_known_fluid *f, const struct bal_model *mo
 const struct bal_about bal_about_random[] = {{.policy = "random",
                                               .fifo = fifo,
                                               .any_sizes = true,
+                                              .arrivals = arrivals,
                                               .classes = classes,
                                               .slots = slots,
                                               .wait = wait,

@@ -27,8 +27,8 @@ bool bal_servers_are_equal(const struct bal_servers *servers) {
     return true;
 }
 
-/* Equal servers, whatever they do with their jobs. */
-static bool equal_servers_of(const struct bal_model *model, struct bal_uniform *uniform) {
+/* Equal servers, whatever they do with their jobs and however these arrive. */
+static bool any_arrivals_of(const struct bal_model *model, struct bal_uniform *uniform) {
     if (model->clock != BAL_CLOCK_CONTINUOUS || model->tasks > 1 || model->buffer > 0 ||
         model->curve.kind != BAL_CURVE_CONSTANT || !bal_servers_are_equal(&model->servers))
         return false;
@@ -39,6 +39,11 @@ static bool equal_servers_of(const struct bal_model *model, struct bal_uniform *
         .exponential = bal_law_is_exponential(&model->size),
     };
     return true;
+}
+
+/* Equal servers and a Poisson process. */
+static bool equal_servers_of(const struct bal_model *model, struct bal_uniform *uniform) {
+    return bal_arrivals_are_poisson(&model->arrivals) && any_arrivals_of(model, uniform);
 }
 
 bool bal_uniform_of(const struct bal_model *model, struct bal_uniform *uniform) {
@@ -154,10 +159,19 @@ static struct bal_known known_stealing(const struct bal_model *model, const stru
     return known;
 }
 
+static struct bal_known known_arrivals(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                       const struct bal_uniform *u) {
+    const struct bal_about *about = bal_about(policy);
+    const bool plain = model->steal.kind == BAL_STEAL_NONE && model->slots <= 1 && !model->classes;
+    return plain && about->arrivals ? about->arrivals(model, policy, u) : bal_known_nothing;
+}
+
 struct bal_known bal_known_of(const struct bal_model *model, const struct bal_policy_spec *policy) {
     struct bal_uniform u;
-    if (!equal_servers_of(model, &u))
+    if (!any_arrivals_of(model, &u))
         return bal_known_nothing;
+    if (!bal_arrivals_are_poisson(&model->arrivals))
+        return known_arrivals(model, policy, &u);
     if (model->steal.kind != BAL_STEAL_NONE)
         return known_stealing(model, policy, &u);
     if (model->slots > 1)

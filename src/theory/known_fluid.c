@@ -18,6 +18,8 @@ static enum bal_code check_model(const struct bal_model *model, bool any, struct
     if (model->buffer > 0 || (!any && model->curve.kind != BAL_CURVE_CONSTANT))
         return bal_fail(err, BAL_E_MODEL,
                         "fluid models are about a constant load and no limit to the queues");
+    if (!bal_arrivals_are_poisson(&model->arrivals))
+        return bal_fail(err, BAL_E_MODEL, "fluid models are about arrivals poisson");
     if (model->tasks > 1)
         return bal_fail(err, BAL_E_MODEL, "fluid models are about jobs that are not divided; use tasks 1");
     if (model->slots > 1)

@@ -49,9 +49,10 @@ double bal_critical_if_equal(const struct bal_model *model, const struct bal_pol
 
 double bal_known_critical_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
     const struct bal_about *about = bal_about(policy);
-    /* What does not fit into a buffer is lost: always stable. Who steals may be stable beyond what is known.
-     */
-    if (model->buffer > 0 || model->steal.kind != BAL_STEAL_NONE)
+    /* What does not fit into a buffer is lost: always stable. Who steals may be stable beyond what is known,
+     * and so may be other arrivals than those that the theorems are about. */
+    if (model->buffer > 0 || model->steal.kind != BAL_STEAL_NONE ||
+        !bal_arrivals_are_poisson(&model->arrivals))
         return NAN;
     return about->critical_load ? about->critical_load(model, policy) : NAN;
 }

@@ -365,6 +365,67 @@ double bal_law_cdf(const struct bal_law *law, double x) {
     return 0;
 }
 
+/* Transforms */
+
+/* From phase i: either the other time ends first or the phase does, c(i) = (s + gamma_i sum_j r_ij c(j)) /
+ * (s + gamma_i). */
+static double phase_outlasts(const struct bal_law *law, double s) {
+    struct bal_law killed = *law;
+    double c[BAL_LAW_PHASES], sum = 0;
+    for (unsigned i = 0; i < law->phases; i++) {
+        c[i] = s / (s + law->rate[i]);
+        for (unsigned j = 0; j < law->phases; j++)
+            killed.jump[i][j] *= law->rate[i] / (s + law->rate[i]);
+    }
+    if (!bal_law_accumulate(&killed, c, NULL))
+        return NAN;
+    for (unsigned i = 0; i < law->phases; i++)
+        sum += law->start[i] * c[i];
+    return sum;
+}
+
+static double hyper_outlasts(const struct bal_law *law, double s) {
+    double sum = 0;
+    for (unsigned i = 0; i < law->phases; i++)
+        sum += law->start[i] * s / (s + law->rate[i]);
+    return sum;
+}
+
+/* 1 - (1 - exp(-z)) / z */
+static double uniform_rest(double z) {
+    if (z > 0.1)
+        return 1 + expm1(-z) / z;
+    double sum = 0, term = z / 2; /* z/2! - z^2/3! + ... */
+    for (int k = 3; k <= 14; k++) {
+        sum += term;
+        term *= -z / k;
+    }
+    return sum;
+}
+
+double bal_law_outlasts(const struct bal_law *law, double s) {
+    switch (law->kind) {
+    case BAL_LAW_EXP:
+        return s * law->mean / (1 + s * law->mean);
+    case BAL_LAW_DET:
+        return -expm1(-s * law->mean);
+    case BAL_LAW_ERLANG:
+        return -expm1(-(double)law->phases * log1p(s * law->a));
+    case BAL_LAW_HYPER:
+        return hyper_outlasts(law, s);
+    case BAL_LAW_PHASE:
+        return phase_outlasts(law, s);
+    case BAL_LAW_UNIFORM:
+        return -expm1(-s * law->a) + exp(-s * law->a) * uniform_rest(s * (law->b - law->a));
+    case BAL_LAW_LOGNORMAL:
+    case BAL_LAW_PARETO:
+    case BAL_LAW_BOUNDED_PARETO:
+        return NAN;
+    }
+    assert(false); /* a law of no kind */
+    return NAN;
+}
+
 void bal_law_scale(struct bal_law *law, double factor) {
     assert(factor > 0 && isfinite(factor));
     switch (law->kind) {

@@ -169,6 +169,11 @@ static enum bal_code check_slotted(const struct bal_model *model, struct bal_err
         return bal_fail(err, BAL_E_MODEL, "classes and jobs of several tasks need continuous time");
     if (model->curve.kind != BAL_CURVE_CONSTANT || model->buffer > 0 || !starts_idle(&model->start))
         return bal_fail(err, BAL_E_MODEL, "load curves, buffers and starting states need continuous time");
+    if (model->arrivals.kind != BAL_ARRIVALS_POISSON)
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "arrivals other than poisson need continuous time; in slotted time a batch says how many "
+            "jobs come");
     if (model->discipline > BAL_DISCIPLINE_FIFO)
         return bal_fail(err, BAL_E_MODEL, "discipline '%s' needs continuous time and two classes of jobs",
                         bal_discipline_text(model->discipline));
@@ -218,6 +223,24 @@ static enum bal_code check_power(const struct bal_model *model, struct bal_error
     return BAL_OK;
 }
 
+#define CHANGES_MAX 1000 /* of state for each job: drawing them takes time */
+
+static enum bal_code check_arrivals(const struct bal_model *model, struct bal_error *err) {
+    if (model->curve.kind != BAL_CURVE_CONSTANT && model->arrivals.kind == BAL_ARRIVALS_RENEWAL)
+        return bal_fail(err, BAL_E_MODEL,
+                        "renewal arrivals have no rate that a load curve could change; use mmpp, batch or "
+                        "poisson with it");
+    const double changes =
+        bal_arrivals_changes(&model->arrivals) / bal_model_arrival_rate(model) * fmax(model->tasks, 1);
+    if (changes > CHANGES_MAX)
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "the mmpp changes its state %.3g times for each job, so that its rate is the mean; it may "
+            "do so %d times: give longer times",
+            changes, CHANGES_MAX);
+    return BAL_OK;
+}
+
 static enum bal_code check_continuous(const struct bal_model *model, struct bal_error *err) {
     if (model->placement.kind != BAL_PLACEMENT_EVEN)
         return bal_fail(err, BAL_E_MODEL, "generators of jobs and their placement need slotted time");
@@ -242,7 +265,8 @@ static enum bal_code check_continuous(const struct bal_model *model, struct bal_
         return bal_fail(err, BAL_E_MODEL,
                         "discipline '%s' needs two classes of jobs; say which share of them is high",
                         bal_discipline_text(model->discipline));
-    return check_power(model, err);
+    const enum bal_code code = check_arrivals(model, err);
+    return code ? code : check_power(model, err);
 }
 
 enum bal_code bal_model_check(const struct bal_model *model, struct bal_error *err) {

@@ -73,6 +73,8 @@ $ ballast help compare
 |   --service LAW            law of the job sizes: exp, det, erlang(K), hyper(C2), pareto(A), ... (default exp)
 |   --tasks M                tasks of a job, routed together and divided among servers (default 1)
 |   --high P                 two classes of jobs: the share of the high one, 0 to 1 (default none)
+|   --arrivals HOW           how jobs come: poisson, mmpp(R1,T1;R2,T2;...), renewal(LAW) or batch(LAW) (default
+|                            poisson)
 |   --curve SHAPE            load over time: sine(A,P), table(T:F ...), file(PATH); table(...) repeat (default
 |                            constant)
 |   --batch LAW              slotted: jobs in a slot: poisson (the default), geometric, table(0:0.5 8:0.5), ...

@@ -1,0 +1,283 @@
+/* Arrivals: text and draws. */
+#include "ballast/arrivals.h"
+
+#include "ballast/number.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const names[] = {"poisson", "mmpp", "renewal", "batch"};
+enum { KINDS = sizeof names / sizeof *names };
+
+/* ---- reading ---- */
+
+/* What has the right form but a value that cannot be. */
+static enum bal_code bad_value(const char *text, const char *why, struct bal_error *err) {
+    return bal_fail(err, BAL_E_RANGE, "arrivals '%.60s%s': %s", text, strlen(text) > 60 ? "..." : "", why);
+}
+
+static enum bal_code bad_form(const char *text, const char *why, struct bal_error *err) {
+    return bal_fail(
+        err, BAL_E_SYNTAX,
+        "arrivals '%.60s%s': %s; write poisson, mmpp(R1,T1;R2,T2;...), renewal(LAW) or batch(LAW)", text,
+        strlen(text) > 60 ? "..." : "", why);
+}
+
+static const char *skip(const char *at) {
+    return at + strspn(at, " \t");
+}
+
+/* A number from low to high and the sign behind it; returns where to go on, NULL if it is not so. */
+static const char *take(const char *at, double low, double high, const char *behind, double *value) {
+    const char *end = bal_number_read(skip(at), value);
+    if (!end || !(*value >= low && *value <= high))
+        return NULL;
+    *value += 0.0; /* -0 becomes 0 */
+    end = skip(end);
+    return *end && strchr(behind, *end) ? end : NULL;
+}
+
+static enum bal_code parse_mmpp(const char *text, const char *inner, struct bal_arrivals *arrivals,
+                                struct bal_error *err) {
+    double most = 0;
+    for (const char *at = inner - 1; *at != ')';) {
+        const unsigned i = arrivals->states;
+        if (i == BAL_ARRIVALS_STATES)
+            return bad_value(text, "there are more than 8 states; leave some out", err);
+        at = take(at + 1, 0, 1e9, ",", &arrivals->rate[i]);
+        if (!at)
+            return bad_form(text, "a rate from 0 to 1e9 and a comma are expected", err);
+        at = take(at + 1, 1e-9, 1e9, ";)", &arrivals->stay[i]);
+        if (!at)
+            return bad_form(text, "behind a rate the mean time in its state is expected, from 1e-9 to 1e9",
+                            err);
+        if (*at == ')' && *skip(at + 1))
+            return bad_form(text, "there is something behind it", err);
+        most = fmax(most, arrivals->rate[i]);
+        arrivals->states++;
+    }
+    if (arrivals->states < 2)
+        return bad_value(text, "one state is poisson; give 2 to 8", err);
+    if (!(most >= 1e-9))
+        return bad_value(text, "no rate is 1e-9 or more, so that no job comes", err);
+    return BAL_OK;
+}
+
+/* The probability of no job in a batch. */
+static double empty_probability(const struct bal_batch *batch) {
+    switch (batch->kind) {
+    case BAL_BATCH_POISSON:
+        return exp(-batch->mean);
+    case BAL_BATCH_GEOMETRIC:
+        return 1 / (1 + batch->mean);
+    case BAL_BATCH_BERNOULLI:
+        return 1 - batch->mean;
+    case BAL_BATCH_TABLE:
+        return batch->value[0] == 0 ? batch->probability[0] : 0;
+    case BAL_BATCH_UNIFORM:
+        return batch->low == 0 ? 1 / ((double)batch->high + 1) : 0;
+    default:
+        return batch->high == 0;
+    }
+}
+
+#define EMPTY_MOST 0.999 /* otherwise drawing one that is not empty would take long */
+
+/* What a law cannot be; NULL: it can. */
+static const char *check_law(const struct bal_arrivals *arrivals) {
+    if (arrivals->kind == BAL_ARRIVALS_RENEWAL)
+        return isfinite(arrivals->gap.mean)
+                   ? NULL
+                   : "the mean gap is infinite, and a load needs a finite one; for pareto A must be above 1";
+    return arrivals->batch.open ? "the mean of the batches is open; give it, as in batch(geometric(4))"
+           : empty_probability(&arrivals->batch) > EMPTY_MOST
+               ? "more than 999 of 1000 batches are empty; make them larger"
+               : NULL;
+}
+
+/* renewal(LAW), batch(LAW) */
+static enum bal_code parse_law(const char *text, const char *inner, struct bal_arrivals *arrivals,
+                               struct bal_error *err) {
+    const char *end = strrchr(inner, ')');
+    if (!end || *skip(end + 1))
+        return bad_form(text, "')' is expected at the end", err);
+    char law[BAL_LAW_TEXT];
+    const size_t length = (size_t)(end - inner);
+    if (length >= sizeof law)
+        return bad_value(text, "the law is too long for any that there is", err);
+    memcpy(law, inner, length);
+    law[length] = 0;
+    struct bal_error why = {0};
+    const enum bal_code code = arrivals->kind == BAL_ARRIVALS_RENEWAL
+                                   ? bal_law_parse(law, &arrivals->gap, &why)
+                                   : bal_batch_parse(law, &arrivals->batch, &why);
+    if (code)
+        return bal_fail(err, code, "arrivals '%.60s%s': %s", text, strlen(text) > 60 ? "..." : "", why.text);
+    const char *what = check_law(arrivals);
+    return what ? bad_value(text, what, err) : BAL_OK;
+}
+
+enum bal_code bal_arrivals_parse(const char *text, struct bal_arrivals *arrivals, struct bal_error *err) {
+    const char *at = skip(text);
+    const size_t length = strcspn(at, " \t(");
+    unsigned kind = 0;
+    while (kind < KINDS && !(strlen(names[kind]) == length && memcmp(at, names[kind], length) == 0))
+        kind++;
+    if (kind == KINDS)
+        return bad_form(text, "there are no such arrivals", err);
+    struct bal_arrivals read = {.kind = (enum bal_arrivals_kind)kind};
+    at = skip(at + length);
+    if (kind == BAL_ARRIVALS_POISSON && *at)
+        return bad_form(text, "nothing may stand behind poisson: the load sets its rate", err);
+    if (kind != BAL_ARRIVALS_POISSON && *at != '(')
+        return bad_form(text, "'(' is expected behind the name", err);
+    enum bal_code code = BAL_OK;
+    if (kind == BAL_ARRIVALS_MMPP)
+        code = parse_mmpp(text, at + 1, &read, err);
+    else if (kind != BAL_ARRIVALS_POISSON)
+        code = parse_law(text, at + 1, &read, err);
+    if (!code)
+        *arrivals = read;
+    return code;
+}
+
+/* ---- writing ---- */
+
+size_t bal_arrivals_print(const struct bal_arrivals *arrivals, char *text, size_t size) {
+    char inner[BAL_LAW_TEXT] = "";
+    size_t used = 0;
+    for (unsigned i = 0; i < arrivals->states; i++) {
+        char rate[BAL_NUMBER_TEXT], stay[BAL_NUMBER_TEXT];
+        bal_number_print(arrivals->rate[i], rate);
+        bal_number_print(arrivals->stay[i], stay);
+        used += (size_t)snprintf(inner + used, sizeof inner - used, "%s%s,%s", i ? ";" : "", rate, stay);
+    }
+    if (arrivals->kind == BAL_ARRIVALS_POISSON)
+        return (size_t)snprintf(text, size, "%s", names[arrivals->kind]);
+    if (arrivals->kind == BAL_ARRIVALS_RENEWAL)
+        bal_law_print(&arrivals->gap, inner, sizeof inner);
+    if (arrivals->kind == BAL_ARRIVALS_BATCH)
+        bal_batch_print(&arrivals->batch, inner, sizeof inner);
+    return (size_t)snprintf(text, size, "%s(%s)", names[arrivals->kind], inner);
+}
+
+/* ---- what they are ---- */
+
+bool bal_arrivals_are_poisson(const struct bal_arrivals *arrivals) {
+    switch (arrivals->kind) {
+    case BAL_ARRIVALS_POISSON:
+        return true;
+    case BAL_ARRIVALS_MMPP:
+        for (unsigned i = 1; i < arrivals->states; i++)
+            if (arrivals->rate[i] != arrivals->rate[0])
+                return false;
+        return true;
+    case BAL_ARRIVALS_RENEWAL:
+        return bal_law_is_exponential(&arrivals->gap);
+    case BAL_ARRIVALS_BATCH: /* of 0 and 1 job alone */
+        return arrivals->batch.high <= 1;
+    }
+    assert(false); /* arrivals of no kind */
+    return false;
+}
+
+double bal_arrivals_changes(const struct bal_arrivals *arrivals) {
+    double cycle = 0;
+    for (unsigned i = 0; i < arrivals->states; i++)
+        cycle += arrivals->stay[i];
+    return cycle > 0 ? arrivals->states / cycle : 0;
+}
+
+/* ---- drawing ---- */
+
+/* The state at a time that knows nothing of it: each in the proportion of its time. What is left of it is
+ * like a whole one. */
+static void start_mmpp(struct bal_arrival_source *source, const struct bal_arrivals *arrivals) {
+    double cycle = 0, jobs = 0;
+    source->states = arrivals->states;
+    for (unsigned i = 0; i < arrivals->states; i++) {
+        cycle += arrivals->stay[i];
+        jobs += arrivals->rate[i] * arrivals->stay[i];
+    }
+    for (unsigned i = 0; i < arrivals->states; i++) {
+        source->stay[i] = arrivals->stay[i];
+        source->rate[i] = arrivals->rate[i] * (cycle / jobs) / source->mean_gap;
+    }
+    double u = bal_rng_uniform(&source->rng) * cycle;
+    while (source->state + 1 < source->states && u >= source->stay[source->state])
+        u -= source->stay[source->state++];
+    source->left = bal_rng_exp(&source->rng) * source->stay[source->state];
+}
+
+void bal_arrival_source_init(struct bal_arrival_source *source, const struct bal_arrivals *arrivals,
+                             double mean_gap, const struct bal_rng *rng) {
+    *source = (struct bal_arrival_source){.rng = *rng,
+                                          .kind = bal_arrivals_are_poisson(arrivals) ? BAL_ARRIVALS_POISSON
+                                                                                     : arrivals->kind,
+                                          .mean_gap = mean_gap,
+                                          .first = true};
+    switch (source->kind) {
+    case BAL_ARRIVALS_POISSON:
+        return;
+    case BAL_ARRIVALS_MMPP:
+        start_mmpp(source, arrivals);
+        return;
+    case BAL_ARRIVALS_RENEWAL:
+        source->gap = arrivals->gap;
+        bal_law_scale(&source->gap, mean_gap / arrivals->gap.mean);
+        return;
+    case BAL_ARRIVALS_BATCH:
+        source->batch = arrivals->batch;
+        source->mean_gap = arrivals->batch.mean * mean_gap;
+        return;
+    }
+}
+
+/* An exponential variable of mean 1 is the number of jobs expected until the next one: it is used up at the
+ * rate of each state. */
+static double next_of_mmpp(struct bal_arrival_source *source) {
+    double jobs = bal_rng_exp(&source->rng), time = 0;
+    while (jobs > source->left * source->rate[source->state]) {
+        jobs -= source->left * source->rate[source->state];
+        time += source->left;
+        source->state = source->state + 1 < source->states ? source->state + 1 : 0;
+        source->left = bal_rng_exp(&source->rng) * source->stay[source->state];
+    }
+    const double rest = jobs > 0 ? jobs / source->rate[source->state] : 0;
+    source->left -= rest;
+    return time + rest;
+}
+
+static double next_of_batch(struct bal_arrival_source *source) {
+    if (source->more > 0) {
+        source->more--;
+        source->first = false;
+        return 0;
+    }
+    double gap = 0;
+    uint32_t jobs;
+    do {
+        gap += bal_rng_exp(&source->rng) * source->mean_gap;
+        jobs = bal_batch_sample(&source->batch, &source->rng);
+    } while (jobs == 0);
+    source->more = jobs - 1;
+    source->first = true;
+    return gap;
+}
+
+double bal_arrival_source_next(struct bal_arrival_source *source, double now) {
+    switch (source->kind) {
+    case BAL_ARRIVALS_POISSON:
+        return now + bal_rng_exp(&source->rng) * source->mean_gap;
+    case BAL_ARRIVALS_MMPP:
+        return now + next_of_mmpp(source);
+    case BAL_ARRIVALS_RENEWAL:
+        return now + bal_law_sample(&source->gap, &source->rng);
+    case BAL_ARRIVALS_BATCH:
+        return now + next_of_batch(source);
+    }
+    assert(false); /* arrivals of no kind */
+    return INFINITY;
+}
