@@ -260,6 +260,36 @@ static enum bal_code check_commas(const struct bal_log_words *words, struct bal_
     return BAL_OK;
 }
 
+/* Another unit brings lines into order that are not with this one. */
+static int find_better(const struct numbers *numbers, size_t starts_late) {
+    for (size_t i = 0; i < UNITS && starts_late >= LATE_LEAST; i++)
+        if (count_late(numbers, seconds_of(units[i])) <= starts_late / 10)
+            return units[i];
+    return BAL_LOG_UNIT_OPEN;
+}
+
+/* Lines are written in the order of ends: lengths that are too long bring them out of order, and such that
+ * are too short do not bring those into order whose starts are not. */
+static enum bal_code check_order(const struct bal_log_words *words, const struct bal_log_length *length,
+                                 const struct numbers *numbers, const char *mean, struct bal_error *err) {
+    const size_t starts_late = count_late(numbers, 0);
+    const size_t late = count_late(numbers, seconds_of(length->scale.unit));
+    if (late >= LATE_LEAST && (double)late > LATE_PART * (double)numbers->count && late > 2 * starts_late)
+        return bal_fail(err, BAL_E_FORMAT,
+                        "with %s%s of %s on average, %zu of %zu requests would end before one that was logged"
+                        " earlier: it is something else, or in another unit (--service-field %s:ms)",
+                        words->sign, length->name, mean, late, numbers->count, length->name);
+    const int better = 2 * late > starts_late ? find_better(numbers, starts_late) : BAL_LOG_UNIT_OPEN;
+    if (better == BAL_LOG_UNIT_OPEN)
+        return BAL_OK;
+    return bal_fail(
+        err, BAL_E_FORMAT,
+        "lines are in the order in which requests end if %s%s is in %s, and not if it is in %s; say"
+        " which: --service-field %s:%s or %s:%s",
+        words->sign, length->name, bal_log_unit_text(better), bal_log_unit_text(length->scale.unit),
+        length->name, bal_log_unit_text(better), length->name, bal_log_unit_text(length->scale.unit));
+}
+
 /* A unit that is known must not contradict what the numbers say either. */
 static enum bal_code check_known(const struct bal_log_words *words, const struct bal_log_binding *binding,
                                  const struct bal_log_length *length, const struct numbers *numbers,
@@ -277,14 +307,7 @@ static enum bal_code check_known(const struct bal_log_words *words, const struct
             words->sign, length->name, text, length->name);
     if (binding->at_end || !words->starts || length->field != binding->whole.field)
         return BAL_OK;
-    const size_t starts_late = count_late(numbers, 0), late = count_late(numbers, unit);
-    if (late < LATE_LEAST || (double)late <= LATE_PART * (double)numbers->count || late <= 2 * starts_late)
-        return BAL_OK;
-    return bal_fail(
-        err, BAL_E_FORMAT,
-        "with %s%s of %s on average, %zu of %zu requests would end before one that was logged earlier:"
-        " it is something else, or in another unit (--service-field %s:ms)",
-        words->sign, length->name, text, late, numbers->count, length->name);
+    return check_order(words, length, numbers, text, err);
 }
 
 /* The file is written by the program itself, in its own format. */

@@ -192,10 +192,9 @@ static const struct bal_log_kind kind = {
 static void name_pattern(const struct pattern *pattern, struct bal_log_format *format) {
     static const struct {
         const char *text, *name;
-    } known[] = {{BAL_LOG_COMBINED, "combined"},
-                 {BAL_LOG_COMMON, "common"},
-                 {BAL_LOG_APACHE_COMBINED, "combined"},
-                 {BAL_LOG_APACHE_COMMON, "common"}};
+    } known[] = {{BAL_LOG_COMBINED, "combined"},         {BAL_LOG_COMMON, "common"},
+                 {BAL_LOG_COLUMNS_COMBINED, "combined"}, {BAL_LOG_COLUMNS_COMMON, "common"},
+                 {BAL_LOG_APACHE_COMBINED, "combined"},  {BAL_LOG_APACHE_COMMON, "common"}};
     const char *name = "", *text = pattern->copy;
     for (size_t i = 0; i < sizeof known / sizeof *known && !*name; i++)
         if (strncmp(text, known[i].text, strlen(known[i].text)) == 0) {

@@ -1,6 +1,7 @@
 /* Whatever the bytes: jobs, lines that are accounted for, or one line of error. The first line of the input
  * chooses how the rest is read: a format (a name or a pattern), and behind tabs a field of the service time,
- * one of the time, and a pattern of classes, each "-" to leave it out. */
+ * one of the time, and a pattern of classes; and behind four more the field of the server, the moments from
+ * and to, and statuses; each "-" to leave it out. */
 #include "ballast/log.h"
 
 #include "workload/trace_private.h"
@@ -81,6 +82,43 @@ static void read_path(const char *path, const struct bal_log_options *options) {
     bal_trace_free(trace);
 }
 
+struct account {
+    const struct bal_log_servers *servers;
+    uint64_t records;
+};
+
+static enum bal_code take_record(void *context, const struct bal_log_record *record, struct bal_error *err) {
+    (void)err;
+    struct account *account = context;
+    account->records++;
+    assert(record->job.size > 0 && record->whole >= -1 && record->ahead >= -1 && record->status < 1000);
+    for (unsigned i = 0; i < record->tries && i < BAL_LOG_VISITS; i++) {
+        assert(record->visit[i].server < bal_log_servers_count(account->servers));
+        assert(record->visit[i].took >= -1 && record->visit[i].status < 1000);
+    }
+    return BAL_OK;
+}
+
+/* The same with servers and records: as many of these as there are jobs. */
+static void read_records(const char *path, struct bal_log_options options) {
+    struct bal_log_summary summary;
+    struct bal_error err = {0};
+    assert(!bal_log_servers_new(&options.servers, &err));
+    struct account account = {.servers = options.servers};
+    options.take = take_record;
+    options.take_context = &account;
+    const char *const paths[] = {path, path};
+    const enum bal_code code = bal_log_read(paths, 2, &options, NULL, &summary, &err);
+    if (code)
+        check_error(&err, code);
+    else
+        assert(account.records == summary.jobs + summary.filtered);
+    for (uint32_t i = 0; i < bal_log_servers_count(options.servers); i++)
+        assert(*bal_log_servers_name(options.servers, i));
+    bal_log_summary_fini(&summary);
+    bal_log_servers_free(options.servers);
+}
+
 /* Takes the last word of a line off; NULL when it is "-" or not there. */
 static const char *take_word(char *line) {
     char *blank = strrchr(line, '\t');
@@ -90,6 +128,13 @@ static const char *take_word(char *line) {
     return strcmp(blank + 1, "-") == 0 ? NULL : blank + 1;
 }
 
+static size_t count_tabs(const char *line) {
+    size_t count = 0;
+    for (; (line = strchr(line, '\t')); line++)
+        count++;
+    return count;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const uint8_t *newline = memchr(data, '\n', size);
     const size_t length = newline ? (size_t)(newline - data) : 0, rest = newline ? size - length - 1 : 0;
@@ -97,6 +142,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     assert(line);
     memcpy(line, data, length);
     struct bal_log_options options = {.seed = 1};
+    if (count_tabs(line) >= 7) {
+        options.status = take_word(line);
+        options.to = take_word(line);
+        options.from = take_word(line);
+        options.server = take_word(line);
+    }
     options.high_pattern = take_word(line);
     options.time = take_word(line);
     options.service = take_word(line);
@@ -107,6 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     read_path(path, &options);
+    read_records(path, options);
     close(fd);
     free(line);
     return 0;

@@ -268,6 +268,14 @@ static void tells_units_by_the_order_of_lines(void **state) {
                   &(struct bal_log_options){.format = "apache:%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" "
                                                       "\"%{User-Agent}i\" %{ms}T"});
     assert_fails(r, BAL_E_FORMAT, "requests would end before one that was logged earlier");
+    r = read_text(make_ends(1e-3, "", ""), &(struct bal_log_options){.format = "apache"});
+    assert_fails(
+        r, BAL_E_FORMAT,
+        "lines are in the order in which requests end if %D is in ms, and not if it is in us; say which");
+    r = read_text(make_ends(1e-3, "", ""), &(struct bal_log_options){.format = "apache", .service = "%D:us"});
+    assert_string_equal(r->summary.file[0].service, "%D (us)"); /* the user's word */
+    r = read_text(make_ends(1e-6, "", ""), &(struct bal_log_options){.format = "apache"});
+    assert_string_equal(r->summary.file[0].service, "%D (us)");
 }
 
 /* Which of several times is which shows in their lengths; where it does not, they are listed. */
