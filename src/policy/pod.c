@@ -6,8 +6,8 @@
  * With unequal servers it can be unstable below full load.
  *
  * The probes are drawn with replacement unless replace=0. With pertask=1 a job of m tasks probes d*m
- * different servers for all its tasks together and water-fills them (batch sampling; Ousterhout et al. 2013).
- */
+ * servers for all its tasks together and water-fills them (batch sampling; Ousterhout et al. 2013): different
+ * ones unless replace=1. */
 #include "policy/parts.h"
 #include "policy/table.h"
 
@@ -15,7 +15,8 @@ enum { D, REPLACE, PERTASK };
 
 static const struct bal_param params[] = {
     [D] = {"d", 1, 1e6, 2, true, true, "servers probed for a job"},
-    [REPLACE] = {"replace", 0, 1, 1, true, false, "1: sample with replacement; 0: d different servers"},
+    [REPLACE] = {"replace", 0, 1, NAN, true, false,
+                 "1: sample with replacement; 0: different servers; default 1, with pertask 0"},
     [PERTASK] = {"pertask", 0, 1, 0, true, false, "1: a job of m tasks probes d*m servers for all of them"},
 };
 
@@ -28,7 +29,7 @@ struct state {
 };
 
 static bool wants_distinct(const double *value) {
-    return value[REPLACE] == 0 || value[PERTASK] == 1;
+    return isnan(value[REPLACE]) ? value[PERTASK] == 1 : value[REPLACE] == 0;
 }
 
 static size_t size(const double *value, const struct bal_setting *setting) {

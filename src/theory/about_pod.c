@@ -72,7 +72,7 @@ static double longer(const struct bal_policy_spec *policy, const struct bal_unif
 static double critical_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
     if (bal_policy_value(policy, "pertask") == 1)
         return NAN;
-    return bal_critical_of_d(&model->servers, d_of(policy), bal_policy_value(policy, "replace") == 1);
+    return bal_critical_of_d(&model->servers, d_of(policy), bal_policy_value(policy, "replace") != 0);
 }
 
 static enum bal_code fluid(struct bal_known_fluid *f, const struct bal_model *model,

@@ -175,8 +175,8 @@ $ ballast policies pod
 | parameters:
 |   d          servers probed for a job
 |              whole number from 1 to 1000000, default 2
-|   replace    1: sample with replacement; 0: d different servers
-|              whole number from 0 to 1, default 1
+|   replace    1: sample with replacement; 0: different servers; default 1, with pertask 0
+|              whole number from 0 to 1, default none
 |   pertask    1: a job of m tasks probes d*m servers for all of them
 |              whole number from 0 to 1, default 0
 $ ballast policies jiq
