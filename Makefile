@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 60
 # On a system that scripts/setup does not know, install the packages by hand and use SETUP=true.
 SETUP ?= scripts/setup
 
-.PHONY: all demo demo-replay test bench install lint format golden fuzz clean help
+.PHONY: all demo demo-replay test bench install lint format golden fuzz short-memory clean help
 
 all:
 	@$(SETUP) build
@@ -43,6 +43,12 @@ format:
 	@$(SETUP) lint
 	@scripts/format
 
+short-memory:
+	@$(SETUP) build test
+	@scripts/configure build -Dtests=true
+	@ninja -C build
+	@build/tests/cross-short_memory build/ballast build/tests/fail_allocation.so --all
+
 golden:
 	@$(SETUP) build test
 	@scripts/regolden
@@ -65,5 +71,6 @@ help:
 	@echo 'make format           lay out all sources as .clang-format says'
 	@echo 'make golden           make what is printed now the expected output of tests/cli and tests/golden'
 	@echo 'make fuzz             fuzz each parser for FUZZ_SECONDS (now $(FUZZ_SECONDS))'
+	@echo 'make short-memory     let every single allocation fail, one at a time (half an hour)'
 	@echo 'make clean            remove everything that was built'
 	@echo 'Each installs the Debian packages it misses; with SETUP=true nothing is installed.'

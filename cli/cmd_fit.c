@@ -137,16 +137,19 @@ static int fit_logs(struct work *work, char **logs, int count) {
 /* The table goes where the experiment does not. */
 static int print_all(const struct work *work, struct cli_output *output) {
     const struct cli_common *common = &work->request->log.common;
+    struct bal_gather table;
+    if (bal_gather_open(&table) && !common->quiet)
+        (common->format == CLI_JSON ? bal_fit_json : bal_fit_text)(&work->report, table.stream);
+    if (!bal_gather_close(&table)) {
+        cli_output_discard(output);
+        return cli_no_memory();
+    }
     bal_fit_yaml(&work->report, output->stream);
     const int status = cli_output_close(output);
-    if (status || common->quiet)
-        return status;
-    FILE *out = common->output ? stdout : stderr;
-    if (common->format == CLI_JSON)
-        bal_fit_json(&work->report, out);
-    else
-        bal_fit_text(&work->report, out);
-    return CLI_OK;
+    if (status == CLI_OK)
+        fputs(table.text, common->output ? stdout : stderr);
+    bal_gather_discard(&table);
+    return status;
 }
 
 static int run(const struct cli_command *command, int argc, char **argv) {

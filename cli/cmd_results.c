@@ -60,6 +60,7 @@ static void add_run(struct table *table, struct bal_store *store, const struct b
     char trials[60] = "?";
     if (!read_run(run, &e, &err) && !bal_sweep_status(e, store, &progress, &err))
         snprintf(trials, sizeof trials, "%zu/%zu", progress.done, progress.total);
+    table->failed = table->failed || err.code == BAL_E_MEMORY;
     bal_table_add(table, "%lld", (long long)run->id);
     bal_table_add(table, "%s", run->name);
     bal_table_add(table, "%s", bal_mode_text(run->mode));

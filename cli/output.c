@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include "base/memory.h"
 #include "format/file.h"
 
 #include <string.h>
@@ -48,8 +49,10 @@ int cli_output_close(struct cli_output *output) {
     struct bal_error err = {0};
     int status = CLI_OK;
     output->stream = NULL;
-    if (!bal_gather_close(&output->gather))
+    if (!bal_gather_close(&output->gather) || bal_memory_is_lost()) {
+        cli_output_discard(output);
         return cli_no_memory();
+    }
     if (!output->path)
         status = print(output);
     else if (bal_file_write(output->path, output->gather.text, output->gather.size, &err))

@@ -32,22 +32,27 @@ static struct bal_arena_block *add_block(struct bal_arena *arena, size_t size) {
 }
 
 void *bal_arena_take(struct bal_arena *arena, size_t count, size_t size) {
-    if (size && count > (SIZE_MAX / 2 - ALIGNMENT) / size)
+    if (size && count > (SIZE_MAX / 2 - ALIGNMENT) / size) {
+        arena->lost = true;
         return NULL;
+    }
     const size_t bytes = (count * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     struct bal_arena_block *block = arena->block;
     if (!block || bytes > block->size - block->used)
         block = add_block(arena, bytes > BLOCK ? bytes : BLOCK);
-    if (!block)
+    if (!block) {
+        arena->lost = true;
         return NULL;
+    }
     void *piece = block->data + block->used;
     block->used += bytes;
     return piece;
 }
 
-char *bal_arena_text(struct bal_arena *arena, const char *text, size_t length) {
+const char *bal_arena_text(struct bal_arena *arena, const char *text, size_t length) {
     char *copy = bal_arena_take(arena, length + 1, 1);
-    if (copy)
-        memcpy(copy, text, length);
+    if (!copy)
+        return "";
+    memcpy(copy, text, length);
     return copy;
 }

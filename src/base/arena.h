@@ -2,10 +2,12 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct bal_arena {
     struct bal_arena_block *block; /* the newest one */
+    bool lost;                     /* something did not fit into memory: what was built is not whole */
 };
 
 /* All zeros is an empty arena. */
@@ -15,7 +17,8 @@ void bal_arena_fini(struct bal_arena *arena);
  * valid pointer. */
 void *bal_arena_take(struct bal_arena *arena, size_t count, size_t size);
 
-/* A copy of the first length characters, terminated; NULL when there is no memory. */
-char *bal_arena_text(struct bal_arena *arena, const char *text, size_t length);
+/* A copy of the first length characters, terminated. Never NULL: without memory it is "", and the arena is
+ * lost, which its owner asks in the end. */
+const char *bal_arena_text(struct bal_arena *arena, const char *text, size_t length);
 
 #endif

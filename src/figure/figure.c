@@ -2,6 +2,7 @@
 #include "ballast/figure.h"
 
 #include "base/gather.h"
+#include "base/memory.h"
 #include "figure/gnuplot.h"
 #include "figure/plot.h"
 #include "figure/svg.h"
@@ -76,8 +77,10 @@ enum bal_code bal_figure_script(const struct bal_figure *figure, enum bal_figure
     if (layout && bal_gather_open(&text))
         bal_plot_write(figure, layout, format, text.stream);
     bal_layout_free(layout);
-    if (!bal_gather_close(&text))
+    if (!bal_gather_close(&text) || bal_memory_is_lost()) {
+        bal_gather_discard(&text);
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a figure");
+    }
     *script = text.text;
     return BAL_OK;
 }

@@ -13,8 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static enum bal_code no_resource(struct bal_error *err) {
-    return bal_fail(err, BAL_E_IO, "gnuplot cannot be run: %s", strerror(errno));
+static enum bal_code no_resource(int error, struct bal_error *err) {
+    return bal_fail(err, error == ENOMEM ? BAL_E_MEMORY : BAL_E_IO, "gnuplot cannot be run: %s",
+                    strerror(error));
 }
 
 static bool write_all(int file, const char *text, size_t length) {
@@ -102,13 +103,13 @@ static enum bal_code run(const int file[3], char **data, size_t *size, struct ba
                         "gnuplot is not installed, and figures need it; on Debian it is in the package "
                         "gnuplot-nox");
     if (error)
-        return bal_fail(err, BAL_E_IO, "gnuplot cannot be run: %s", strerror(error));
+        return no_resource(error, err);
     int status;
     pid_t ended;
     while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR)
         continue;
     if (ended < 0)
-        return no_resource(err);
+        return no_resource(errno, err);
     char *picture = read_all(file[1], size);
     size_t length;
     char *said = read_all(file[2], &length);
@@ -133,12 +134,12 @@ enum bal_code bal_gnuplot_run(const char *script, size_t length, char **data, si
     for (int i = 0; i < 3; i++) {
         file[i] = memory_file(name[i]);
         if (file[i] < 0) {
-            code = no_resource(err);
+            code = no_resource(errno, err);
             goto out;
         }
     }
     if (!write_all(file[0], script, length))
-        code = no_resource(err);
+        code = no_resource(errno, err);
     else
         code = run(file, data, size, err);
 out:

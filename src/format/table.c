@@ -1,5 +1,7 @@
 #include "format/table.h"
 
+#include "base/gather.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +88,7 @@ void bal_table_print(const struct table *table, const char *align, bool rule, FI
     size_t *width = calloc(table->columns, sizeof *width);
     if (!width || table->failed) {
         free(width);
+        bal_stream_lose(out);
         return;
     }
     size_t total = 0;

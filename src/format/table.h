@@ -10,7 +10,7 @@ struct table {
     unsigned columns;
     size_t cells, capacity;
     char **cell;
-    bool failed; /* out of memory: nothing is printed */
+    bool failed; /* out of memory: the stream that it is printed to has lost something */
 };
 
 /* Cells are added row by row, the head first. Width is counted in characters of UTF-8. */

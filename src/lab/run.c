@@ -1,6 +1,8 @@
 /* Replications of cases: in rounds when a precision is wanted, each round a list of trials for the pool. */
 #include "ballast/lab.h"
 
+#include "stats/drift.h"
+
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -118,17 +120,18 @@ static enum bal_code list_tasks(struct lab *lab, const unsigned *before) {
     return BAL_OK;
 }
 
-/* The estimate over the complete trials of one metric. */
-static struct bal_estimate estimate(const struct bal_trial *trial, size_t count, size_t offset,
-                                    double *scratch) {
+/* The estimate over the complete trials of one metric, as bal_estimate_mean has it. */
+static struct bal_estimate estimate(const struct bal_trial *trial, size_t count, int metric) {
+    struct bal_moments moments = {0};
     for (size_t r = 0; r < count; r++)
-        memcpy(&scratch[r], (const char *)&trial[r] + offset, sizeof *scratch);
-    return bal_estimate_mean(scratch, count);
+        if (!isnan(trial[r].metric[metric]))
+            bal_moments_add(&moments, trial[r].metric[metric]);
+    return bal_moments_estimate(&moments);
 }
 
 /* Where no job was measured there is nothing to judge; and before a few services could be over every queue
  * grows, whatever the load (docs/statistics.md). */
-static enum bal_verdict verdict_of(const struct bal_case *c, const double (*quarters)[4],
+static enum bal_verdict verdict_of(const struct bal_case *c, const struct bal_drift *drift,
                                    const struct bal_result *result) {
     enum { SERVICES = 10 };
     const struct bal_model *model = &c->model;
@@ -138,7 +141,7 @@ static enum bal_verdict verdict_of(const struct bal_case *c, const double (*quar
             : model->size.mean * bal_servers_count(&model->servers) / bal_servers_capacity(&model->servers);
     if (result->jobs == 0 || c->run.time < SERVICES * service)
         return BAL_UNDECIDED;
-    return bal_verdict_of_drift(quarters, result->replications);
+    return bal_drift_verdict(drift);
 }
 
 void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size_t count,
@@ -148,18 +151,13 @@ void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size
                                   .memory_bits = bal_policy_memory_bits(&c->policy, &setting),
                                   .precise = true,
                                   .outlasted = c->run.time > bal_curve_end(&c->model.curve)};
-    double *scratch = malloc((count + 1) * sizeof *scratch);
-    double(*quarters)[4] = malloc((count + 1) * sizeof *quarters);
-    if (count == 0 || !scratch || !quarters) {
-        for (int m = 0; m < BAL_METRIC_COUNT; m++)
-            result->metric[m] = (struct bal_estimate){NAN, NAN};
-        goto out;
-    }
+    struct bal_drift drift = {0};
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
-        result->metric[m] =
-            estimate(trial, count, offsetof(struct bal_trial, metric) + (size_t)m * sizeof(double), scratch);
+        result->metric[m] = estimate(trial, count, m);
+    if (count == 0)
+        return;
     for (size_t r = 0; r < count; r++) {
-        memcpy(quarters[r], trial[r].quarter, sizeof quarters[r]);
+        bal_drift_add(&drift, trial[r].quarter);
         for (int i = 0; i < BAL_TAIL_LEVELS; i++)
             result->tail[i] += trial[r].tail[i];
         result->warmup += trial[r].warmup / c->run.time / (double)count;
@@ -169,15 +167,12 @@ void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size
     }
     for (int i = 0; i < BAL_TAIL_LEVELS; i++) /* the sum is divided, so that tail[0] is 1 */
         result->tail[i] /= (double)count;
-    result->verdict = verdict_of(c, (const double(*)[4])quarters, result);
+    result->verdict = verdict_of(c, &drift, result);
     result->engine = trial[0].engine;
     if (c->precision > 0) {
         const struct bal_estimate response = result->metric[BAL_RESPONSE_MEAN];
         result->precise = response.half <= c->precision * response.mean;
     }
-out:
-    free(scratch);
-    free(quarters);
 }
 
 /* Moves the complete trials to the front, in order, and returns how many there are. */

@@ -122,7 +122,7 @@ static char *print_text(struct builder *b, const char *first, const char *middle
     return text;
 }
 
-static char *metric_text(struct builder *b, struct bal_quantity quantity) {
+static const char *metric_text(struct builder *b, struct bal_quantity quantity) {
     char text[BAL_METRIC_TEXT];
     const struct place place = start_place(b);
     const struct bal_case c = case_at(b, &place);
@@ -793,7 +793,9 @@ enum bal_code bal_chart_new(struct bal_store *store, const struct bal_experiment
         .arena = &made->arena,
         .err = err,
     };
-    const enum bal_code code = fill_figure(&b, &made->figure);
+    enum bal_code code = fill_figure(&b, &made->figure);
+    if (made->arena.lost)
+        code = no_memory(&b);
     if (code)
         bal_chart_free(made);
     else

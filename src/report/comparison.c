@@ -4,6 +4,7 @@
 #include "ballast/known.h"
 #include "ballast/theory.h"
 #include "ballast/version.h"
+#include "base/gather.h"
 #include "format/csv.h"
 
 #include <inttypes.h>
@@ -298,8 +299,10 @@ static void json_spec(struct json *json, const struct comparison *comparison) {
 
 void bal_comparison_json(const struct comparison *comparison, FILE *out) {
     size_t *order = malloc((comparison->count + 1) * sizeof *order);
-    if (!order)
+    if (!order) {
+        bal_stream_lose(out);
         return;
+    }
     bal_comparison_order(comparison->results, comparison->count, order);
     struct json json;
     bal_json_init(&json, out);
@@ -349,8 +352,10 @@ void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *r
 
 void bal_comparison_csv(const struct comparison *comparison, FILE *out) {
     size_t *order = malloc((comparison->count + 1) * sizeof *order);
-    if (!order)
+    if (!order) {
+        bal_stream_lose(out);
         return;
+    }
     bal_comparison_order(comparison->results, comparison->count, order);
     bal_comparison_csv_head(out);
     fputs(",settings\n", out);

@@ -4,6 +4,7 @@
 #include "ballast/known.h"
 #include "ballast/number.h"
 #include "ballast/theory.h"
+#include "base/gather.h"
 #include "format/table.h"
 #include "report/metric.h"
 
@@ -417,8 +418,10 @@ static void print_table(const struct comparison *comparison, const size_t *order
 
 void bal_comparison_text(const struct comparison *comparison, FILE *out) {
     size_t *order = malloc((comparison->count + 1) * sizeof *order);
-    if (!order)
+    if (!order) {
+        bal_stream_lose(out);
         return;
+    }
     bal_comparison_order(comparison->results, comparison->count, order);
     print_setting(comparison, out);
     print_table(comparison, order, out);

@@ -3,6 +3,7 @@
 #include "ballast/figure.h"
 #include "ballast/number.h"
 #include "ballast/version.h"
+#include "base/gather.h"
 #include "format/json.h"
 #include "format/table.h"
 
@@ -46,9 +47,11 @@ struct limit {
     double jobs;
 };
 
-static struct limit limit_of(const struct bal_fluid_report *report) {
+static struct limit limit_of(const struct bal_fluid_report *report, FILE *out) {
     struct limit limit = {0};
     double *s = malloc(JOBS_LEVELS * sizeof *s);
+    if (!s)
+        bal_stream_lose(out);
     if (!s || !bal_known_fluid_equilibrium(report->known, s, JOBS_LEVELS)) {
         free(s);
         return limit;
@@ -154,11 +157,13 @@ static void print_notes(const struct bal_fluid_report *report, const struct limi
 void bal_fluid_text(const struct bal_fluid_report *report, FILE *out) {
     const size_t columns = (report->simulated ? 2 : 1) * (report->levels + report->extras + 1) + 1;
     char *align = malloc(columns + 1);
-    if (!align)
+    if (!align) {
+        bal_stream_lose(out);
         return;
+    }
     memset(align, 'r', columns);
     align[columns] = 0;
-    struct limit limit = limit_of(report);
+    struct limit limit = limit_of(report, out);
     struct table table;
     bal_table_init(&table, (unsigned)columns);
     bal_table_add(&table, "t");
@@ -275,7 +280,7 @@ static void json_spec(struct json *json, const struct bal_fluid_report *report) 
 }
 
 static void json_limit(struct json *json, const struct bal_fluid_report *report) {
-    struct limit limit = limit_of(report);
+    struct limit limit = limit_of(report, json->out);
     if (!limit.exists) {
         bal_json_null(json, "limit");
         return;

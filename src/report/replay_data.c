@@ -2,6 +2,7 @@
 #include "report/replay_report.h"
 
 #include "ballast/version.h"
+#include "base/gather.h"
 #include "format/csv.h"
 #include "format/json.h"
 #include "report/log_report.h"
@@ -64,8 +65,10 @@ static void csv_row(const struct bal_replay_report *report, size_t i, const stru
 
 void bal_replay_csv(const struct bal_replay_report *report, FILE *out) {
     size_t *order = bal_replay_order(report);
-    if (!order)
+    if (!order) {
+        bal_stream_lose(out);
         return;
+    }
     fputs("policy,load", out);
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         fprintf(out, ",%s,%s.ci", bal_metric_table[m].name, bal_metric_table[m].name);
@@ -265,8 +268,10 @@ static void json_history(struct json *json, const struct bal_replay_report *repo
 
 void bal_replay_json(const struct bal_replay_report *report, FILE *out) {
     size_t *order = bal_replay_order(report);
-    if (!order)
+    if (!order) {
+        bal_stream_lose(out);
         return;
+    }
     struct json json;
     bal_json_init(&json, out);
     bal_json_open(&json, NULL, '{');

@@ -1,6 +1,7 @@
 /* What a person reads of a replay: what was in the log, how the policies did, how many servers they need. */
 #include "report/replay_report.h"
 
+#include "base/gather.h"
 #include "format/time_text.h"
 #include "report/log_report.h"
 
@@ -524,8 +525,10 @@ static void print_sizing(const struct bal_replay_report *report, const size_t *o
 
 void bal_replay_text(const struct bal_replay_report *report, FILE *out) {
     size_t *order = bal_replay_order(report);
-    if (!order)
+    if (!order) {
+        bal_stream_lose(out);
         return;
+    }
     struct table table;
     char align[BAL_REPLAY_COLUMNS];
     bal_replay_head(report, out);

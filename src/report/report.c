@@ -139,7 +139,13 @@ static enum bal_code put_figures(struct page *page, const struct item *item, str
         }
         char *svg;
         size_t size;
-        if (bal_figure_render(bal_chart_figure(chart), BAL_FIGURE_SVG, &svg, &size, err)) {
+        const enum bal_code drawn =
+            bal_figure_render(bal_chart_figure(chart), BAL_FIGURE_SVG, &svg, &size, err);
+        if (drawn == BAL_E_MEMORY) {
+            bal_chart_free(chart);
+            return drawn;
+        }
+        if (drawn) {
             put_no_figure(page, e->plot[i].id, err->text);
             page->no_gnuplot = true;
         } else {

@@ -30,8 +30,6 @@ static enum bal_code find_parameter(struct bal_reader *reader, int node, const c
     if (!dot || dot == name || !dot[1])
         return unknown_field(reader, node, name);
     const char *prefix = bal_arena_text(reader->arena, name, (size_t)(dot - name));
-    if (!prefix)
-        return bal_fail(reader->err, BAL_E_MEMORY, "not enough memory for the experiment");
     swept->policy = strcmp(prefix, "policy") == 0 ? NULL : prefix;
     swept->param = dot + 1;
     bool named = !swept->policy;
@@ -75,8 +73,6 @@ static enum bal_code read_fields(struct bal_reader *reader, int map, size_t inde
         const int item = bal_reader_item(reader, node, f);
         const char *text = bal_node_text(reader->document, item);
         const char *name = bal_arena_text(reader->arena, text, strlen(text));
-        if (!name)
-            return bal_fail(reader->err, BAL_E_MEMORY, "not enough memory for the experiment");
         struct bal_swept *swept = &reader->e->own->swept[index][f];
         swept->setting = bal_setting_find(name);
         enum bal_code code = swept->setting ? BAL_OK : find_parameter(reader, item, name, swept);
@@ -140,8 +136,6 @@ static enum bal_code read_value(struct bal_reader *reader, int node, size_t inde
         if (code)
             return code;
         value->text[f] = bal_arena_text(reader->arena, text, strlen(text));
-        if (!value->text[f])
-            return bal_fail(reader->err, BAL_E_MEMORY, "not enough memory for the experiment");
     }
     value->number = NAN;
     if (!value->label)
@@ -268,8 +262,6 @@ static enum bal_code read_spaced(struct bal_reader *reader, int map, size_t inde
         if (code)
             return code;
         const char *copy = bal_arena_text(reader->arena, text, strlen(text));
-        if (!copy)
-            return bal_fail(reader->err, BAL_E_MEMORY, "not enough memory for the experiment");
         values[axis->count++] = (struct bal_sweep_value){.text = {copy}, .label = copy, .number = number};
     }
     return BAL_OK;

@@ -110,7 +110,7 @@ static enum bal_code add_text(struct builder *b, const yaml_event_t *event) {
         return fail_at(b, event, "a text with a zero character in it; leave that out");
     const int node = add_node(b, BAL_NODE_TEXT, event);
     const char *text = keep(b, value), *name = keep(b, anchor);
-    if (!node || !text || (anchor && !name) || !add_child(&b->open[b->depth], node))
+    if (!node || b->document->arena.lost || !add_child(&b->open[b->depth], node))
         return no_memory(b);
     b->document->node[node].text = text;
     return name_node(b, event, name, node);
@@ -131,7 +131,7 @@ static enum bal_code begin(struct builder *b, const yaml_event_t *event, enum ba
         return fail_at(b, event, "lists and maps are nested too deeply; at most 32 levels are possible");
     const int node = add_node(b, kind, event);
     const char *name = keep(b, anchor);
-    if (!node || (anchor && !name) || !add_child(&b->open[b->depth], node))
+    if (!node || b->document->arena.lost || !add_child(&b->open[b->depth], node))
         return no_memory(b);
     b->open[++b->depth] = (struct open){.node = node, .anchor = name};
     return BAL_OK;

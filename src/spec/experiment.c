@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum bal_code no_memory(struct bal_reader *reader) {
-    return bal_fail(reader->err, BAL_E_MEMORY, "not enough memory for the experiment");
-}
-
 /* ---- policies ---- */
 
 static enum bal_code read_policy(struct bal_reader *reader, int node, size_t index,
@@ -27,8 +23,6 @@ static enum bal_code read_policy(struct bal_reader *reader, int node, size_t ind
         return bal_reader_fail(reader, text, "policies", inner.code, "%s", inner.text);
     entry->text =
         bal_arena_text(reader->arena, bal_node_text(document, text), strlen(bal_node_text(document, text)));
-    if (!entry->text)
-        return no_memory(reader);
     if (!entry->label)
         entry->label = entry->text;
     static const char *const reserved[] = {"theory", "bound", "floor", "policy", "metric", NULL};
@@ -246,7 +240,7 @@ static struct bal_experiment *new_experiment(const char *text, size_t length, co
     struct bal_experiment_private *own = bal_arena_take(&arena, 1, sizeof *own);
     const char *short_name = stem(&arena, name);
     const char *spec = bal_arena_text(&arena, text, length);
-    if (!e || !own || !short_name || !spec) {
+    if (!e || !own || arena.lost) {
         bal_arena_fini(&arena);
         return NULL;
     }
@@ -271,6 +265,8 @@ enum bal_code bal_experiment_parse(const char *text, size_t length, const char *
     if (!code) {
         reader.root = bal_document_root(reader.document);
         code = read_all(&reader);
+        if (reader.arena->lost) /* whatever else it then seemed to be */
+            code = bal_fail(err, BAL_E_MEMORY, "%s: not enough memory to read it", name);
         bal_document_free(reader.document);
     }
     if (code)

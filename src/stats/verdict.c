@@ -10,12 +10,10 @@
  * start of a short run, where queues of whole jobs are still far from Brownian motion (an M/M/1 queue at
  * load 1 has a ratio of 1.91 after 100 mean service times and of 1.85 after 1000). How growth slows down does
  * not depend on the level of the queue, and must agree. */
-#include "ballast/stats.h"
+#include "stats/drift.h"
 
 #include <math.h>
 #include <stdbool.h>
-
-#include "stats/moments.h"
 
 static const double critical_growth = 1.82842712474619;   /* second half over first half: 2^(3/2) - 1 */
 static const double critical_slowing = 0.318866866017082; /* (q4 - q3)/(q3 - q1) */
@@ -32,38 +30,42 @@ const char *bal_verdict_text(enum bal_verdict verdict) {
     return "undecided";
 }
 
-enum bal_verdict bal_verdict_of_drift(const double (*quarters)[4], size_t n) {
-    struct bal_moments excess = {0}; /* of the second half over what critical load would make of the first */
-    struct bal_moments growth = {0}; /* from the third quarter to the fourth */
-    struct bal_moments before = {0}; /* from the second to the third */
-    struct bal_moments slowing = {0};
-    double total = 0;
-    for (size_t r = 0; r < n; r++) {
-        const double *q = quarters[r];
-        const double first = q[0] + q[1];
-        const double second = q[2] + q[3];
-        if (isnan(first + second))
-            continue;
-        bal_moments_add(&excess, second - critical_growth * first);
-        bal_moments_add(&growth, q[3] - q[2]);
-        bal_moments_add(&before, q[2] - q[1]);
-        bal_moments_add(&slowing, critical_slowing * (q[2] - q[0]) - (q[3] - q[2]));
-        total += first + second;
-    }
-    if (excess.n < 2)
+void bal_drift_add(struct bal_drift *drift, const double q[4]) {
+    const double first = q[0] + q[1];
+    const double second = q[2] + q[3];
+    if (isnan(first + second))
+        return;
+    bal_moments_add(&drift->excess, second - critical_growth * first);
+    bal_moments_add(&drift->growth, q[3] - q[2]);
+    bal_moments_add(&drift->before, q[2] - q[1]);
+    bal_moments_add(&drift->slowing, critical_slowing * (q[2] - q[0]) - (q[3] - q[2]));
+    drift->total += first + second;
+}
+
+enum bal_verdict bal_drift_verdict(const struct bal_drift *drift) {
+    if (drift->excess.n < 2)
         return BAL_UNDECIDED;
-    if (total == 0)
+    if (drift->total == 0)
         return BAL_STABLE;
     /* Whether the growth slows down is asked of the mean alone: an interval would need runs much longer than
      * those that settle the rest. Chance growth must not spoil the verdict on every 40th stable system, hence
      * the 99 %; and what grows has grown before: a fourth quarter that lies above the third by chance mostly
      * does so because the third is low, which then lies below the second. */
-    const struct bal_estimate beyond = bal_moments_estimate(&excess);
-    const bool slows = slowing.mean > 0;
-    const bool grows = before.mean > 0 && growth.mean > bal_moments_half(growth.squares, growth.n, 0.99);
+    const struct bal_moments *growth = &drift->growth;
+    const struct bal_estimate beyond = bal_moments_estimate(&drift->excess);
+    const bool slows = drift->slowing.mean > 0;
+    const bool grows =
+        drift->before.mean > 0 && growth->mean > bal_moments_half(growth->squares, growth->n, 0.99);
     if (beyond.mean - beyond.half > 0 && !slows)
         return BAL_UNSTABLE;
     if (beyond.mean + beyond.half < 0 && (slows || !grows))
         return BAL_STABLE;
     return BAL_UNDECIDED;
+}
+
+enum bal_verdict bal_verdict_of_drift(const double (*quarters)[4], size_t n) {
+    struct bal_drift drift = {0};
+    for (size_t r = 0; r < n; r++)
+        bal_drift_add(&drift, quarters[r]);
+    return bal_drift_verdict(&drift);
 }

@@ -74,7 +74,8 @@ struct bal_store {
 
 static enum bal_code fail_sqlite(struct bal_store *store, const char *what, struct bal_error *err) {
     const int code = sqlite3_errcode(store->db) & 0xff;
-    if (code == SQLITE_NOMEM)
+    const int system = code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? sqlite3_system_errno(store->db) : 0;
+    if (code == SQLITE_NOMEM || sqlite3_extended_errcode(store->db) == SQLITE_IOERR_NOMEM || system == ENOMEM)
         return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", store->path);
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
         return bal_fail(err, BAL_E_IO, "%s: another process holds it; try again when that has ended",
@@ -82,7 +83,18 @@ static enum bal_code fail_sqlite(struct bal_store *store, const char *what, stru
     if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
         return bal_fail(err, BAL_E_FORMAT, "%s: %s; the file is damaged, or is not a store of results",
                         store->path, sqlite3_errmsg(store->db));
-    return bal_fail(err, BAL_E_IO, "%s: %s: %s", store->path, what, sqlite3_errmsg(store->db));
+    return bal_fail(err, BAL_E_IO, "%s: %s: %s%s%s", store->path, what, sqlite3_errmsg(store->db),
+                    system ? ": " : "", system ? strerror(system) : "");
+}
+
+/* A row that has been read: could all of it be had? A column for which there is no memory looks empty. */
+static bool is_whole(const struct bal_store *store) {
+    return (sqlite3_errcode(store->db) & 0xff) != SQLITE_NOMEM;
+}
+
+/* How a reading of rows ended, where step tells. */
+static enum bal_code end_of_rows(struct bal_store *store, int step, struct bal_error *err) {
+    return step == SQLITE_DONE ? BAL_OK : fail_sqlite(store, "cannot be read", err);
 }
 
 static enum bal_code execute(struct bal_store *store, const char *sql, struct bal_error *err) {
@@ -242,16 +254,16 @@ static enum bal_code read_metrics(struct bal_store *store, struct bal_error *err
         while ((step = sqlite3_step(statement)) == SQLITE_ROW && store->places < METRICS_MAX) {
             const char *name = (const char *)sqlite3_column_text(statement, 1);
             const int metric = name ? (int)bal_metric_find(name) : BAL_METRIC_COUNT;
-            if (sqlite3_column_int(statement, 0) != store->places)
+            if (sqlite3_column_int(statement, 0) != store->places || !is_whole(store))
                 break;
             if (metric < BAL_METRIC_COUNT)
                 store->place[metric] = store->places;
             store->metric[store->places++] = metric;
         }
     const enum bal_code code =
-        step == SQLITE_DONE  ? BAL_OK
-        : step == SQLITE_ROW ? bal_fail(err, BAL_E_FORMAT, "%s: its list of metrics is damaged", store->path)
-                             : fail_sqlite(store, "cannot be read", err);
+        step == SQLITE_ROW && is_whole(store)
+            ? bal_fail(err, BAL_E_FORMAT, "%s: its list of metrics is damaged", store->path)
+            : end_of_rows(store, step, err);
     sqlite3_finalize(statement);
     return code;
 }
@@ -447,10 +459,13 @@ enum bal_code bal_store_list(struct bal_store *store, int64_t cell, unsigned lim
     int step;
     while ((step = sqlite3_step(list)) == SQLITE_ROW) {
         double metric[BAL_METRIC_COUNT];
-        if (column_metrics(store, list, 1, metric))
+        const bool complete = column_metrics(store, list, 1, metric);
+        if (!is_whole(store))
+            break;
+        if (complete)
             found(context, (unsigned)sqlite3_column_int64(list, 0));
     }
-    const enum bal_code code = step == SQLITE_DONE ? BAL_OK : fail_sqlite(store, "cannot be read", err);
+    const enum bal_code code = end_of_rows(store, step, err);
     sqlite3_reset(list);
     return code;
 }
@@ -487,15 +502,17 @@ enum bal_code bal_store_get(struct bal_store *store, int64_t cell, unsigned limi
     int step;
     while ((step = sqlite3_step(get)) == SQLITE_ROW && *count < limit) {
         trial[*count] = (struct bal_trial){0};
-        if (!column_metrics(store, get, 1, trial[*count].metric))
-            continue;
+        const bool complete = column_metrics(store, get, 1, trial[*count].metric);
         column_trial(get, &trial[*count]);
+        if (!is_whole(store))
+            break;
+        if (!complete)
+            continue;
         if (which)
             which[*count] = (unsigned)sqlite3_column_int64(get, 0);
         (*count)++;
     }
-    const enum bal_code code =
-        step == SQLITE_DONE || step == SQLITE_ROW ? BAL_OK : fail_sqlite(store, "cannot be read", err);
+    const enum bal_code code = step == SQLITE_ROW && is_whole(store) ? BAL_OK : end_of_rows(store, step, err);
     sqlite3_reset(get);
     return code;
 }
@@ -560,11 +577,13 @@ enum bal_code bal_store_add_histograms(struct bal_store *store, int64_t cell, un
     sqlite3_stmt *get = store->statement[GET_HISTOGRAMS];
     sqlite3_bind_int64(get, 1, cell);
     sqlite3_bind_int64(get, 2, limit);
-    int step;
+    int step = SQLITE_DONE;
     bool good = true;
     while (good && (step = sqlite3_step(get)) == SQLITE_ROW) {
         double metric[BAL_METRIC_COUNT];
-        if (!column_metrics(store, get, 0, metric))
+        const bool complete = column_metrics(store, get, 0, metric);
+        good = is_whole(store);
+        if (!complete)
             continue;
         struct bal_histogram *into[] = {response, waiting};
         for (int i = 0; i < 2; i++)
@@ -572,9 +591,9 @@ enum bal_code bal_store_add_histograms(struct bal_store *store, int64_t cell, un
                 good = good && bal_unpack_histogram(sqlite3_column_blob(get, 1 + i),
                                                     (size_t)sqlite3_column_bytes(get, 1 + i), into[i]);
     }
-    const enum bal_code code = !good ? bal_fail(err, BAL_E_FORMAT, "%s: a histogram is damaged", store->path)
-                               : step == SQLITE_DONE ? BAL_OK
-                                                     : fail_sqlite(store, "cannot be read", err);
+    const enum bal_code code = good || !is_whole(store)
+                                   ? end_of_rows(store, step, err)
+                                   : bal_fail(err, BAL_E_FORMAT, "%s: a histogram is damaged", store->path);
     sqlite3_reset(get);
     return code;
 }
@@ -611,25 +630,27 @@ static const char *compiler(void) {
 #endif
 }
 
-static void bind_run(sqlite3_stmt *statement, const struct bal_experiment *e) {
-    char machine[300], now[32];
-    describe_machine(machine, sizeof machine);
-    write_now(now);
-    sqlite3_bind_text(statement, 1, e->name, -1, SQLITE_TRANSIENT);
+/* Without copies: making one could fail. */
+static void bind_run(sqlite3_stmt *statement, const struct bal_experiment *e, const char *machine,
+                     const char *now) {
+    sqlite3_bind_text(statement, 1, e->name, -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 2, bal_mode_text(e->mode), -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 3, e->spec, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(statement, 3, e->spec, -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 4, BALLAST_VERSION, -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 5, compiler(), -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 6, machine, -1, SQLITE_TRANSIENT);
-    sqlite3_bind_text(statement, 7, now, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(statement, 6, machine, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 7, now, -1, SQLITE_STATIC);
 }
 
 static int step_run(struct bal_store *store, const char *sql, const struct bal_experiment *e, bool work,
                     int64_t *id) {
     sqlite3_stmt *statement = NULL;
     int step = SQLITE_ERROR;
+    char machine[300], now[32];
+    describe_machine(machine, sizeof machine);
+    write_now(now);
     if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) == SQLITE_OK) {
-        bind_run(statement, e);
+        bind_run(statement, e, machine, now);
         sqlite3_bind_int(statement, 8, work);
         step = sqlite3_step(statement);
     }
@@ -691,9 +712,12 @@ static enum bal_code copy_runs(struct bal_store *store, sqlite3_stmt *list, stru
                                size_t *count, struct bal_error *err) {
     size_t rows = 0, bytes = 0;
     int step;
-    for (; (step = sqlite3_step(list)) == SQLITE_ROW; rows++)
+    for (; (step = sqlite3_step(list)) == SQLITE_ROW; rows++) {
         for (int i = 1; i < 9; i++)
             bytes += (size_t)sqlite3_column_bytes(list, i) + 1;
+        if (!is_whole(store))
+            break;
+    }
     if (step != SQLITE_DONE)
         return fail_sqlite(store, "cannot be read", err);
     *runs = malloc(rows * sizeof **runs + bytes + 1);
@@ -701,8 +725,13 @@ static enum bal_code copy_runs(struct bal_store *store, sqlite3_stmt *list, stru
         return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", store->path);
     sqlite3_reset(list);
     char *end = (char *)(*runs + rows);
-    for (*count = 0; *count < rows && sqlite3_step(list) == SQLITE_ROW; (*count)++)
+    for (*count = 0; *count < rows; (*count)++) {
+        if (sqlite3_step(list) != SQLITE_ROW)
+            return fail_sqlite(store, "cannot be read", err);
         column_run(list, &(*runs)[*count], &end);
+        if (!is_whole(store))
+            return fail_sqlite(store, "cannot be read", err);
+    }
     return BAL_OK;
 }
 
@@ -711,6 +740,8 @@ enum bal_code bal_store_runs(struct bal_store *store, struct bal_store_run **run
     static const char sql[] =
         "SELECT id, mode, ended, name, spec, version, compiler, machine, started FROM run ORDER BY id";
     sqlite3_stmt *list = NULL;
+    *runs = NULL;
+    *count = 0;
     enum bal_code code = execute(store, "BEGIN", err);
     if (code)
         return code;
@@ -720,5 +751,10 @@ enum bal_code bal_store_runs(struct bal_store *store, struct bal_store_run **run
         code = fail_sqlite(store, "cannot be read", err);
     sqlite3_finalize(list);
     execute(store, "COMMIT", NULL);
+    if (code) {
+        free(*runs);
+        *runs = NULL;
+        *count = 0;
+    }
     return code;
 }

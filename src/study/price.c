@@ -2,6 +2,8 @@
 
 #include "ballast/known.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +40,7 @@ static enum bal_code watch_probes(const struct bal_policy_spec *policy, const st
     if (!length || !state) {
         free(length);
         free(state);
+        bal_memory_lose(); /* who searches asks whether there is a price, and no more */
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for %u servers", setting->servers);
     }
     for (uint32_t server = 0; server < setting->servers; server++)

@@ -8,15 +8,14 @@
  * columns that have no row in common. */
 #include "ballast/fluid.h"
 
+#include "theory/reserve.h"
+
 #include <assert.h>
 #include <cvode/cvode.h>
 #include <math.h>
-#include <nvector/nvector_serial.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sunlinsol/sunlinsol_klu.h>
-#include <sunmatrix/sunmatrix_sparse.h>
 
 enum {
     LEVELS_MIN = 32,
@@ -37,9 +36,8 @@ struct integrator {
     int mode;
     size_t levels;
     size_t n; /* numbers of the state */
-    SUNContext context;
-    N_Vector y;
-    SUNMatrix matrix;
+    struct bal_reserve reserve;
+    N_Vector y; /* of the reserve */
     SUNLinearSolver solver;
     void *cvode;
 };
@@ -132,17 +130,17 @@ static void keep_complaint(int code, const char *module, const char *function, c
         bal_fail(in->err, BAL_E_NUMERIC, "%s: integrator: %s", in->model->name, text);
 }
 
+static enum bal_code no_memory(const struct integrator *in) {
+    return bal_fail(in->err, BAL_E_MEMORY, "%s: not enough memory for %zu levels", in->model->name,
+                    in->levels);
+}
+
 static void integrator_close(struct integrator *in) {
     CVodeFree(&in->cvode);
     if (in->solver)
         SUNLinSolFree(in->solver);
-    if (in->matrix)
-        SUNMatDestroy(in->matrix);
-    if (in->y)
-        N_VDestroy(in->y);
-    if (in->context)
-        SUNContext_Free(&in->context);
-    in->cvode = NULL, in->solver = NULL, in->matrix = NULL, in->y = NULL, in->context = NULL;
+    bal_reserve_fini(&in->reserve);
+    in->cvode = NULL, in->solver = NULL, in->y = NULL;
 }
 
 static bool start_cvode(struct integrator *in, double t) {
@@ -150,8 +148,9 @@ static bool start_cvode(struct integrator *in, double t) {
     if (CVodeSetErrHandlerFn(in->cvode, keep_complaint, in) || CVodeInit(in->cvode, cvode_rhs, t, in->y) ||
         CVodeSetUserData(in->cvode, in) ||
         CVodeSStolerances(in->cvode, relative_tolerance, absolute_tolerance) ||
-        CVodeSetLinearSolver(in->cvode, in->solver, in->matrix) || CVodeSetJacFn(in->cvode, cvode_jacobian) ||
-        CVodeSetMaxStep(in->cvode, model->stride) || CVodeSetStopTime(in->cvode, in->end))
+        CVodeSetLinearSolver(in->cvode, in->solver, in->reserve.matrix) ||
+        CVodeSetJacFn(in->cvode, cvode_jacobian) || CVodeSetMaxStep(in->cvode, model->stride) ||
+        CVodeSetStopTime(in->cvode, in->end))
         return false;
     if (model->roots == 0)
         return true;
@@ -177,13 +176,14 @@ static enum bal_code integrator_open(struct integrator *in, size_t levels, doubl
     const sunindextype entries = n * (sunindextype)(model->hubs + 2 * band_half(model) + 1); /* at most; hubs
                                                                                                 are counted
                                                                                                 twice */
-    bool ok = SUNContext_Create(NULL, &in->context) == 0;
-    ok = ok && (in->y = N_VNew_Serial(n, in->context));
-    ok = ok && (in->matrix = SUNSparseMatrix(n, n, entries, CSC_MAT, in->context));
-    if (ok)
-        write_pattern(in, in->matrix);
-    ok = ok && (in->solver = SUNLinSol_KLU(in->y, in->matrix, in->context));
-    ok = ok && (in->cvode = CVodeCreate(CV_BDF, in->context));
+    bool ok = bal_reserve_init(&in->reserve, n, entries);
+    in->y = in->reserve.y;
+    if (ok) {
+        bal_reserve_use(&in->reserve);
+        write_pattern(in, in->reserve.matrix);
+    }
+    ok = ok && (in->solver = SUNLinSol_KLU(in->y, in->reserve.matrix, bal_reserve_context()));
+    ok = ok && (in->cvode = CVodeCreate(CV_BDF, bal_reserve_context()));
     if (ok) {
         double *y = N_VGetArrayPointer(in->y);
         memset(y, 0, in->n * sizeof *y);
@@ -194,7 +194,7 @@ static enum bal_code integrator_open(struct integrator *in, size_t levels, doubl
     if (ok)
         return BAL_OK;
     integrator_close(in);
-    return bal_fail(in->err, BAL_E_MEMORY, "%s: not enough memory for %zu levels", model->name, levels);
+    return no_memory(in);
 }
 
 static enum bal_code integrator_widen(struct integrator *in, double t) {
@@ -204,8 +204,7 @@ static enum bal_code integrator_widen(struct integrator *in, double t) {
     const size_t n = in->n;
     double *y = malloc(n * sizeof *y);
     if (!y)
-        return bal_fail(in->err, BAL_E_MEMORY, "%s: not enough memory for %zu levels", in->model->name,
-                        in->levels);
+        return no_memory(in);
     memcpy(y, N_VGetArrayPointer(in->y), n * sizeof *y);
     const size_t levels = 2 * in->levels;
     integrator_close(in);
@@ -267,9 +266,10 @@ static enum bal_code path_widen(struct bal_fluid_path *path, const struct integr
 static enum bal_code write_rows(struct integrator *in, struct bal_fluid_path *path, const double *times,
                                 size_t *row, double t) {
     for (; *row < path->times && times[*row] <= t; ++*row) {
-        N_Vector state = N_VMake_Serial((sunindextype)in->n, path->state + *row * path->columns, in->context);
+        N_Vector state =
+            N_VMake_Serial((sunindextype)in->n, path->state + *row * path->columns, bal_reserve_context());
         if (!state)
-            return bal_fail(in->err, BAL_E_MEMORY, "%s: not enough memory", in->model->name);
+            return no_memory(in);
         const int failed = CVodeGetDky(in->cvode, times[*row], 0, state);
         N_VDestroy(state);
         if (failed)
@@ -286,7 +286,8 @@ static enum bal_code follow(struct integrator *in, struct bal_fluid_path *path, 
         double t;
         const int flag = CVode(in->cvode, in->end, in->y, &t, CV_ONE_STEP);
         if (flag < 0)
-            return BAL_E_NUMERIC;
+            return SUNLinSol_KLUGetCommon(in->solver)->status == KLU_OUT_OF_MEMORY ? no_memory(in)
+                                                                                   : BAL_E_NUMERIC;
         if (++path->steps > STEPS_MAX)
             return bal_fail(in->err, BAL_E_NUMERIC, "%s: at time %g after %d steps of the integrator",
                             in->model->name, t, STEPS_MAX);

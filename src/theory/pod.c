@@ -5,6 +5,7 @@
  * and FIFO,
  *     P(R > t) = sum over k >= 0 of v_k^d P(N_t = k),  P(W > t) = sum over k >= 0 of v_{k+1}^d P(N_t = k),
  * N_t Poisson of mean t: the job is there at t if fewer than its position's number of services have ended. */
+#include "base/memory.h"
 #include "base/special.h"
 #include "theory/levels.h"
 
@@ -69,8 +70,10 @@ static bool found_init(struct found *found, const struct bal_pod *pod, unsigned 
         return false;
     found->n = n;
     found->value = malloc(n * sizeof *found->value);
-    if (!found->value)
+    if (!found->value) {
+        bal_memory_lose();
         return false;
+    }
     pod_levels_init(&levels, pod);
     for (size_t k = 0; k < n; k++, pod_levels_next(&levels))
         found->value[k] = exp(d * levels.w);

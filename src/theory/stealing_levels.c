@@ -6,6 +6,8 @@
  * behind, is a sum over l >= k. The matrix is upper Hessenberg, and a step costs O(n^2) for n levels. */
 #include "ballast/fluid.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -46,6 +48,7 @@ static bool newton_init(struct newton *newton, const struct bal_stealing *steali
                               .f_a = calloc(n, sizeof *newton->f_a)};
     if (!newton->amount || !newton->s || !newton->c || !newton->matrix || !newton->f || !newton->f_a) {
         newton_fini(newton);
+        bal_memory_lose();
         return false;
     }
     for (size_t l = 1; l <= n; l++)

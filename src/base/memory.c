@@ -1,0 +1,13 @@
+#include "base/memory.h"
+
+#include <stdatomic.h>
+
+static atomic_bool lost;
+
+void bal_memory_lose(void) {
+    lost = true;
+}
+
+bool bal_memory_is_lost(void) {
+    return lost;
+}

@@ -1,0 +1,88 @@
+#include "theory/reserve.h"
+
+#ifdef SUNDIALS_BUILD_WITH_PROFILING
+#error "SUNDIALS was built with profiling: its contexts keep counts, and one for all threads will not do"
+#endif
+
+static SUNContext context;
+
+__attribute__((constructor)) static void make_context(void) {
+    if (SUNContext_Create(NULL, &context) != 0)
+        context = NULL;
+}
+
+__attribute__((destructor)) static void free_context(void) {
+    SUNContext_Free(&context);
+}
+
+SUNContext bal_reserve_context(void) {
+    return context;
+}
+
+static _Thread_local struct bal_reserve *current;
+
+void bal_reserve_use(struct bal_reserve *reserve) {
+    current = reserve;
+}
+
+/* More than were set aside are asked for only by a version that we do not know. */
+static N_Vector clone_vector(N_Vector like) {
+    return current->vectors < BAL_RESERVE_VECTORS ? current->vector[current->vectors++]
+                                                  : N_VClone_Serial(like);
+}
+
+static SUNMatrix clone_matrix(SUNMatrix like) {
+    return current->matrices < BAL_RESERVE_MATRICES ? current->clone[current->matrices++]
+                                                    : SUNMatClone_Sparse(like);
+}
+
+/* CVODE is done with it; it belongs to the reserve, and may come back here once more. */
+static void leave_vector(N_Vector vector) {
+    (void)vector;
+}
+
+static void leave_matrix(SUNMatrix matrix) {
+    (void)matrix;
+}
+
+static N_Vector new_vector(sunindextype n) {
+    N_Vector vector = N_VNew_Serial(n, context);
+    if (vector) {
+        vector->ops->nvclone = clone_vector;
+        vector->ops->nvdestroy = leave_vector;
+    }
+    return vector;
+}
+
+static SUNMatrix new_matrix(sunindextype n, sunindextype entries) {
+    SUNMatrix matrix = SUNSparseMatrix(n, n, entries, CSC_MAT, context);
+    if (matrix) {
+        matrix->ops->clone = clone_matrix;
+        matrix->ops->destroy = leave_matrix;
+    }
+    return matrix;
+}
+
+bool bal_reserve_init(struct bal_reserve *reserve, sunindextype n, sunindextype entries) {
+    *reserve = (struct bal_reserve){0};
+    bool good = context && (reserve->y = new_vector(n)) && (reserve->matrix = new_matrix(n, entries));
+    for (size_t i = 0; good && i < BAL_RESERVE_VECTORS; i++)
+        good = (reserve->vector[i] = new_vector(n));
+    for (size_t i = 0; good && i < BAL_RESERVE_MATRICES; i++)
+        good = (reserve->clone[i] = new_matrix(n, entries));
+    return good;
+}
+
+void bal_reserve_fini(struct bal_reserve *reserve) {
+    for (size_t i = 0; i < BAL_RESERVE_VECTORS; i++)
+        if (reserve->vector[i])
+            N_VDestroy_Serial(reserve->vector[i]);
+    for (size_t i = 0; i < BAL_RESERVE_MATRICES; i++)
+        if (reserve->clone[i])
+            SUNMatDestroy_Sparse(reserve->clone[i]);
+    if (reserve->y)
+        N_VDestroy_Serial(reserve->y);
+    if (reserve->matrix)
+        SUNMatDestroy_Sparse(reserve->matrix);
+    *reserve = (struct bal_reserve){0};
+}

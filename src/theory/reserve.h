@@ -1,0 +1,35 @@
+/* What CVODE clones, set aside in advance.
+ *
+ * CVODE (SUNDIALS 6) uses a clone of a vector or matrix without asking whether it was made, and crashes where
+ * memory is short. So all clones that it will ask for are made here before it begins, where a failure can be
+ * told, and are handed out one by one. */
+#ifndef THEORY_RESERVE_H
+#define THEORY_RESERVE_H
+
+#include <nvector/nvector_serial.h>
+#include <stdbool.h>
+#include <sunmatrix/sunmatrix_sparse.h>
+
+enum { BAL_RESERVE_VECTORS = 18, BAL_RESERVE_MATRICES = 1 };
+
+struct bal_reserve {
+    N_Vector y; /* the first vector and the matrix, to be handed to CVODE; it clones these */
+    SUNMatrix matrix;
+    size_t vectors, matrices; /* handed out */
+    N_Vector vector[BAL_RESERVE_VECTORS];
+    SUNMatrix clone[BAL_RESERVE_MATRICES];
+};
+
+/* Vectors of n numbers, and square matrices with room for so many entries; false without memory. To be ended
+ * with fini in any case, when nothing uses them any more. */
+bool bal_reserve_init(struct bal_reserve *reserve, sunindextype n, sunindextype entries);
+void bal_reserve_fini(struct bal_reserve *reserve);
+
+/* From now on clones on this thread come from the reserve; to be called before CVODE is. */
+void bal_reserve_use(struct bal_reserve *reserve);
+
+/* The context of all that SUNDIALS makes here; it is made when the program is loaded, since that cannot
+ * survive a lack of memory either. */
+SUNContext bal_reserve_context(void);
+
+#endif
