@@ -198,7 +198,15 @@ static enum bal_code fail_parse(struct builder *b, const yaml_parser_t *parser) 
                     parser->context ? parser->context : "");
 }
 
+/* libyaml would read it, but texts in which every other byte is 0 cannot be kept. */
+static bool is_utf16(const struct builder *b) {
+    return b->length >= 2 && (memcmp(b->text, "\xff\xfe", 2) == 0 || memcmp(b->text, "\xfe\xff", 2) == 0);
+}
+
 static enum bal_code parse(struct builder *b, yaml_parser_t *parser) {
+    if (is_utf16(b))
+        return bal_fail(b->err, BAL_E_SYNTAX, "%s:1: the file is in UTF-16; save it as UTF-8",
+                        b->document->name);
     yaml_parser_set_input_string(parser, (const unsigned char *)b->text, b->length);
     for (bool ended = false; !ended;) {
         yaml_event_t event;

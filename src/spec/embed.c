@@ -4,9 +4,8 @@
 
 #include "ballast/curve.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "base/gather.h"
+
 #include <string.h>
 #include <yaml.h>
 
@@ -29,6 +28,10 @@ struct scan {
     unsigned depth;
     struct level level[DEPTH_MAX];
 };
+
+static enum bal_code no_memory(const struct scan *scan) {
+    return bal_fail(scan->err, BAL_E_MEMORY, "%s: not enough memory to read it", scan->name);
+}
 
 static bool is_file(const char *text) {
     return strncmp(text, "file(", strlen("file(")) == 0;
@@ -139,15 +142,17 @@ static enum bal_code run(struct scan *scan) {
         return BAL_OK; /* UTF-16: places in it are not those of bytes */
     yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser))
-        return bal_fail(scan->err, BAL_E_MEMORY, "%s: not enough memory to read it", scan->name);
+        return no_memory(scan);
     if (scan->length >= strlen(mark) && memcmp(scan->text, mark, strlen(mark)) == 0)
         scan->offset = strlen(mark);
     yaml_parser_set_input_string(&parser, (const unsigned char *)scan->text, scan->length);
     enum bal_code code = BAL_OK;
     for (bool ended = false; !ended && !code;) {
         yaml_event_t event;
-        if (!yaml_parser_parse(&parser, &event))
+        if (!yaml_parser_parse(&parser, &event)) {
+            code = parser.error == YAML_MEMORY_ERROR ? no_memory(scan) : BAL_OK;
             break;
+        }
         code = take(scan, &event);
         ended = event.type == YAML_STREAM_END_EVENT || scan->depth == DEPTH_MAX;
         yaml_event_delete(&event);
@@ -159,22 +164,23 @@ static enum bal_code run(struct scan *scan) {
 enum bal_code bal_embed(const char *text, size_t length, const char *name, char **embedded, size_t *size,
                         struct bal_error *err) {
     *embedded = NULL;
+    *size = 0;
     struct scan scan = {.text = text, .length = length, .name = name, .err = err};
-    scan.out = open_memstream(embedded, size);
-    enum bal_code code = scan.out ? run(&scan) : BAL_OK;
-    bool failed = !scan.out;
-    if (scan.out) {
-        fwrite(text + scan.written, 1, length - scan.written, scan.out);
-        failed = ferror(scan.out);
-        failed = fclose(scan.out) || failed;
-    }
-    if (!code && failed)
-        code = bal_fail(err, BAL_E_MEMORY, "%s: not enough memory to read it", name);
+    struct bal_gather gather;
+    if (!bal_gather_open(&gather))
+        return no_memory(&scan);
+    scan.out = gather.stream;
+    const enum bal_code code = run(&scan);
+    fwrite(text + scan.written, 1, length - scan.written, scan.out);
+    if (!code && !bal_gather_close(&gather))
+        return no_memory(&scan);
     if (code) {
-        free(*embedded);
-        *embedded = NULL;
+        bal_gather_discard(&gather);
+        return code;
     }
-    return code;
+    *embedded = gather.text;
+    *size = gather.size;
+    return BAL_OK;
 }
 
 enum bal_code bal_embed_check(const char *text, size_t length, const char *name, struct bal_error *err) {

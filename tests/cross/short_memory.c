@@ -5,6 +5,8 @@
  *
  * usage: short_memory BALLAST FAIL_ALLOCATION.so [--all] [NAME]...
  * Without --all a fixed sample of the allocations, so that it takes some seconds. */
+#include "base/arena.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -124,13 +126,13 @@ static void write_text(const char *path, const char *text, mode_t mode) {
         die(path);
 }
 
-/* All of a file, terminated; the caller frees it. */
-static char *read_text(const char *path) {
+/* All of a file, terminated. */
+static char *read_text(const char *path, struct bal_arena *memory) {
     FILE *file = fopen(path, "r");
     struct stat about;
     if (!file || fstat(fileno(file), &about) != 0)
         die(path);
-    char *text = calloc(1, (size_t)about.st_size + 1);
+    char *text = bal_arena_take(memory, (size_t)about.st_size + 1, 1);
     if (!text || fread(text, 1, (size_t)about.st_size, file) != (size_t)about.st_size)
         die(path);
     fclose(file);
@@ -148,20 +150,11 @@ static char *read_text(const char *path) {
 /* What a run left. */
 struct outcome {
     int status; /* as waitpid tells it */
-    char *out, *err;
+    const char *out, *err;
     size_t files;
-    char *name[FILES], *text[FILES]; /* in out/ */
+    const char *name[FILES], *text[FILES]; /* in out/ */
+    struct bal_arena memory;               /* of all that */
 };
-
-static void forget(struct outcome *outcome) {
-    free(outcome->out);
-    free(outcome->err);
-    for (size_t i = 0; i < outcome->files; i++) {
-        free(outcome->name[i]);
-        free(outcome->text[i]);
-    }
-    *outcome = (struct outcome){0};
-}
 
 /* Calls use(path) for every file in out/. */
 static void each_file(void (*use)(const char *name, const char *path, void *context), void *context) {
@@ -186,8 +179,8 @@ static void take_file(const char *name, const char *path, void *context) {
     struct outcome *outcome = context;
     if (outcome->files == FILES)
         die("too many files");
-    outcome->name[outcome->files] = strdup(name);
-    outcome->text[outcome->files++] = read_text(path);
+    outcome->name[outcome->files] = bal_arena_text(&outcome->memory, name, strlen(name));
+    outcome->text[outcome->files++] = read_text(path, &outcome->memory);
 }
 
 /* Splits the words of a command in place. */
@@ -228,8 +221,8 @@ static void run(const struct command *command, const char *variable, unsigned lo
         become(command, variable, number);
     *outcome = (struct outcome){0};
     waitpid(child, &outcome->status, 0);
-    outcome->out = read_text("stdout");
-    outcome->err = read_text("stderr");
+    outcome->out = read_text("stdout", &outcome->memory);
+    outcome->err = read_text("stderr", &outcome->memory);
     each_file(take_file, outcome);
 }
 
@@ -318,8 +311,8 @@ static bool try_one(const struct command *command, const char *variable, unsigne
     }
     if (wrong && shown)
         tell(command, variable, number, &outcome, wrong);
-    forget(&outcome);
-    forget(&after);
+    bal_arena_fini(&outcome.memory);
+    bal_arena_fini(&after.memory);
     return !wrong;
 }
 
@@ -336,11 +329,8 @@ static unsigned long count(const struct command *command, struct outcome *whole)
         printf("# %s: does not give the same twice, or fails: %s\n", command->name, whole->err);
         return 0;
     }
-    forget(&again);
-    char *text = read_text("allocations");
-    const unsigned long number = strtoul(text, NULL, 10);
-    free(text);
-    return number;
+    bal_arena_fini(&again.memory);
+    return strtoul(read_text("allocations", &whole->memory), NULL, 10);
 }
 
 static bool try_command(const struct command *command, bool all) {
@@ -356,7 +346,7 @@ static bool try_command(const struct command *command, bool all) {
         for (unsigned long k = first; k <= allocations; k += step, tried++)
             bad += !try_one(command, ways[way], k, &whole, bad < SHOWN);
     }
-    forget(&whole);
+    bal_arena_fini(&whole.memory);
     printf("# %s: %lu allocations, %lu tried, %lu bad\n", command->name, allocations, tried, bad);
     fflush(stdout);
     return allocations > 0 && bad == 0;
@@ -368,7 +358,7 @@ static void write_long(const char *path) {
     if (!file)
         die(path);
     fprintf(file, "title: long\nfleet: {servers: 3}\nworkload: {load: 0.5}\npolicies:\n");
-    for (int i = 0; i < 40; i++)
+    for (int i = 0; i < 20; i++)
         fprintf(file, "  - {policy: \"pod:d=2\", label: the policy of two choices number %d}\n", i);
     fprintf(file, "figures:\n");
     for (int i = 0; i < 20; i++)
@@ -401,7 +391,7 @@ static void make_inputs(void) {
     run(&first, NULL, 0, &outcome);
     if (outcome.status != 0)
         die(outcome.err);
-    forget(&outcome);
+    bal_arena_fini(&outcome.memory);
 }
 
 static void remove_inputs(void) {

@@ -550,6 +550,23 @@ static void other_wrong_files(void **state) {
 }
 
 /* A cell that cannot be simulated is found before anything runs, and the point is named. */
+/* libyaml reads it, but as a text it would end at its first zero byte, and be stored so. */
+static void utf16_is_refused(void **state) {
+    (void)state;
+    static const char *const text = START;
+    for (int big = 0; big < 2; big++) {
+        char wide[2000] = {big ? '\xfe' : '\xff', big ? '\xff' : '\xfe'};
+        const size_t length = strlen(text);
+        for (size_t i = 0; i < length; i++)
+            wide[2 + 2 * i + (size_t)big] = text[i];
+        struct bal_experiment *e = NULL;
+        struct bal_error err = {0};
+        assert_int_equal(bal_experiment_parse(wide, 2 + 2 * length, "t.yaml", BAL_MODE_PLAIN, &e, &err),
+                         BAL_E_SYNTAX);
+        assert_string_equal(err.text, "t.yaml:1: the file is in UTF-16; save it as UTF-8");
+    }
+}
+
 static void impossible_cells(void **state) {
     (void)state;
     static const char text[] =
@@ -700,6 +717,7 @@ int main(void) {
         cmocka_unit_test(findings_name_what_they_answer),
         cmocka_unit_test(wrong_files_are_explained),
         cmocka_unit_test(other_wrong_files),
+        cmocka_unit_test(utf16_is_refused),
         cmocka_unit_test(impossible_cells),
         cmocka_unit_test(bombs),
         cmocka_unit_test(quantities),
