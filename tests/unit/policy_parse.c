@@ -45,7 +45,7 @@ static void reads_and_prints(void **state) {
         {"pod:d=2", "pod:d=2"},
         {"pod:d=3", "pod:d=3"},
         {"pod:d=1k", "pod:d=1000"},
-        {"pod:d=2e0,replace=1", "pod:d=2"},
+        {"pod:d=2e0,replace=1", "pod:d=2,replace=1"},
         {"pod:replace=0", "pod:d=2,replace=0"},
         {"pod:replace=0,d=5", "pod:d=5,replace=0"},
         {"pod-memory", "pod-memory:d=1,b=1"},
