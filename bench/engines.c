@@ -26,10 +26,12 @@ struct row {
     uint32_t slots;                /* of a server */
     const char *steal, *placement; /* of work stealing; NULL: none */
     bool recorded;                 /* jobs from a trace */
+    uint32_t dispatchers;          /* above 0: so many, and every message takes 0.1 on average */
 };
 
 #define MARKOV .engine = BAL_ENGINE_MARKOV
 #define EVENT .engine = BAL_ENGINE_EVENT
+#define NETWORK .engine = BAL_ENGINE_NETWORK
 #define CHAIN .engine = BAL_ENGINE_STEALING, .slotted = true
 
 static const struct row rows[] = {
@@ -47,6 +49,9 @@ static const struct row rows[] = {
     {"markov, rcpb", "1000", "exp", "rcpb:c=2,mup=1", 0.9, 4e6, MARKOV},
     {"markov, two classes", "1000", "exp", "pod-ssp:d1=2,d2=2", 0.9, 2e6, MARKOV, .high = 0.5,
      .wanted = 0.25},
+    {"network, 4 dispatchers, delays", "1000", "exp", "jiq", 0.9, 1e6, NETWORK, .dispatchers = 4,
+     .wanted = 0.05},
+    {"network, probes with delays", "1000", "exp", "pod:d=2", 0.9, 1e6, NETWORK, .dispatchers = 4},
     {"slotted, server-slots", "50x1,50xuniform(1,19)", "exp", "pi", 0.9, 1e6, .engine = BAL_ENGINE_SLOTTED,
      .slotted = true, .wanted = 0.45},
     {"stealing, processor-steps", "1000", "exp", "stealing", 0.9, 2e4, CHAIN, .steal = "half",
@@ -96,6 +101,9 @@ static double speed(const struct row *row) {
         fail(err.text);
     if ((row->steal && bal_steal_parse(row->steal, &model.steal, &err)) ||
         (row->placement && bal_placement_parse(row->placement, &model.placement, &err)))
+        fail(err.text);
+    model.network.dispatchers.count = row->dispatchers;
+    if (row->dispatchers && bal_law_parse("exp(0.1)", &model.network.delay, &err))
         fail(err.text);
     model.clock = row->slotted ? BAL_CLOCK_SLOTTED : BAL_CLOCK_CONTINUOUS;
     struct bal_trace *trace = row->recorded ? record(&model, (uint64_t)row->jobs) : NULL;

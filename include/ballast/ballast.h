@@ -16,6 +16,7 @@
 #include "ballast/law.h"
 #include "ballast/log.h"
 #include "ballast/model.h"
+#include "ballast/network.h"
 #include "ballast/number.h"
 #include "ballast/paths.h"
 #include "ballast/policy.h"

@@ -14,7 +14,10 @@ enum bal_known_kind {
     BAL_KNOWN_NOTHING,
     BAL_KNOWN_EXACT, /* holds for this very system */
     BAL_KNOWN_LIMIT, /* holds as the number of servers grows */
+    BAL_KNOWN_NEAR,  /* an approximation: no limit makes it exact */
 };
+const char *bal_known_sign(enum bal_known_kind kind); /* "=", "\u2192", "\u2248" */
+const char *bal_known_word(enum bal_known_kind kind); /* "exact", "limit", "approximation" */
 
 enum { BAL_KNOWN_LEVELS = 128 };
 

@@ -7,6 +7,7 @@
 #include "ballast/curve.h"
 #include "ballast/error.h"
 #include "ballast/law.h"
+#include "ballast/network.h"
 #include "ballast/stealing.h"
 
 #include <stdbool.h>
@@ -120,6 +121,7 @@ struct bal_model {
     struct bal_steal steal;         /* all zero: nobody steals */
     bool others;                    /* is the victim one of the others? Otherwise any server, the asker too */
     struct bal_placement placement; /* of the generators; policy `stealing` only */
+    struct bal_network network;     /* all zero: one dispatcher next to its servers */
 };
 
 /* The discipline of the servers; where the model leaves it open it is preemptive if the policy wants ranks

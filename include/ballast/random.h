@@ -33,6 +33,8 @@ enum bal_purpose {
     BAL_STREAM_THINNING = 9,  /* which possible arrivals are real when the rate varies */
     BAL_STREAM_STEALING = 10, /* whom idle servers ask, and which of several is heard */
     BAL_STREAM_PLACES = 11,   /* where generators of jobs go */
+    BAL_STREAM_NETWORK = 12,  /* delays and losses of messages, who is told, where jobs come in */
+    BAL_STREAM_CHURN = 13,    /* when servers fail and return */
     BAL_STREAM_TEST = 1000,   /* free for tests and callers; so is everything above */
 };
 

@@ -60,7 +60,8 @@ extern "C" {
     X(LOAD_TAIL, "load.tail", "",                                                                            \
       "shape of the tail of these jobs, (p999 - p99) / (p99 - p90): 1 if exponential, less if lighter")      \
     X(LOAD_ACHIEVED, "load.achieved", "",                                                                    \
-      "load that came: jobs that arrived, times their mean size, over the capacity")
+      "load that came: jobs that arrived, times their mean size, over the capacity")                         \
+    X(FAILED, "jobs.failed", "", "fraction of jobs that got a wrong answer, or none")
 
 /* The times of all jobs, or of those of one class. */
 #define BAL_TIME_METRICS(X, P, p, who)                                                                       \
@@ -99,6 +100,7 @@ enum bal_engine {
     BAL_ENGINE_SLOTTED,
     BAL_ENGINE_POOLED,
     BAL_ENGINE_STEALING,
+    BAL_ENGINE_NETWORK,
     BAL_ENGINE_COUNT
 };
 const char *bal_engine_text(enum bal_engine engine);

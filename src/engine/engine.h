@@ -12,6 +12,10 @@ enum bal_code bal_engine_markov(const struct bal_model *model, const struct bal_
 enum bal_code bal_engine_event(const struct bal_model *model, const struct bal_policy_spec *policy,
                                const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
 
+/* Several dispatchers, messages that take time, servers that come and go. */
+enum bal_code bal_engine_network(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                 const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
+
 /* Slotted time: batches and random capacities. */
 enum bal_code bal_engine_slotted(const struct bal_model *model, const struct bal_policy_spec *policy,
                                  const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);

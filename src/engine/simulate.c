@@ -21,14 +21,18 @@ enum bal_metric bal_metric_find(const char *name) {
 }
 
 const char *bal_engine_text(enum bal_engine engine) {
-    static const char *const names[] = {"auto", "markov", "event", "slotted", "pooled", "stealing"};
+    static const char *const names[] = {"auto",   "markov",   "event",  "slotted",
+                                        "pooled", "stealing", "network"};
     return names[engine];
 }
 
 /* What the engines can do for a policy. */
-static struct bal_host host_of(const struct bal_model *model) {
+static struct bal_host host_of(const struct bal_model *model, bool network) {
     if (model->clock == BAL_CLOCK_SLOTTED)
         return (struct bal_host){"slotted time", BAL_CAN_PROBE | BAL_CAN_WORK | BAL_CAN_IDLE | BAL_CAN_OWN};
+    if (network)
+        return (struct bal_host){"dispatchers on a network",
+                                 BAL_CAN_ALL & ~(BAL_CAN_WORK | (model->steal.kind ? BAL_CAN_OWN : 0u))};
     if (model->steal.kind != BAL_STEAL_NONE) /* a stolen job is answered by another than it was sent to */
         return (struct bal_host){"a fleet that steals", BAL_CAN_ALL & ~(BAL_CAN_HOLD | BAL_CAN_OWN)};
     return (struct bal_host){"one dispatcher without delays", BAL_CAN_ALL & ~BAL_CAN_HOLD};
@@ -140,6 +144,26 @@ static enum bal_code check_generated(const struct bal_model *model, const struct
     return what ? bal_fail(err, BAL_E_MODEL, "policy '%s' needs %s", policy->name, what) : BAL_OK;
 }
 
+/* Jobs that wait at the dispatcher do so on the network engine, also where nothing else asks for it. */
+static bool needs_network(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    return !bal_network_is_plain(&model->network) ||
+           (model->clock == BAL_CLOCK_CONTINUOUS && bal_policy_flags(policy) & BAL_MAY_HOLD);
+}
+
+static enum bal_code check_network(const struct bal_model *model, enum bal_engine engine,
+                                   struct bal_error *err) {
+    if (engine != BAL_ENGINE_AUTO && engine != BAL_ENGINE_NETWORK)
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "engine '%s' knows one dispatcher next to its servers, which holds no jobs; use network or "
+            "auto",
+            bal_engine_text(engine));
+    if (model->tasks > 1)
+        return bal_fail(err, BAL_E_MODEL, "dispatchers on a network route jobs of one task, not of %u",
+                        model->tasks);
+    return BAL_OK;
+}
+
 enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal_policy_spec *policy,
                                  enum bal_engine engine, enum bal_engine *chosen, struct bal_error *err) {
     enum bal_code code = bal_model_check(model, err);
@@ -154,7 +178,8 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
         return check_generated(model, policy->policy, engine, err);
     }
     const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
-    const struct bal_host host = host_of(model);
+    const bool network = engine == BAL_ENGINE_NETWORK || needs_network(model, policy);
+    const struct bal_host host = host_of(model, network);
     code = bal_policy_check(policy, &setting, &host, err);
     if (code)
         return code;
@@ -172,8 +197,14 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
     code = check_classes(model, policy->policy, err);
     if (!code)
         code = check_servers(model, policy->policy, err);
+    if (!code && network)
+        code = check_network(model, engine, err);
     if (code)
         return code;
+    if (network) {
+        *chosen = BAL_ENGINE_NETWORK;
+        return BAL_OK;
+    }
     const bool power_laws = policy->policy->wants & BAL_WANTS_POWER &&
                             ((model->standby.mean > 0 && !bal_law_is_exponential(&model->standby)) ||
                              (model->setup.mean > 0 && !bal_law_is_exponential(&model->setup)));
@@ -263,7 +294,7 @@ static enum bal_code choose_engine(const struct bal_model *model, const struct b
         return code;
     if (run->engine == BAL_ENGINE_AUTO && *engine == BAL_ENGINE_MARKOV)
         *engine = BAL_ENGINE_EVENT;
-    if (*engine != BAL_ENGINE_EVENT)
+    if (*engine != BAL_ENGINE_EVENT && *engine != BAL_ENGINE_NETWORK)
         return bal_fail(err, BAL_E_MODEL, "%s needs engine 'event', not '%s'; use event or auto",
                         run->trace ? "a replay of recorded jobs" : "a history", bal_engine_text(*engine));
     if (run->history && (run->history->spans < 1 || run->history->spans > SPANS_MAX))
@@ -292,6 +323,7 @@ enum bal_code bal_simulate(const struct bal_model *model, const struct bal_polic
             : engine == BAL_ENGINE_STEALING ? bal_engine_stealing
             : engine == BAL_ENGINE_POOLED   ? bal_engine_pooled
             : engine == BAL_ENGINE_MARKOV   ? bal_engine_markov
+            : engine == BAL_ENGINE_NETWORK  ? bal_engine_network
                                             : bal_engine_event)(model, policy, run, trial, err);
     const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
     trial->metric[BAL_LOAD_ACHIEVED] *= model->load / bal_model_arrival_rate(model);

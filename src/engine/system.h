@@ -73,6 +73,7 @@ struct system {
     struct bal_set *standby, *setup;
     double standby_rate, setup_rate;
     uint32_t began_on, began_setup; /* servers that stood by and that were in set-up at the start */
+    bool chatty;                    /* servers repeat themselves: their reports have no bound by jobs */
     struct bal_rng power_rng;
     void (*power_timer)(struct system *system, uint32_t server, double now, unsigned state); /* NULL: the
                                                                                                 rates hold */
@@ -95,6 +96,9 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
                               const struct bal_policy_spec *policy, const struct bal_run *run, uint32_t words,
                               struct bal_error *err);
 void bal_system_fini(struct system *system);
+
+/* Jobs that a server begins with. */
+uint32_t bal_system_first_jobs(const struct system *system, uint32_t server);
 
 /* Puts the jobs there that the run begins with, one by one with the engine's own function. */
 enum bal_code bal_system_begin(struct system *system,

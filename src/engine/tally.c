@@ -203,6 +203,7 @@ static void subtract_totals(struct totals *totals, const struct totals *before) 
     totals->moves -= before->moves;
     totals->lost -= before->lost;
     totals->refused -= before->refused;
+    totals->failed -= before->failed;
     totals->requests -= before->requests;
     totals->steals -= before->steals;
     totals->stolen -= before->stolen;
@@ -288,7 +289,7 @@ static void queue_metrics(const struct tally *tally, uint32_t servers, double ti
 
 /* Jobs that have come, whether they were let in or not. */
 static double offered(const struct totals *totals) {
-    return (double)(totals->arrivals + totals->lost + totals->refused);
+    return (double)(totals->arrivals + totals->lost + totals->refused + totals->failed);
 }
 
 static void message_metrics(const struct totals *totals, double time, double *metric) {
@@ -396,6 +397,7 @@ static void power_metrics(const struct tally *tally, uint32_t servers, double ti
 static void loss_metrics(const struct totals *totals, double *metric) {
     metric[BAL_LOST] = per((double)totals->lost, offered(totals));
     metric[BAL_REFUSED] = per((double)totals->refused, offered(totals));
+    metric[BAL_FAILED] = per((double)totals->failed, offered(totals));
 }
 
 static void load_metrics(const struct tally *tally, double *metric) {

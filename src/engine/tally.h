@@ -63,6 +63,7 @@ struct totals {
     uint64_t moves;             /* jobs moved from one server to another */
     uint64_t lost;              /* jobs sent to a server whose buffer was full */
     uint64_t refused;           /* jobs that no server was there for */
+    uint64_t failed;            /* jobs whose answer was wrong or that no server could answer */
     uint64_t requests;          /* of servers that want to steal */
     uint64_t steals;            /* requests that got something */
     uint64_t stolen;            /* jobs that went with them */

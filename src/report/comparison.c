@@ -171,7 +171,7 @@ static void json_theory(struct json *json, const struct bal_case *c) {
         json_class_theory(json, "high", &known.high);
         json_class_theory(json, "low", &known.low);
     }
-    bal_json_text(json, "kind", known.kind == BAL_KNOWN_EXACT ? "exact" : "limit");
+    bal_json_text(json, "kind", bal_known_word(known.kind));
     bal_json_text(json, "source", known.source);
     bal_json_open_line(json, "tail", '[');
     for (unsigned i = 0; i < known.levels && known.tail[i] > 1e-9; i++)

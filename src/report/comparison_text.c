@@ -105,7 +105,7 @@ static void add_theory(struct table *table, const struct bal_case *c, const stru
     }
     char value[32];
     short_number(known.response_mean, value, sizeof value);
-    const char *sign = known.kind == BAL_KNOWN_EXACT ? "=" : "\u2192";
+    const char *sign = bal_known_sign(known.kind);
     if (bal_comparison_has_means(result) && isfinite(known.response_mean))
         bal_table_add(table, "%s %s (%+.1f%%)", sign, value,
                       100 * (result->metric[BAL_RESPONSE_MEAN].mean / known.response_mean - 1));
@@ -164,7 +164,7 @@ static void add_class_theory(struct table *table, enum bal_known_kind kind, doub
     if (kind == BAL_KNOWN_NOTHING || isnan(mean))
         bal_table_add(table, "%s", "");
     else
-        bal_table_add(table, "%s %s", kind == BAL_KNOWN_EXACT ? "=" : "\u2192", value);
+        bal_table_add(table, "%s %s", bal_known_sign(kind), value);
 }
 
 static void add_class(struct table *table, const struct bal_result *result, const struct bal_known *known,
@@ -349,13 +349,14 @@ static void print_floor(const struct bal_model *model, FILE *out) {
 }
 
 static void print_notes(const struct comparison *comparison, FILE *out) {
-    bool exact = false, limit = false, undecided = false, unstable = false, too_short = false;
+    bool exact = false, limit = false, near = false, undecided = false, unstable = false, too_short = false;
     for (size_t i = 0; i < comparison->count; i++) {
         const struct bal_known known =
             bal_known_of(&comparison->cases[i].model, &comparison->cases[i].policy);
         const bool shown = !comparison->cases[i].model.classes || !isnan(known.high.response_mean);
         exact = exact || (shown && known.kind == BAL_KNOWN_EXACT);
         limit = limit || (shown && known.kind == BAL_KNOWN_LIMIT);
+        near = near || (shown && known.kind == BAL_KNOWN_NEAR);
         const struct bal_result *result = &comparison->results[i];
         undecided = undecided || (result->replications > 0 && result->verdict == BAL_UNDECIDED);
         too_short = too_short || bal_comparison_warmup_is_short(result);
@@ -367,9 +368,10 @@ static void print_notes(const struct comparison *comparison, FILE *out) {
     const bool classes = comparison->cases[0].model.classes;
     fprintf(out, "\u00b1: 95 %% confidence over replications. %smsgs: per job, a probe is two.\n",
             classes ? "p99: of the class. " : "waits: jobs that wait at all. ");
-    if (exact || limit)
-        fprintf(out, "theory:%s%s%s%s.\n", exact ? " = exact" : "", exact && limit ? "," : "",
-                limit ? " \u2192 limit of many servers" : "",
+    if (exact || limit || near)
+        fprintf(out, "theory:%s%s%s%s%s%s.\n", exact ? " = exact" : "", exact && limit ? "," : "",
+                limit ? " \u2192 limit of many servers" : "", (exact || limit) && near ? "," : "",
+                near ? " \u2248 approximation" : "",
                 classes ? "" : ", with the difference of the simulation");
     if (classes)
         print_moves(comparison, out);

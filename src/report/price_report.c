@@ -68,8 +68,8 @@ static void add_theory(struct table *table, const struct bal_case *c) {
         bal_table_add(table, "%s", "");
         return;
     }
-    bal_table_add(table, "%s %.*f", known.kind == BAL_KNOWN_EXACT ? "=" : "\u2192",
-                  known.waiting_mean >= 9.995 ? 1 : 3, known.waiting_mean);
+    bal_table_add(table, "%s %.*f", bal_known_sign(known.kind), known.waiting_mean >= 9.995 ? 1 : 3,
+                  known.waiting_mean);
 }
 
 static void print_setting(const struct bal_case *c, const struct bal_draft *draft, FILE *out) {

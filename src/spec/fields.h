@@ -52,7 +52,10 @@ struct bal_table {
 };
 
 extern const struct bal_table bal_experiment_table;
-extern const struct bal_table bal_fleet_table, bal_workload_table, bal_run_table; /* the settings */
+extern const struct bal_table bal_fleet_table, bal_workload_table, bal_network_table,
+    bal_run_table; /* the
+                      settings
+                    */
 
 /* In a row of settings: the functions set_NAME and print_NAME read and print it. */
 #define BAL_SETTING(name)                                                                                    \

@@ -8,6 +8,7 @@
 const struct bal_section bal_section[BAL_SECTIONS] = {
     {"fleet", "", true, &bal_fleet_table},
     {"workload", "", true, &bal_workload_table},
+    {"network", "", true, &bal_network_table},
     {"run", "run.", false, &bal_run_table},
 };
 

@@ -1,9 +1,10 @@
 /* The settings: what can be said of a model and of its runs, in experiment files and on command lines.
  *
- * A setting is one row of settings_fleet.c, settings_workload.c or settings_run.c: a struct bal_field with a
- * function that reads it into a draft and one that prints it. Everything else follows: the field of
- * experiment files, its JSON schema and documentation, the axis of a sweep, the option of every command that
- * takes a model, its help and its place in the manual, the identity of a trial, and the heads of reports. */
+ * A setting is one row of settings_fleet.c, settings_workload.c, settings_network.c or settings_run.c: a
+ * struct bal_field with a function that reads it into a draft and one that prints it. Everything else
+ * follows: the field of experiment files, its JSON schema and documentation, the axis of a sweep, the option
+ * of every command that takes a model, its help and its place in the manual, the identity of a trial, and the
+ * heads of reports. */
 #ifndef SPEC_SETTING_H
 #define SPEC_SETTING_H
 
@@ -36,7 +37,7 @@ struct bal_section {
     bool model;         /* part of what is simulated, not of how long */
     const struct bal_table *table;
 };
-enum { BAL_SECTIONS = 3 };
+enum { BAL_SECTIONS = 4 };
 extern const struct bal_section bal_section[BAL_SECTIONS];
 
 /* All settings one after the other, in the order of the sections: i from 0 on; NULL after the last. Where

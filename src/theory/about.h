@@ -14,6 +14,7 @@
 struct bal_uniform {
     double lambda;
     uint32_t servers;
+    uint32_t dispatchers;
     double unit; /* mean service time */
     bool exponential;
 };
@@ -26,6 +27,8 @@ struct bal_about {
     struct bal_known (*fifo)(const struct bal_model *model, const struct bal_policy_spec *policy,
                              const struct bal_uniform *u);
     bool any_sizes;
+    bool any_dispatchers; /* what is said here holds for, or looks at, several dispatchers next to the servers
+                           */
     /* Two classes, where more is known than follows from fifo (bal_known_classes_of_fifo). */
     struct bal_known (*classes)(const struct bal_model *model, const struct bal_policy_spec *policy,
                                 const struct bal_uniform *u, enum bal_discipline discipline);

@@ -163,13 +163,14 @@ static enum bal_code fluid_of_both(struct bal_known_fluid *f, const struct bal_m
 
 const struct bal_about bal_about_pod[] = {
     {.policy = "pod",
+     .any_dispatchers = true,
      .fifo = fifo,
      .classes = classes,
      .longer = longer,
      .choices = d_of,
      .critical_load = critical_load,
      .fluid = fluid},
-    {.policy = "pod-scp", .classes = scp, .fluid = fluid_of_both},
-    {.policy = "pod-sep", .fifo = fifo, .classes = classes, .fluid = fluid},
-    {.policy = "pod-ssp", .classes = ssp, .fluid = fluid_of_both},
+    {.policy = "pod-scp", .any_dispatchers = true, .classes = scp, .fluid = fluid_of_both},
+    {.policy = "pod-sep", .any_dispatchers = true, .fifo = fifo, .classes = classes, .fluid = fluid},
+    {.policy = "pod-ssp", .any_dispatchers = true, .classes = ssp, .fluid = fluid_of_both},
     {0}};

@@ -20,6 +20,16 @@ const struct bal_known bal_known_nothing = {
     .low = BAL_KNOWN_NO_CLASS,
 };
 
+const char *bal_known_sign(enum bal_known_kind kind) {
+    static const char *const signs[] = {"", "=", "\u2192", "\u2248"};
+    return signs[kind];
+}
+
+const char *bal_known_word(enum bal_known_kind kind) {
+    static const char *const words[] = {"nothing", "exact", "limit", "approximation"};
+    return words[kind];
+}
+
 bool bal_servers_are_equal(const struct bal_servers *servers) {
     for (unsigned g = 1; g < servers->groups; g++)
         if (servers->group[g].speed != servers->group[0].speed)
@@ -27,14 +37,23 @@ bool bal_servers_are_equal(const struct bal_servers *servers) {
     return true;
 }
 
+/* Is there nothing between dispatchers and servers but that there are several? */
+static bool is_near(const struct bal_network *network) {
+    struct bal_network one = *network;
+    one.dispatchers.count = 1;
+    return bal_network_is_plain(&one) && !network->dispatchers.unequal;
+}
+
 /* Equal servers, whatever they do with their jobs and however these arrive. */
 static bool any_arrivals_of(const struct bal_model *model, struct bal_uniform *uniform) {
-    if (model->clock != BAL_CLOCK_CONTINUOUS || model->tasks > 1 || model->buffer > 0 ||
-        model->curve.kind != BAL_CURVE_CONSTANT || !bal_servers_are_equal(&model->servers))
+    if (!is_near(&model->network) || model->clock != BAL_CLOCK_CONTINUOUS || model->tasks > 1 ||
+        model->buffer > 0 || model->curve.kind != BAL_CURVE_CONSTANT ||
+        !bal_servers_are_equal(&model->servers))
         return false;
     *uniform = (struct bal_uniform){
         .lambda = model->load,
         .servers = bal_servers_count(&model->servers),
+        .dispatchers = model->network.dispatchers.count > 1 ? model->network.dispatchers.count : 1,
         .unit = model->size.mean / model->servers.group[0].speed,
         .exponential = bal_law_is_exponential(&model->size),
     };
@@ -48,6 +67,11 @@ static bool equal_servers_of(const struct bal_model *model, struct bal_uniform *
 
 bool bal_uniform_of(const struct bal_model *model, struct bal_uniform *uniform) {
     return model->slots <= 1 && model->steal.kind == BAL_STEAL_NONE && equal_servers_of(model, uniform);
+}
+
+/* What is known of one dispatcher holds for several only where they share nothing that matters. */
+static bool knows_dispatchers(const struct bal_policy_spec *policy, const struct bal_uniform *u) {
+    return u->dispatchers == 1 || bal_about(policy)->any_dispatchers;
 }
 
 struct bal_known bal_known_from_wait(struct bal_wait wait, double unit, enum bal_known_kind kind,
@@ -168,7 +192,7 @@ static struct bal_known known_arrivals(const struct bal_model *model, const stru
 
 struct bal_known bal_known_of(const struct bal_model *model, const struct bal_policy_spec *policy) {
     struct bal_uniform u;
-    if (!any_arrivals_of(model, &u))
+    if (!any_arrivals_of(model, &u) || !knows_dispatchers(policy, &u))
         return bal_known_nothing;
     if (!bal_arrivals_are_poisson(&model->arrivals))
         return known_arrivals(model, policy, &u);
@@ -183,7 +207,8 @@ double bal_known_longer(const struct bal_model *model, const struct bal_policy_s
                         enum bal_known_time what, double t) {
     const struct bal_about *about = bal_about(policy);
     struct bal_uniform u;
-    if (!bal_uniform_of(model, &u) || !u.exponential || model->classes || !(u.lambda < 1))
+    if (!bal_uniform_of(model, &u) || !knows_dispatchers(policy, &u) || !u.exponential || model->classes ||
+        !(u.lambda < 1))
         return NAN;
     t /= u.unit;
     if (!about->wait)
@@ -193,8 +218,12 @@ double bal_known_longer(const struct bal_model *model, const struct bal_policy_s
 }
 
 double bal_known_floor(const struct bal_model *model) {
+    struct bal_model near = *model;
     struct bal_uniform u;
-    if (!equal_servers_of(model, &u) || !u.exponential)
+    if (model->network.churn.up > 0 || model->network.sinkhole.share > 0)
+        return NAN;
+    near.network = (struct bal_network){0}; /* messages that take time make nothing faster */
+    if (!equal_servers_of(&near, &u) || !u.exponential)
         return NAN;
     const uint64_t slots = (uint64_t)u.servers * (model->slots > 1 ? model->slots : 1);
     const struct bal_wait wait = bal_wait_mmn(u.lambda, slots);

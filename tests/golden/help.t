@@ -85,6 +85,20 @@ $ ballast help compare
 |                            all)
 |   --placement P            policy stealing: where jobs are made: even, hosts(K), moving, walk, map(H:C ...)
 |                            (default even)
+|   --dispatchers M          how many, each with a view of its own; or the share of the jobs of each: 0.5,0.3,0.2
+|                            (default 1)
+|   --delay LAW              time that every message takes, and a job and its response: 0.1, exp(0.1), ...
+|                            (default none)
+|   --loss P                 probability that a message gets lost; jobs and responses never do (default 0)
+|   --heartbeat TIME         how often each server tells each dispatcher what is so; not heard three times: not
+|                            chosen (default none)
+|   --timeout TIME           how long a job waits for replies to probes (none: ten delays, or 0.1 service times)
+|                            (default none)
+|   --churn UP,DOWN          mean times for which servers work and are down; jobs there are retried, or lost:
+|                            1000,10,lose (default none)
+|   --sinkhole SHARE         share of servers that answer fast and wrongly, and how fast: 0.1, 0.1,0.05 (default
+|                            none)
+|   --quarantine             dispatchers shun servers that fail, and try them again later
 |   --policy POLICY          name or name:key=value,...; repeat it (default: all that fit)
 |   --jobs J                 length of a replication in expected jobs (default 2M and 100 a server, or 100k slots)
 |   --time T                 or in time: in slots where time is slotted

@@ -1,0 +1,74 @@
+/* What lies between dispatchers and servers: several dispatchers, messages that take time or get lost,
+ * servers that fail and return, and servers that fail fast. Continuous time. */
+#ifndef BALLAST_NETWORK_H
+#define BALLAST_NETWORK_H
+
+#include "ballast/error.h"
+#include "ballast/law.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { BAL_SHARES_MAX = 64, BAL_DISPATCHERS_MAX = 4096 };
+
+/* Who gets the jobs: `count` dispatchers, each with a policy state and a view of its own. A job comes to a
+ * uniform one, or by given shares. */
+struct bal_dispatchers {
+    uint32_t count;               /* 0 means 1 */
+    bool unequal;                 /* are the shares given? Then count is at most BAL_SHARES_MAX */
+    double share[BAL_SHARES_MAX]; /* they sum to 1 */
+};
+
+/* Reads "4" or the shares, "0.5,0.3,0.2". On failure *dispatchers is untouched. */
+enum bal_code bal_dispatchers_parse(const char *text, struct bal_dispatchers *dispatchers,
+                                    struct bal_error *err);
+/* The canonical text; always terminated; returns the length needed. */
+size_t bal_dispatchers_print(const struct bal_dispatchers *dispatchers, char *text, size_t size);
+
+/* Every server works for an exponential time of mean `up`, then is down for one of mean `down`. Its jobs
+ * fail: they are sent elsewhere, or are lost. It comes back empty. */
+struct bal_churn {
+    double up, down; /* up 0: servers do not fail */
+    bool lose;
+};
+
+/* Reads "none" or "UP,DOWN" or "UP,DOWN,lose": "1000,10". On failure *churn is untouched. */
+enum bal_code bal_churn_parse(const char *text, struct bal_churn *churn, struct bal_error *err);
+size_t bal_churn_print(const struct bal_churn *churn, char *text, size_t size);
+
+/* Servers that fail fast: the last ones of the fleet, so large a share of it, take `time` for any job and
+ * answer wrongly. */
+struct bal_sinkhole {
+    double share; /* 0: none */
+    double time;  /* 0: a twentieth of the mean service time */
+};
+
+/* Reads "none", "SHARE" or "SHARE,TIME": "0.1,0.05". On failure *sinkhole is untouched. */
+enum bal_code bal_sinkhole_parse(const char *text, struct bal_sinkhole *sinkhole, struct bal_error *err);
+size_t bal_sinkhole_print(const struct bal_sinkhole *sinkhole, char *text, size_t size);
+
+struct bal_network {
+    struct bal_dispatchers dispatchers;
+    struct bal_law delay; /* of every message, and of a job and its response on their ways; mean 0: none */
+    double loss;          /* probability that a message is lost; jobs and responses never are */
+    double heartbeat; /* every server tells every dispatcher what is so, once in this time; 0: never. One that
+                       * has not been heard of for three of these is not chosen. */
+    double timeout;   /* how long a job waits for the replies to probes; 0: ten mean delays, or a tenth of the
+                       * mean service time where there is no delay */
+    struct bal_churn churn;
+    struct bal_sinkhole sinkhole;
+    bool quarantine; /* dispatchers shun servers that fail, and try them again later */
+};
+
+/* Is it one dispatcher next to its servers, which never fail? All zero is. */
+bool bal_network_is_plain(const struct bal_network *network);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,158 @@
+#include "ballast/network.h"
+
+#include "ballast/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+bool bal_network_is_plain(const struct bal_network *network) {
+    return network->dispatchers.count <= 1 && !(network->delay.mean > 0) && !(network->loss > 0) &&
+           !(network->heartbeat > 0) && !(network->churn.up > 0) && !(network->sinkhole.share > 0) &&
+           !network->quarantine;
+}
+
+/* The part of a text up to the next comma, without spaces around it. Returns where the rest begins, or NULL.
+ */
+static const char *next_part(const char *text, char part[64]) {
+    const char *comma = strchr(text, ',');
+    size_t length = comma ? (size_t)(comma - text) : strlen(text);
+    while (length > 0 && text[0] == ' ') {
+        text++;
+        length--;
+    }
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    snprintf(part, 64, "%.*s", (int)(length < 63 ? length : 63), text);
+    return comma ? comma + 1 : NULL;
+}
+
+/* A number in a range, both ends included. */
+static bool take_number(const char *part, double low, double high, double *number) {
+    return bal_number_parse(part, strlen(part), number) && *number >= low && *number <= high;
+}
+
+static enum bal_code wrong_dispatchers(const char *text, struct bal_error *err) {
+    return bal_fail(
+        err, BAL_E_SYNTAX,
+        "'%.60s' is neither a number of dispatchers from 1 to %d nor shares of the jobs that sum to 1, "
+        "such as 0.5,0.3,0.2",
+        text, BAL_DISPATCHERS_MAX);
+}
+
+enum bal_code bal_dispatchers_parse(const char *text, struct bal_dispatchers *dispatchers,
+                                    struct bal_error *err) {
+    struct bal_dispatchers read = {0};
+    char part[64];
+    double sum = 0;
+    if (!strchr(text, ',')) {
+        next_part(text, part);
+        double count;
+        if (!take_number(part, 1, BAL_DISPATCHERS_MAX, &count) || count != floor(count))
+            return wrong_dispatchers(text, err);
+        read.count = (uint32_t)count;
+        *dispatchers = read;
+        return BAL_OK;
+    }
+    read.unequal = true;
+    for (const char *rest = text; rest; read.count++) {
+        rest = next_part(rest, part);
+        if (read.count == BAL_SHARES_MAX)
+            return bal_fail(err, BAL_E_RANGE, "more than %d shares; give the number of dispatchers instead",
+                            BAL_SHARES_MAX);
+        if (!take_number(part, 0, 1, &read.share[read.count]))
+            return wrong_dispatchers(text, err);
+        sum += read.share[read.count];
+    }
+    if (fabs(sum - 1) > 1e-9)
+        return bal_fail(err, BAL_E_RANGE, "the shares of the dispatchers sum to %g, not to 1", sum);
+    *dispatchers = read;
+    return BAL_OK;
+}
+
+/* Appends to a text of limited size, as snprintf counts. */
+static size_t put(char *text, size_t size, size_t length, const char *piece) {
+    return length + (size_t)snprintf(length < size ? text + length : NULL, length < size ? size - length : 0,
+                                     "%s", piece);
+}
+
+static size_t put_number(char *text, size_t size, size_t length, double number) {
+    char piece[BAL_NUMBER_TEXT];
+    bal_number_print(number, piece);
+    return put(text, size, length, piece);
+}
+
+size_t bal_dispatchers_print(const struct bal_dispatchers *dispatchers, char *text, size_t size) {
+    if (!dispatchers->unequal)
+        return put_number(text, size, 0, dispatchers->count ? dispatchers->count : 1);
+    size_t length = 0;
+    for (uint32_t i = 0; i < dispatchers->count; i++) {
+        length = put(text, size, length, i ? "," : "");
+        length = put_number(text, size, length, dispatchers->share[i]);
+    }
+    return length;
+}
+
+enum bal_code bal_churn_parse(const char *text, struct bal_churn *churn, struct bal_error *err) {
+    struct bal_churn read = {0};
+    char up[64], down[64] = "", what[64] = "";
+    const char *rest = next_part(text, up);
+    if (!rest && strcmp(up, "none") == 0) {
+        *churn = read;
+        return BAL_OK;
+    }
+    rest = rest ? next_part(rest, down) : NULL;
+    if (rest)
+        rest = next_part(rest, what);
+    read.lose = strcmp(what, "lose") == 0;
+    if (rest || (*what && !read.lose) || !take_number(up, 1e-9, 1e15, &read.up) ||
+        !take_number(down, 1e-9, 1e15, &read.down))
+        return bal_fail(
+            err, BAL_E_SYNTAX,
+            "'%.60s' is neither none nor the mean times for which servers work and are down, such as "
+            "1000,10 or, if their jobs are lost, 1000,10,lose",
+            text);
+    *churn = read;
+    return BAL_OK;
+}
+
+size_t bal_churn_print(const struct bal_churn *churn, char *text, size_t size) {
+    if (!(churn->up > 0))
+        return put(text, size, 0, "none");
+    size_t length = put_number(text, size, 0, churn->up);
+    length = put(text, size, length, ",");
+    length = put_number(text, size, length, churn->down);
+    return put(text, size, length, churn->lose ? ",lose" : "");
+}
+
+enum bal_code bal_sinkhole_parse(const char *text, struct bal_sinkhole *sinkhole, struct bal_error *err) {
+    struct bal_sinkhole read = {0};
+    char share[64], time[64] = "";
+    const char *rest = next_part(text, share);
+    if (!rest && strcmp(share, "none") == 0) {
+        *sinkhole = read;
+        return BAL_OK;
+    }
+    if (rest)
+        rest = next_part(rest, time);
+    if (rest || !take_number(share, 0, 1, &read.share) ||
+        (*time && !take_number(time, 1e-9, 1e15, &read.time)))
+        return bal_fail(
+            err, BAL_E_SYNTAX,
+            "'%.60s' is neither none nor the share of servers that fail fast, such as 0.1, or with the "
+            "time that they take, 0.1,0.05",
+            text);
+    *sinkhole = read;
+    return BAL_OK;
+}
+
+size_t bal_sinkhole_print(const struct bal_sinkhole *sinkhole, char *text, size_t size) {
+    if (!(sinkhole->share > 0))
+        return put(text, size, 0, "none");
+    size_t length = put_number(text, size, 0, sinkhole->share);
+    if (sinkhole->time > 0) {
+        length = put(text, size, length, ",");
+        length = put_number(text, size, length, sinkhole->time);
+    }
+    return length;
+}

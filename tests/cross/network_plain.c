@@ -1,0 +1,201 @@
+/* One dispatcher next to its servers is what the event engine simulates: without delay, loss and failures the
+ * network engine must go through the same states and measure the same, to the last bit, for every policy and
+ * every kind of fleet that both know. What looks at the network alone is judged by what must be conserved. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../texts.h"
+#include "ballast/simulate.h"
+
+enum { FIFO, CLASSES, PATIENT, SLOTS, STEALING, CURVE, BUFFER, SHAPES };
+
+static struct bal_model model_of(const char *servers, const char *size, int shape) {
+    struct bal_model model = {.load = 0.8};
+    struct bal_error err = {0};
+    if (bal_servers_parse(servers, &model.servers, &err) || bal_law_parse(size, &model.size, &err) ||
+        (shape == CURVE && bal_curve_parse("sine(0.5,20)", &model.curve, &err)) ||
+        (shape == STEALING && bal_steal_parse("half", &model.steal, &err)))
+        fail_msg("%s", err.text);
+    model.classes = shape == CLASSES || shape == PATIENT;
+    model.high = model.classes ? 0.3 : 0;
+    if (shape == PATIENT)
+        model.discipline = BAL_DISCIPLINE_NONPREEMPTIVE;
+    if (shape == SLOTS)
+        model.slots = 3;
+    if (shape == BUFFER)
+        model.buffer = 2;
+    return model;
+}
+
+static struct bal_trial simulate(const struct bal_model *model, const struct bal_policy_spec *spec,
+                                 enum bal_engine engine, uint64_t replication) {
+    const struct bal_run run = {.seed = 77,
+                                .replication = replication,
+                                .time = 4000 / bal_model_arrival_rate(model),
+                                .warmup = NAN,
+                                .engine = engine};
+    struct bal_trial trial = {0};
+    struct bal_error err;
+    if (bal_simulate(model, spec, &run, &trial, &err))
+        fail_msg("%s: %s", spec->policy->name, err.text);
+    return trial;
+}
+
+static void assert_same(const struct bal_trial *a, const struct bal_trial *b, const char *what) {
+    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+        if (memcmp(&a->metric[m], &b->metric[m], sizeof a->metric[m]) != 0)
+            fail_msg("%s: %s is %.17g and %.17g", what, bal_metric_table[m].name, a->metric[m], b->metric[m]);
+    assert_memory_equal(a->tail, b->tail, sizeof a->tail);
+    assert_memory_equal(a->quarter, b->quarter, sizeof a->quarter);
+    assert_true(a->jobs == b->jobs && a->warmup == b->warmup);
+}
+
+static void one_dispatcher_without_delay_is_the_event_engine(void **state) {
+    (void)state;
+    static const char *const fleets[] = {"1", "10", "4x1,4x2"};
+    static const char *const sizes[] = {"exp", "lognormal(4)"};
+    unsigned compared = 0;
+    for (size_t i = 0; i < bal_policy_count; i++)
+        for (int shape = 0; shape < SHAPES; shape++)
+            for (int f = 0; f < 3; f++) {
+                const struct bal_policy_spec spec = policy_of(bal_policy_table[i]->name);
+                const struct bal_model model = model_of(fleets[f], sizes[shape % 2], shape);
+                enum bal_engine chosen;
+                if (bal_simulate_check(&model, &spec, BAL_ENGINE_EVENT, &chosen, NULL) ||
+                    bal_simulate_check(&model, &spec, BAL_ENGINE_NETWORK, &chosen, NULL))
+                    continue;
+                const struct bal_trial event = simulate(&model, &spec, BAL_ENGINE_EVENT, i);
+                const struct bal_trial network = simulate(&model, &spec, BAL_ENGINE_NETWORK, i);
+                assert_same(&event, &network, spec.policy->name);
+                compared++;
+            }
+    assert_true(compared >= 150);
+}
+
+/* ---- the worst of networks ---- */
+
+static struct bal_model stormy_of(int shape, double delay) {
+    struct bal_model model = model_of("6x1,4x2", "exp", shape);
+    struct bal_error err = {0};
+    struct bal_network *network = &model.network;
+    model.load = 0.6;
+    if (bal_dispatchers_parse("0.5,0.3,0.2", &network->dispatchers, &err) ||
+        (delay > 0 && bal_law_parse("exp", &network->delay, &err)) ||
+        bal_churn_parse(shape % 2 ? "50,5" : "50,5,lose", &network->churn, &err) ||
+        bal_sinkhole_parse("0.1,0.1", &network->sinkhole, &err))
+        fail_msg("%s", err.text);
+    if (delay > 0)
+        bal_law_scale(&network->delay, delay);
+    network->loss = 0.2;
+    network->heartbeat = 2;
+    network->quarantine = shape % 3 == 0;
+    return model;
+}
+
+/* Power adds up (the engine asserts it), jobs are answered, refused or failed and nothing else, and a job
+ * takes at least its two ways. */
+static void storms_lose_no_job(void **state) {
+    (void)state;
+    for (size_t i = 0; i < bal_policy_count; i++)
+        for (int shape = 0; shape < SHAPES; shape++)
+            for (int late = 0; late < 2; late++) {
+                const struct bal_policy_spec spec = policy_of(bal_policy_table[i]->name);
+                const struct bal_model model = stormy_of(shape, late ? 0.2 : 0);
+                enum bal_engine chosen;
+                if (bal_simulate_check(&model, &spec, BAL_ENGINE_AUTO, &chosen, NULL))
+                    continue;
+                assert_int_equal(chosen, BAL_ENGINE_NETWORK);
+                const struct bal_trial trial = simulate(&model, &spec, BAL_ENGINE_AUTO, i);
+                const double *metric = trial.metric;
+                assert_true(trial.jobs > 0 && metric[BAL_RESPONSE_MEAN] > 0);
+                assert_true(metric[BAL_FAILED] > 0 && metric[BAL_FAILED] < 1);
+                assert_true(metric[BAL_REFUSED] >= 0 && metric[BAL_LOST] >= 0);
+                assert_true(metric[BAL_WAITING_MEAN] <= metric[BAL_RESPONSE_MEAN]);
+            }
+}
+
+/* A job and its response each take the delay, so that on an idle fleet the response time is the size and
+ * twice that; who probes waits for it twice more. */
+static void delays_add_up(void **state) {
+    (void)state;
+    static const struct {
+        const char *policy;
+        double ways;
+    } cases[] = {{"random", 2}, {"own", 2}, {"jiq", 2}, {"pod:d=2", 4}, {"jsq", 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bal_model model = model_of("1000", "det", FIFO);
+        model.load = 0.0001;
+        assert_int_equal(bal_law_parse("det(0.25)", &model.network.delay, NULL), BAL_OK);
+        const struct bal_policy_spec spec = policy_of(cases[i].policy);
+        const struct bal_run run = {.seed = 3, .time = 2000, .warmup = 0};
+        struct bal_trial trial = {0};
+        assert_int_equal(bal_simulate(&model, &spec, &run, &trial, NULL), BAL_OK);
+        const double expected = 1 + 0.25 * cases[i].ways;
+        if (fabs(trial.metric[BAL_RESPONSE_P50] - expected) > 0.01 * expected)
+            fail_msg("%s: %g, not %g", cases[i].policy, trial.metric[BAL_RESPONSE_P50], expected);
+    }
+}
+
+/* A server that fails fast swallows the traffic of who looks for short queues, and quarantine keeps it out.
+ */
+static void quarantine_keeps_the_sinkhole_out(void **state) {
+    (void)state;
+    static const char *const policies[] = {"jiq", "own", "pod:d=2", "jsq", "pi", "rcpb"};
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        struct bal_model model = model_of("10", "exp", FIFO);
+        model.load = 0.6;
+        model.network.sinkhole = (struct bal_sinkhole){0.1, 0.05};
+        const struct bal_policy_spec spec = policy_of(policies[i]);
+        const double open = simulate(&model, &spec, BAL_ENGINE_AUTO, 0).metric[BAL_FAILED];
+        model.network.quarantine = true;
+        const double shunned = simulate(&model, &spec, BAL_ENGINE_AUTO, 0).metric[BAL_FAILED];
+        if (!(open > 0.1 && shunned < 0.01))
+            fail_msg("%s: %g failed without and %g with quarantine", policies[i], open, shunned);
+    }
+}
+
+/* Lost reports starve pi's servers for ever; heartbeats bring them back. */
+static void heartbeats_mend_losses(void **state) {
+    (void)state;
+    struct bal_model model = model_of("10", "exp", FIFO);
+    const struct bal_policy_spec spec = policy_of("pi");
+    model.network.loss = 0.1;
+    const struct bal_trial lossy = simulate(&model, &spec, BAL_ENGINE_AUTO, 0);
+    model.network.heartbeat = 1;
+    const struct bal_trial beaten = simulate(&model, &spec, BAL_ENGINE_AUTO, 0);
+    assert_true(lossy.metric[BAL_RESPONSE_MEAN] > 10 * beaten.metric[BAL_RESPONSE_MEAN]);
+}
+
+/* Jobs that wait for an idle server at their dispatcher wait as in one queue, as long as hungry dispatchers
+ * are told first. */
+static void holding_is_one_queue(void **state) {
+    (void)state;
+    struct bal_model model = model_of("16", "exp", FIFO);
+    model.load = 0.9;
+    model.network.dispatchers.count = 4;
+    struct bal_policy_spec spec = policy_of("jiq:else=hold");
+    const struct bal_run run = {.seed = 5, .time = 20000, .warmup = NAN};
+    struct bal_trial trial = {0};
+    assert_int_equal(bal_simulate(&model, &spec, &run, &trial, NULL), BAL_OK);
+    /* M/M/16 has 1.3696; the standard error of such a run is 0.02. */
+    assert_true(fabs(trial.metric[BAL_RESPONSE_MEAN] - 1.3696) < 0.1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_dispatcher_without_delay_is_the_event_engine),
+        cmocka_unit_test(storms_lose_no_job),
+        cmocka_unit_test(delays_add_up),
+        cmocka_unit_test(quarantine_keeps_the_sinkhole_out),
+        cmocka_unit_test(heartbeats_mend_losses),
+        cmocka_unit_test(holding_is_one_queue),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
