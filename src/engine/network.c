@@ -224,7 +224,7 @@ static enum bal_code settle(struct network *net) {
 
 static enum bal_code next_arrival(struct network *net, double *next) {
     if (!(net->system.features & RECORDED)) {
-        *next = net->now + bal_rng_exp(&net->arrivals) * net->mean_gap;
+        *next = bal_arrival_source_next(&net->arrivals, net->now);
         return BAL_OK;
     }
     const enum bal_code code = bal_trace_next(net->cursor, &net->recorded, net->err);
@@ -273,8 +273,11 @@ static uint32_t new_arrival(struct network *net) {
 
 static enum bal_code arrive(struct network *net) {
     struct system *system = &net->system;
-    if (system->features & VARYING && !system_arrival_is_real(system, net->now))
+    /* A batch is real as a whole. */
+    if (system->features & VARYING && net->arrivals.first && !system_arrival_is_real(system, net->now)) {
+        bal_arrival_source_drop(&net->arrivals);
         return BAL_OK;
+    }
     const uint32_t job = new_arrival(net);
     if (job == NOBODY)
         return BAL_E_MEMORY;
@@ -443,8 +446,10 @@ static enum bal_code set_up(struct network *net, const struct bal_setting *setti
                    : wire->delay.mean > 0 ? 10 * wire->delay.mean
                                           : unit / 10;
     net->sink_time = wire->sinkhole.time > 0 ? wire->sinkhole.time : unit / 20;
-    net->mean_gap = system->per_most / bal_model_arrival_rate(model);
-    bal_rng_init(&net->arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
+    struct bal_rng arrivals;
+    bal_rng_init(&arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
+    bal_arrival_source_init(&net->arrivals, &model->arrivals,
+                            system->per_most / bal_model_arrival_rate(model), &arrivals);
     bal_rng_init(&net->sizes, run->seed, run->replication, BAL_STREAM_SIZES);
     bal_rng_init(&net->stealing, run->seed, run->replication, BAL_STREAM_STEALING);
     bal_rng_init(&net->wires, run->seed, run->replication, BAL_STREAM_NETWORK);
@@ -465,7 +470,7 @@ static enum bal_code set_up(struct network *net, const struct bal_setting *setti
     net->seconds = 1e-9 / (run->speedup > 0 ? run->speedup : 1);
     const enum bal_code code = bal_trace_cursor_new(run->trace, &net->cursor, err);
     if (!code)
-        bal_trace_cursor_redraw(net->cursor, &net->arrivals);
+        bal_trace_cursor_redraw(net->cursor, &net->arrivals.rng);
     return code;
 }
 

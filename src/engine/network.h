@@ -128,8 +128,9 @@ struct network {
     unsigned flags; /* of the policy */
     double now;
     bool takes_time; /* messages may be late or lost, so that probes must be waited for */
-    double timeout, sink_time, mean_gap;
-    struct bal_rng arrivals, sizes, wires, churn, stealing;
+    double timeout, sink_time;
+    struct bal_arrival_source arrivals;
+    struct bal_rng sizes, wires, churn, stealing;
     double spare_size; /* of a job that was refused: the next one gets it; NaN: none */
     struct bal_law standby, setup;
     /* RECORDED */
