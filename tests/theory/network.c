@@ -1,0 +1,113 @@
+/* Dispatchers on a network beside what is known exactly.
+ *
+ * Intervals are of 99.99 % over replications, so that each assertion raises a false alarm with probability
+ * 1e-4 if means over a run are normal; seeds are fixed. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../texts.h"
+#include "ballast/known.h"
+#include "ballast/simulate.h"
+#include "ballast/theory.h"
+
+enum { REPLICATIONS = 10 };
+#define T_9999 6.594 /* quantile 0.99995 of Student's law with 9 degrees of freedom */
+
+struct measured {
+    double mean, half;
+};
+
+static struct measured measure(const struct bal_model *model, const char *policy, double jobs,
+                               uint64_t seed) {
+    const struct bal_policy_spec spec = policy_of(policy);
+    double sum = 0, squares = 0;
+    for (uint64_t i = 0; i < REPLICATIONS; i++) {
+        const struct bal_run run = {
+            .seed = seed, .replication = i, .time = jobs / bal_model_arrival_rate(model), .warmup = NAN};
+        struct bal_trial trial = {0};
+        struct bal_error err;
+        if (bal_simulate(model, &spec, &run, &trial, &err))
+            fail_msg("%s: %s", policy, err.text);
+        assert_int_equal(trial.engine, BAL_ENGINE_NETWORK);
+        sum += trial.metric[BAL_RESPONSE_MEAN];
+        squares += trial.metric[BAL_RESPONSE_MEAN] * trial.metric[BAL_RESPONSE_MEAN];
+    }
+    const double mean = sum / REPLICATIONS;
+    const double variance = (squares - REPLICATIONS * mean * mean) / (REPLICATIONS - 1);
+    return (struct measured){mean, T_9999 * sqrt(variance / REPLICATIONS)};
+}
+
+static void assert_inside(struct measured measured, double exact, const char *what) {
+    if (!(fabs(measured.mean - exact) <= measured.half))
+        fail_msg("%s: %g +- %g, not %g", what, measured.mean, measured.half, exact);
+}
+
+static struct bal_model model_of(const char *servers, double load, const char *dispatchers,
+                                 const char *delay) {
+    struct bal_model model = {.load = load};
+    struct bal_error err;
+    if (bal_servers_parse(servers, &model.servers, &err) || bal_law_parse("exp", &model.size, &err) ||
+        bal_dispatchers_parse(dispatchers, &model.network.dispatchers, &err) ||
+        (*delay && bal_law_parse(delay, &model.network.delay, &err)))
+        fail_msg("%s", err.text);
+    return model;
+}
+
+/* A Poisson process whose points are all delayed is one again: every server stays M/M/1, and a job takes its
+ * two ways besides. Losses of messages mean nothing to a policy that needs none. */
+static void random_takes_two_ways_more(void **state) {
+    (void)state;
+    static const char *const delays[] = {"exp(0.5)", "det(0.5)", "uniform(0,1)"};
+    for (int i = 0; i < 3; i++) {
+        struct bal_model model = model_of("10", 0.7, "0.6,0.3,0.1", delays[i]);
+        model.network.loss = 0.3;
+        assert_inside(measure(&model, "random", 1e5, 11), 1 / (1 - 0.7) + 2 * 0.5, delays[i]);
+    }
+}
+
+/* Jobs that wait at their dispatcher for the next idle server are served in the order of one queue. */
+static void holding_with_one_dispatcher_is_one_queue(void **state) {
+    (void)state;
+    const struct bal_model model = model_of("8", 0.8, "1", "");
+    const struct bal_wait wait = bal_wait_mmn(0.8, 8);
+    assert_inside(measure(&model, "jiq:else=hold", 1e5, 12), bal_wait_response_mean(&wait), "M/M/8");
+}
+
+/* With several dispatchers the order is another and the mean the same, as long as no server is idle while a
+ * job is held: which hunger sees to where messages take no time. */
+static void holding_with_several_is_nearly_so(void **state) {
+    (void)state;
+    const struct bal_model model = model_of("8", 0.8, "4", "");
+    const struct bal_wait wait = bal_wait_mmn(0.8, 8);
+    assert_inside(measure(&model, "jiq:else=hold", 1e5, 13), bal_wait_response_mean(&wait), "M/M/8, hungry");
+}
+
+/* Lu et al. 2011 assume tokens that never grow stale: near the truth at high load and many servers to a
+ * dispatcher.
+ */
+static void lu_et_al_are_near(void **state) {
+    (void)state;
+    const struct bal_model model = model_of("500", 0.9, "5", "");
+    const struct bal_policy_spec spec = policy_of("jiq");
+    const struct bal_known known = bal_known_of(&model, &spec);
+    assert_int_equal(known.kind, BAL_KNOWN_NEAR);
+    assert_true(fabs(known.response_mean - 1 / (1 - 0.9 / 11)) < 1e-12);
+    const struct measured measured = measure(&model, "jiq", 4e5, 14);
+    assert_true(fabs(measured.mean / known.response_mean - 1) < 0.02 + measured.half);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_takes_two_ways_more),
+        cmocka_unit_test(holding_with_one_dispatcher_is_one_queue),
+        cmocka_unit_test(holding_with_several_is_nearly_so),
+        cmocka_unit_test(lu_et_al_are_near),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
