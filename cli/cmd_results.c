@@ -53,13 +53,33 @@ static enum bal_code read_run(const struct bal_store_run *run, struct bal_experi
     return bal_experiment_parse(run->spec, strlen(run->spec), name, run->mode, e, err);
 }
 
+/* The versions whose trials count, which need not be the one that looks at them now. */
+static void print_versions(struct bal_store *store, const struct bal_experiment *e,
+                           const struct bal_store_run *run, char *text, size_t size, struct bal_error *err) {
+    struct bal_makers makers;
+    snprintf(text, size, "%s", run->version);
+    if (bal_store_makers(store, e, &makers, err))
+        return;
+    size_t used = 0;
+    for (size_t i = 0; i < makers.count && used < size; i++) {
+        const char *version = makers.maker[i].id ? makers.maker[i].version : "?";
+        bool known = false;
+        for (size_t k = 0; k < i; k++)
+            known = known || strcmp(version, makers.maker[k].version) == 0;
+        if (!known)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", version);
+    }
+}
+
 static void add_run(struct table *table, struct bal_store *store, const struct bal_store_run *run) {
     struct bal_experiment *e = NULL;
     struct bal_error err = {0};
     struct bal_sweep_progress progress = {0};
-    char trials[60] = "?";
+    char trials[60] = "?", version[100] = "?";
     if (!read_run(run, &e, &err) && !bal_sweep_status(e, store, &progress, &err))
         snprintf(trials, sizeof trials, "%zu/%zu", progress.done, progress.total);
+    if (!err.code)
+        print_versions(store, e, run, version, sizeof version, &err);
     table->failed = table->failed || err.code == BAL_E_MEMORY;
     bal_table_add(table, "%lld", (long long)run->id);
     bal_table_add(table, "%s", run->name);
@@ -67,7 +87,7 @@ static void add_run(struct table *table, struct bal_store *store, const struct b
     bal_table_add(table, "%s", trials);
     bal_table_add(table, "%s", run->started);
     bal_table_add(table, "%s", run->ended ? run->ended : "not complete");
-    bal_table_add(table, "%s", run->version);
+    bal_table_add(table, "%s", version);
     bal_experiment_free(e);
 }
 

@@ -35,13 +35,35 @@ struct bal_store_run {
     const char *name; /* of the experiment */
     enum bal_mode mode;
     const char *spec;                         /* the whole file */
-    const char *version, *compiler, *machine; /* of the program that ran it last */
+    const char *version, *compiler, *machine; /* of the program that began it */
     const char *started, *ended; /* UTC, "2024-05-01T12:00:00Z"; ended is NULL until the run is complete */
+    /* When it was asked for last, with or without work to do, and of which program; NULL and "" in a file of
+     * a version that did not keep it. */
+    const char *latest;
+    const char *latest_version, *latest_compiler, *latest_machine;
 };
 
 /* All runs, oldest first, as one block that the caller frees. */
 enum bal_code bal_store_runs(struct bal_store *store, struct bal_store_run **runs, size_t *count,
                              struct bal_error *err);
+
+/* Who made trials: a version of this program on a machine. "" where that is not known. */
+struct bal_maker {
+    int64_t id; /* 0: not known */
+    char version[40], compiler[100], machine[300];
+    size_t trials;
+};
+enum { BAL_MAKERS_MAX = 16 };
+struct bal_makers {
+    size_t count;
+    struct bal_maker maker[BAL_MAKERS_MAX];
+    size_t others; /* trials of still more makers */
+};
+
+/* Who made the trials that count for an experiment. Nothing is known of a file of a version that did not keep
+ * it: count is 0 then. */
+enum bal_code bal_store_makers(struct bal_store *store, const struct bal_experiment *experiment,
+                               struct bal_makers *makers, struct bal_error *err);
 
 /* ---- doing the work ---- */
 

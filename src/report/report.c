@@ -30,9 +30,15 @@ struct page {
 struct item {
     size_t number;
     const struct bal_store_run *run;
-    struct bal_experiment *experiment;
-    struct bal_judged *judged; /* one for each claim and finding */
+    struct bal_experiment *experiment; /* NULL: it cannot be read */
+    struct bal_error error;            /* why */
+    struct bal_judged *judged;         /* one for each claim and finding */
 };
+
+/* What the reader calls it. */
+static const char *name_of(const struct item *item) {
+    return item->experiment ? item->experiment->title : item->run->name;
+}
 
 /* ---- small parts ---- */
 
@@ -253,7 +259,61 @@ static const char *mode_option(enum bal_mode mode) {
     return mode == BAL_MODE_QUICK ? " --quick" : mode == BAL_MODE_FULL ? " --full" : "";
 }
 
-static void put_repeat(const struct page *page, const struct item *item) {
+/* "2024-05-01T12:00:00Z: version 0.1.0, gcc 12, Linux"; before is "" or ends in ": ". */
+static void put_maker(const struct page *page, const char *name, const char *before, const char *version,
+                      const char *compiler, const char *machine) {
+    char text[600];
+    snprintf(text, sizeof text, "%sversion %s, %s, %s", before, version, compiler, machine);
+    put_fact(page, name, text);
+}
+
+/* When, and by whom if the reader cannot know. */
+static void put_moment(const struct page *page, const char *name, const char *when, const char *version,
+                       const char *compiler, const char *machine, const struct bal_makers *makers) {
+    const struct bal_maker *only = &makers->maker[0];
+    char before[60];
+    snprintf(before, sizeof before, "%s: ", when);
+    if (makers->count == 1 && strcmp(only->version, version) == 0 && strcmp(only->compiler, compiler) == 0 &&
+        strcmp(only->machine, machine) == 0)
+        put_fact(page, name, when);
+    else
+        put_maker(page, name, before, version, compiler, machine);
+}
+
+/* Who made the trials, and who began the run and asked for it last. */
+static enum bal_code put_makers(const struct page *page, const struct item *item, struct bal_error *err) {
+    const struct bal_store_run *run = item->run;
+    struct bal_makers makers;
+    const enum bal_code code = bal_store_makers(page->store, item->experiment, &makers, err);
+    if (code)
+        return code;
+    for (size_t i = 0; i < makers.count; i++) {
+        const struct bal_maker *maker = &makers.maker[i];
+        char trials[60] = "";
+        if (makers.count > 1)
+            snprintf(trials, sizeof trials, "%zu trials: ", maker->trials);
+        if (maker->id)
+            put_maker(page, "computed by", trials, maker->version, maker->compiler, maker->machine);
+        else
+            put_fact(page, "computed by", "a version that did not note it");
+    }
+    if (makers.others)
+        put_fact(page, "computed by", "still others");
+    put_moment(page, "started", run->started, run->version, run->compiler, run->machine, &makers);
+    put_fact(page, "ended", run->ended ? run->ended : "not yet");
+    if (run->latest && strcmp(run->latest, run->started) != 0)
+        put_moment(page, "asked for again", run->latest, run->latest_version, run->latest_compiler,
+                   run->latest_machine, &makers);
+    return BAL_OK;
+}
+
+static void put_spec(const struct page *page, const struct item *item) {
+    put(page, "<pre class=\"spec\">");
+    bal_html_text(item->run->spec, page->out);
+    put(page, "</pre>\n");
+}
+
+static enum bal_code put_repeat(const struct page *page, const struct item *item, struct bal_error *err) {
     const struct bal_experiment *e = item->experiment;
     put(page, "<details class=\"repeat\"><summary>How to repeat this</summary>\n");
     put(page, "<p>Save the experiment below as <code>");
@@ -269,14 +329,11 @@ static void put_repeat(const struct page *page, const struct item *item) {
     char seed[32];
     snprintf(seed, sizeof seed, "%" PRIu64, e->seed);
     put_fact(page, "seed", seed);
-    put_fact(page, "version", item->run->version);
-    put_fact(page, "compiler", item->run->compiler);
-    put_fact(page, "machine", item->run->machine);
-    put_fact(page, "started", item->run->started);
-    put_fact(page, "ended", item->run->ended ? item->run->ended : "not yet");
-    put(page, "</dl>\n<pre class=\"spec\">");
-    bal_html_text(item->run->spec, page->out);
-    put(page, "</pre>\n</details>\n");
+    const enum bal_code code = put_makers(page, item, err);
+    put(page, "</dl>\n");
+    put_spec(page, item);
+    put(page, "</details>\n");
+    return code;
 }
 
 /* ---- an experiment ---- */
@@ -310,10 +367,26 @@ static enum bal_code put_state(const struct page *page, const struct item *item,
     return BAL_OK;
 }
 
+/* One that cannot be read (another version wrote it, or the file is damaged) takes nothing from the others.
+ */
+static void put_unreadable(const struct page *page, const struct item *item) {
+    put(page, "<p class=\"fails\"><span class=\"badge\">This experiment cannot be read:</span> ");
+    bal_html_text(item->error.text, page->out);
+    put(page, ".</p>\n<dl class=\"facts\">\n");
+    put_maker(page, "begun", item->run->started, item->run->version, item->run->compiler, item->run->machine);
+    put(page, "</dl>\n");
+    put_spec(page, item);
+}
+
 static enum bal_code put_item(struct page *page, const struct item *item, struct bal_error *err) {
     const struct bal_experiment *e = item->experiment;
     fprintf(page->out, "<section id=\"experiment-%zu\">\n", item->number);
-    bal_html_element("h2", NULL, e->title, page->out);
+    bal_html_element("h2", NULL, name_of(item), page->out);
+    if (!e) {
+        put_unreadable(page, item);
+        put(page, "</section>\n");
+        return BAL_OK;
+    }
     enum bal_code code = put_state(page, item, err);
     if (e->about)
         bal_html_element("p", NULL, e->about, page->out);
@@ -322,7 +395,8 @@ static enum bal_code put_item(struct page *page, const struct item *item, struct
         code = put_figures(page, item, err);
     if (!code)
         code = put_table(page, e, err);
-    put_repeat(page, item);
+    if (!code)
+        code = put_repeat(page, item, err);
     put(page, "</section>\n");
     return code;
 }
@@ -340,7 +414,9 @@ static bool is_newest(const struct bal_store_run *runs, size_t count, size_t i) 
 static enum bal_code item_init(const struct bal_store_run *run, size_t number, struct item *item,
                                struct bal_error *err) {
     *item = (struct item){.number = number, .run = run};
-    return bal_experiment_parse(run->spec, strlen(run->spec), run->name, run->mode, &item->experiment, err);
+    const enum bal_code code = bal_experiment_parse(run->spec, strlen(run->spec), run->name, run->mode,
+                                                    &item->experiment, &item->error);
+    return code == BAL_E_MEMORY ? bal_fail(err, code, "%s", item->error.text) : BAL_OK;
 }
 
 /* "✓ 41 claims hold · ✗ 4 claims do not hold" */
@@ -364,7 +440,8 @@ static void put_tally(const struct page *page, const size_t judged[3], const cha
 static void put_summary(const struct page *page, const struct item *items, size_t count) {
     struct bal_tally tally = {0};
     for (size_t i = 0; i < count; i++)
-        bal_tally_add(&tally, items[i].experiment, items[i].judged);
+        if (items[i].experiment)
+            bal_tally_add(&tally, items[i].experiment, items[i].judged);
     put_tally(page, tally.claim, "claim", "claims");
     put_tally(page, tally.finding, "finding of ours", "findings of ours");
     if (count < 2)
@@ -372,19 +449,23 @@ static void put_summary(const struct page *page, const struct item *items, size_
     put(page, "<ul>\n");
     for (size_t i = 0; i < count; i++) {
         fprintf(page->out, "<li><a href=\"#experiment-%zu\">", i + 1);
-        bal_html_text(items[i].experiment->title, page->out);
-        put(page, "</a></li>\n");
+        bal_html_text(name_of(&items[i]), page->out);
+        put(page, items[i].experiment ? "</a></li>\n" : "</a> (cannot be read)</li>\n");
     }
     put(page, "</ul>\n");
+}
+
+static const char *paper_of(const struct item *item) {
+    return item->experiment ? item->experiment->paper : NULL;
 }
 
 /* The title of the only experiment, the paper of them all, or the name of the file; the caller frees it. */
 static char *title_of(const struct page *page, const struct item *items, size_t count) {
     if (count == 1)
-        return strdup(items[0].experiment->title);
-    const char *paper = items[0].experiment->paper;
+        return strdup(name_of(&items[0]));
+    const char *paper = paper_of(&items[0]);
     for (size_t i = 1; i < count && paper; i++)
-        if (!items[i].experiment->paper || strcmp(items[i].experiment->paper, paper) != 0)
+        if (!paper_of(&items[i]) || strcmp(paper_of(&items[i]), paper) != 0)
             paper = NULL;
     char *title;
     const char *slash = strrchr(page->path, '/');
@@ -454,7 +535,8 @@ enum bal_code bal_report_write(struct bal_store *store, const char *path, FILE *
     size_t count;
     enum bal_code code = items_new(&page, &runs, &items, &count, err);
     for (size_t i = 0; i < count && !code; i++)
-        code = bal_judgements_new(store, items[i].experiment, &items[i].judged, err);
+        if (items[i].experiment)
+            code = bal_judgements_new(store, items[i].experiment, &items[i].judged, err);
     if (!code)
         code = put_page(&page, items, count, err);
     items_free(runs, items, count);
@@ -463,22 +545,37 @@ enum bal_code bal_report_write(struct bal_store *store, const char *path, FILE *
     return code;
 }
 
+/* Draws the figures of one of them; BAL_E_UNKNOWN when it has none of those that are wanted. */
+static enum bal_code draw_item(struct bal_store *store, const struct item *item,
+                               const struct bal_chart_files *files, struct bal_error *err) {
+    if (!item->experiment)
+        return bal_fail(err, item->error.code, "experiment '%s' cannot be read: %s", item->run->name,
+                        item->error.text);
+    return bal_chart_write(store, item->experiment, files, err);
+}
+
+/* What is wrong with one experiment is told when the figures of the others are drawn. */
 enum bal_code bal_report_figures(struct bal_store *store, const char *path,
                                  const struct bal_chart_files *files, struct bal_error *err) {
     const struct page page = {.store = store, .path = path};
     struct bal_store_run *runs;
     struct item *items;
-    size_t count, without = 0;
+    size_t count, drawn = 0;
+    struct bal_error first = {0};
     enum bal_code code = items_new(&page, &runs, &items, &count, err);
     for (size_t i = 0; i < count && !code; i++) {
-        code = bal_chart_write(store, items[i].experiment, files, err);
-        if (code == BAL_E_UNKNOWN) {
-            without++;
-            code = BAL_OK;
-        }
+        struct bal_error why = {0};
+        const enum bal_code of_item = draw_item(store, &items[i], files, &why);
+        drawn += !of_item;
+        if (of_item == BAL_E_MEMORY || of_item == BAL_E_IO)
+            code = bal_fail(err, of_item, "%s", why.text);
+        else if (of_item && of_item != BAL_E_UNKNOWN && !first.code)
+            first = why;
     }
-    if (!code && without == count)
-        code = bal_fail(err, BAL_E_UNKNOWN, "'%s' has no figure '%s'", path, files->only);
     items_free(runs, items, count);
-    return code;
+    if (code || (files->only && drawn > 0))
+        return code;
+    if (first.code)
+        return bal_fail(err, first.code, "%s", first.text);
+    return drawn > 0 ? BAL_OK : bal_fail(err, BAL_E_UNKNOWN, "'%s' has no figure '%s'", path, files->only);
 }

@@ -6,32 +6,28 @@
  * nothing that was committed, a machine that loses power may lose the last commits, which are then run again.
  * Whoever writes holds a lock on the file, which the kernel gives back however the process ends; readers need
  * none. */
-#include "store/store_private.h"
+#include "store/file.h"
 
-#include "ballast/version.h"
 #include "store/pack.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
     APPLICATION = 0x42616c6c, /* "Ball", in the header of the file */
     VERSION = 1,              /* of the tables below */
-    METRICS_MAX = 1024,
-    LOCK_WAIT = 10000, /* milliseconds, for what readers and checkpoints hold for moments */
-    LOCK_TRIES = 100,  /* while others make and remove the file */
+    LOCK_WAIT = 10000,        /* milliseconds, for what readers and checkpoints hold for moments */
+    LOCK_TRIES = 100,         /* while others make and remove the file */
 };
 
+/* Makers came later (see add_makers). */
 static const char schema[] =
     "CREATE TABLE run(id INTEGER PRIMARY KEY, name TEXT NOT NULL, mode TEXT NOT NULL, spec TEXT NOT NULL,"
     " version TEXT NOT NULL, compiler TEXT NOT NULL, machine TEXT NOT NULL, started TEXT NOT NULL, ended "
@@ -44,8 +40,6 @@ static const char schema[] =
     "BLOB NOT NULL,"
     " PRIMARY KEY(cell, replication));";
 
-/* Statements that are used once for each trial or cell are prepared once. */
-enum statement { FIND_CELL, ADD_CELL, LIST_TRIALS, GET_TRIALS, PUT_TRIAL, GET_HISTOGRAMS, STATEMENTS };
 static const char *const statement_text[STATEMENTS] = {
     [FIND_CELL] = "SELECT id FROM cell WHERE identity = ?1",
     [ADD_CELL] = "INSERT INTO cell(identity) VALUES(?1)",
@@ -56,23 +50,12 @@ static const char *const statement_text[STATEMENTS] = {
         " WHERE cell = ?1 AND replication BETWEEN 0 AND ?2 - 1 ORDER BY replication",
     [PUT_TRIAL] = "INSERT OR REPLACE INTO trial(cell, replication, engine, jobs, events, warmup, seconds, "
                   "quarters, metrics, tail,"
-                  " response, waiting) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                  " response, waiting, maker) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     [GET_HISTOGRAMS] =
         "SELECT metrics, response, waiting FROM trial WHERE cell = ?1 AND replication BETWEEN 0 AND ?2 - 1",
 };
 
-struct bal_store {
-    char *path;
-    sqlite3 *db;
-    int lock; /* holds the lock of the writer; -1 when reading */
-    bool created;
-    sqlite3_stmt *statement[STATEMENTS];
-    int places;                  /* metrics that the file knows, by place in a trial's list */
-    int metric[METRICS_MAX];     /* which metric of ours it is, BAL_METRIC_COUNT: none */
-    int place[BAL_METRIC_COUNT]; /* and back; -1: not there */
-};
-
-static enum bal_code fail_sqlite(struct bal_store *store, const char *what, struct bal_error *err) {
+enum bal_code bal_store_fail(struct bal_store *store, const char *what, struct bal_error *err) {
     const int code = sqlite3_errcode(store->db) & 0xff;
     const int system = code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? sqlite3_system_errno(store->db) : 0;
     if (code == SQLITE_NOMEM || sqlite3_extended_errcode(store->db) == SQLITE_IOERR_NOMEM || system == ENOMEM)
@@ -87,20 +70,19 @@ static enum bal_code fail_sqlite(struct bal_store *store, const char *what, stru
                     system ? ": " : "", system ? strerror(system) : "");
 }
 
-/* A row that has been read: could all of it be had? A column for which there is no memory looks empty. */
-static bool is_whole(const struct bal_store *store) {
+bool bal_store_is_whole(const struct bal_store *store) {
     return (sqlite3_errcode(store->db) & 0xff) != SQLITE_NOMEM;
 }
 
 /* How a reading of rows ended, where step tells. */
 static enum bal_code end_of_rows(struct bal_store *store, int step, struct bal_error *err) {
-    return step == SQLITE_DONE ? BAL_OK : fail_sqlite(store, "cannot be read", err);
+    return step == SQLITE_DONE ? BAL_OK : bal_store_fail(store, "cannot be read", err);
 }
 
-static enum bal_code execute(struct bal_store *store, const char *sql, struct bal_error *err) {
+enum bal_code bal_store_execute(struct bal_store *store, const char *sql, struct bal_error *err) {
     return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK
                ? BAL_OK
-               : fail_sqlite(store, "cannot be written", err);
+               : bal_store_fail(store, "cannot be written", err);
 }
 
 /* ---- opening ---- */
@@ -200,7 +182,7 @@ static enum bal_code query_number(struct bal_store *store, const char *sql, int6
     enum bal_code code = BAL_OK;
     if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK ||
         sqlite3_step(statement) != SQLITE_ROW)
-        code = fail_sqlite(store, "cannot be read", err);
+        code = bal_store_fail(store, "cannot be read", err);
     else
         *number = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
@@ -212,22 +194,22 @@ static enum bal_code create_tables(struct bal_store *store, struct bal_error *er
     char mark[100];
     snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION,
              VERSION);
-    enum bal_code code = execute(store, "PRAGMA page_size = 8192; BEGIN EXCLUSIVE;", err);
+    enum bal_code code = bal_store_execute(store, "PRAGMA page_size = 8192; BEGIN EXCLUSIVE;", err);
     if (!code)
-        code = execute(store, mark, err);
+        code = bal_store_execute(store, mark, err);
     if (!code)
-        code = execute(store, schema, err);
-    return code ? code : execute(store, "COMMIT;", err);
+        code = bal_store_execute(store, schema, err);
+    return code ? code : bal_store_execute(store, "COMMIT;", err);
 }
 
 static enum bal_code add_metrics(struct bal_store *store, struct bal_error *err) {
     sqlite3_stmt *statement = NULL;
-    enum bal_code code = execute(store, "BEGIN IMMEDIATE;", err);
+    enum bal_code code = bal_store_execute(store, "BEGIN IMMEDIATE;", err);
     if (code)
         return code;
     bool failed = sqlite3_prepare_v2(store->db, "INSERT INTO metric(place, name) VALUES(?1, ?2)", -1,
                                      &statement, NULL) != SQLITE_OK;
-    for (int m = 0; !failed && m < BAL_METRIC_COUNT && store->places < METRICS_MAX; m++) {
+    for (int m = 0; !failed && m < BAL_METRIC_COUNT && store->places < BAL_STORE_METRICS; m++) {
         if (store->place[m] >= 0)
             continue;
         sqlite3_bind_int(statement, 1, store->places);
@@ -238,9 +220,34 @@ static enum bal_code add_metrics(struct bal_store *store, struct bal_error *err)
         store->metric[store->places++] = m;
     }
     if (failed)
-        code = fail_sqlite(store, "cannot be written", err);
+        code = bal_store_fail(store, "cannot be written", err);
     sqlite3_finalize(statement);
-    return code ? code : execute(store, "COMMIT;", err);
+    return code ? code : bal_store_execute(store, "COMMIT;", err);
+}
+
+/* Who made which trials, and who ran an experiment last. Versions that do not know of it read and write the
+ * file all the same; of their trials the maker is not known. */
+static enum bal_code add_makers(struct bal_store *store, struct bal_error *err) {
+    const enum bal_code code = bal_store_execute(
+        store,
+        "BEGIN IMMEDIATE;"
+        "CREATE TABLE maker(id INTEGER PRIMARY KEY, version TEXT NOT NULL, compiler TEXT NOT NULL,"
+        " machine TEXT NOT NULL, UNIQUE(version, compiler, machine));"
+        "ALTER TABLE trial ADD COLUMN maker INTEGER;"
+        "ALTER TABLE run ADD COLUMN latest_maker INTEGER;"
+        "ALTER TABLE run ADD COLUMN latest TEXT;"
+        "COMMIT;",
+        err);
+    store->makers = !code;
+    return code;
+}
+
+static enum bal_code look_for_makers(struct bal_store *store, struct bal_error *err) {
+    int64_t tables = 0;
+    const enum bal_code code =
+        query_number(store, "SELECT count(*) FROM sqlite_schema WHERE name = 'maker'", &tables, err);
+    store->makers = tables > 0;
+    return code;
 }
 
 /* Metrics are known by name: a file may have been written by a version with others, or in another order. */
@@ -251,17 +258,17 @@ static enum bal_code read_metrics(struct bal_store *store, struct bal_error *err
     int step = SQLITE_ERROR;
     if (sqlite3_prepare_v2(store->db, "SELECT place, name FROM metric ORDER BY place", -1, &statement,
                            NULL) == SQLITE_OK)
-        while ((step = sqlite3_step(statement)) == SQLITE_ROW && store->places < METRICS_MAX) {
+        while ((step = sqlite3_step(statement)) == SQLITE_ROW && store->places < BAL_STORE_METRICS) {
             const char *name = (const char *)sqlite3_column_text(statement, 1);
             const int metric = name ? (int)bal_metric_find(name) : BAL_METRIC_COUNT;
-            if (sqlite3_column_int(statement, 0) != store->places || !is_whole(store))
+            if (sqlite3_column_int(statement, 0) != store->places || !bal_store_is_whole(store))
                 break;
             if (metric < BAL_METRIC_COUNT)
                 store->place[metric] = store->places;
             store->metric[store->places++] = metric;
         }
     const enum bal_code code =
-        step == SQLITE_ROW && is_whole(store)
+        step == SQLITE_ROW && bal_store_is_whole(store)
             ? bal_fail(err, BAL_E_FORMAT, "%s: its list of metrics is damaged", store->path)
             : end_of_rows(store, step, err);
     sqlite3_finalize(statement);
@@ -270,9 +277,10 @@ static enum bal_code read_metrics(struct bal_store *store, struct bal_error *err
 
 static enum bal_code prepare(struct bal_store *store, struct bal_error *err) {
     for (int i = 0; i < STATEMENTS; i++)
-        if (sqlite3_prepare_v3(store->db, statement_text[i], -1, SQLITE_PREPARE_PERSISTENT,
+        if ((i != PUT_TRIAL || store->lock >= 0) &&
+            sqlite3_prepare_v3(store->db, statement_text[i], -1, SQLITE_PREPARE_PERSISTENT,
                                &store->statement[i], NULL) != SQLITE_OK)
-            return fail_sqlite(store, "cannot be used", err);
+            return bal_store_fail(store, "cannot be used", err);
     return BAL_OK;
 }
 
@@ -282,24 +290,38 @@ static enum bal_code open_writing(struct bal_store *store, struct bal_error *err
         return code;
     if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL) !=
         SQLITE_OK)
-        return fail_sqlite(store, "cannot be opened", err);
+        return bal_store_fail(store, "cannot be opened", err);
     sqlite3_busy_timeout(store->db, LOCK_WAIT);
     int64_t tables = 0;
     code = query_number(store, "SELECT count(*) FROM sqlite_schema", &tables, err);
     if (!code && tables == 0)
         code = create_tables(store, err);
     if (!code)
-        code = execute(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", err);
+        code = bal_store_execute(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", err);
+    if (!code)
+        code = look_for_makers(store, err);
+    if (!code && !store->makers)
+        code = add_makers(store, err);
     if (!code)
         code = read_metrics(store, err);
     return code ? code : add_metrics(store, err);
 }
 
-static bool exists(const char *path, const char *suffix) {
+/* Bytes of the write-ahead log; 0 when there is none. */
+static int64_t log_size(const char *path) {
     char *name = NULL;
-    const bool found = asprintf(&name, "%s%s", path, suffix) >= 0 && access(name, F_OK) == 0;
+    struct stat about;
+    const bool found = asprintf(&name, "%s-wal", path) >= 0 && stat(name, &about) == 0;
     free(name);
-    return found;
+    return found ? about.st_size : 0;
+}
+
+static bool is_written(const char *path) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const bool locked = file >= 0 && flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (file >= 0)
+        close(file);
+    return locked;
 }
 
 /* A path as the file: URI that SQLite understands. */
@@ -314,32 +336,43 @@ static char *path_as_uri(const char *path, const char *query) {
     return uri;
 }
 
-/* Where the directory cannot be written, SQLite cannot make the files that go with WAL; without a log there
- * is nothing in them, and the file can be read as it stands. */
-static enum bal_code open_immutable(struct bal_store *store, struct bal_error *err) {
-    char *uri = path_as_uri(store->path, "?immutable=1");
+static enum bal_code open_with(struct bal_store *store, const char *name, int flags, struct bal_error *err) {
     sqlite3_close(store->db);
     store->db = NULL;
     store->places = 0;
-    const int opened =
-        uri ? sqlite3_open_v2(uri, &store->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_FULLMUTEX,
-                              NULL)
-            : SQLITE_NOMEM;
-    free(uri);
-    return opened == SQLITE_OK ? read_metrics(store, err) : fail_sqlite(store, "cannot be opened", err);
+    if (sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_FULLMUTEX, NULL) != SQLITE_OK)
+        return bal_store_fail(store, "cannot be opened", err);
+    sqlite3_busy_timeout(store->db, LOCK_WAIT);
+    enum bal_code code = bal_store_execute(store, "PRAGMA query_only = ON;", err);
+    if (!code)
+        code = look_for_makers(store, err);
+    return code ? code : read_metrics(store, err);
 }
 
+/* Nobody writes, and nothing is in the log: the file can be read as it stands. */
+static enum bal_code open_immutable(struct bal_store *store, struct bal_error *err) {
+    char *uri = path_as_uri(store->path, "?immutable=1");
+    if (!uri)
+        return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory to open it", store->path);
+    const enum bal_code code = open_with(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+    free(uri);
+    return code;
+}
+
+/* A reader makes the files that go with WAL if they are not there. It is let write although it does not: only
+ * so the last one removes them again. Where they cannot be made (no permission, no room), it does without. */
 static enum bal_code open_reading(struct bal_store *store, struct bal_error *err) {
     enum bal_code code = look_at_file(store->path, err);
     if (code)
         return code;
-    if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_FULLMUTEX, NULL) !=
-        SQLITE_OK)
-        return fail_sqlite(store, "cannot be opened", err);
-    sqlite3_busy_timeout(store->db, LOCK_WAIT);
-    code = read_metrics(store, err);
-    const int why = sqlite3_errcode(store->db) & 0xff;
-    if (code && (why == SQLITE_CANTOPEN || why == SQLITE_READONLY) && !exists(store->path, "-wal"))
+    const bool writable = access(store->path, W_OK) == 0;
+    if (!writable && log_size(store->path) == 0 && !is_written(store->path))
+        return open_immutable(store, err);
+    code = open_with(store, store->path, writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, err);
+    const int why = store->db ? sqlite3_errcode(store->db) & 0xff : SQLITE_NOMEM;
+    if (code &&
+        (why == SQLITE_CANTOPEN || why == SQLITE_READONLY || why == SQLITE_IOERR || why == SQLITE_FULL) &&
+        log_size(store->path) == 0 && !is_written(store->path))
         code = open_immutable(store, err);
     return code;
 }
@@ -393,7 +426,7 @@ enum bal_code bal_store_cell(struct bal_store *store, const char *identity, bool
     if (found == SQLITE_ROW)
         *cell = sqlite3_column_int64(find, 0);
     enum bal_code code =
-        found == SQLITE_ROW || found == SQLITE_DONE ? BAL_OK : fail_sqlite(store, "cannot be read", err);
+        found == SQLITE_ROW || found == SQLITE_DONE ? BAL_OK : bal_store_fail(store, "cannot be read", err);
     sqlite3_reset(find);
     if (code || *cell || !create)
         return code;
@@ -401,17 +434,17 @@ enum bal_code bal_store_cell(struct bal_store *store, const char *identity, bool
     if (sqlite3_step(add) == SQLITE_DONE)
         *cell = sqlite3_last_insert_rowid(store->db);
     else
-        code = fail_sqlite(store, "cannot be written", err);
+        code = bal_store_fail(store, "cannot be written", err);
     sqlite3_reset(add);
     return code;
 }
 
 enum bal_code bal_store_group(struct bal_store *store, struct bal_error *err) {
-    return execute(store, "BEGIN IMMEDIATE", err);
+    return bal_store_execute(store, "BEGIN IMMEDIATE", err);
 }
 
 enum bal_code bal_store_ungroup(struct bal_store *store, bool keep, struct bal_error *err) {
-    return execute(store, keep ? "COMMIT" : "ROLLBACK", err);
+    return bal_store_execute(store, keep ? "COMMIT" : "ROLLBACK", err);
 }
 
 /* Stands for a metric that the writer did not know: a NaN that no computation makes. */
@@ -460,7 +493,7 @@ enum bal_code bal_store_list(struct bal_store *store, int64_t cell, unsigned lim
     while ((step = sqlite3_step(list)) == SQLITE_ROW) {
         double metric[BAL_METRIC_COUNT];
         const bool complete = column_metrics(store, list, 1, metric);
-        if (!is_whole(store))
+        if (!bal_store_is_whole(store))
             break;
         if (complete)
             found(context, (unsigned)sqlite3_column_int64(list, 0));
@@ -504,7 +537,7 @@ enum bal_code bal_store_get(struct bal_store *store, int64_t cell, unsigned limi
         trial[*count] = (struct bal_trial){0};
         const bool complete = column_metrics(store, get, 1, trial[*count].metric);
         column_trial(get, &trial[*count]);
-        if (!is_whole(store))
+        if (!bal_store_is_whole(store))
             break;
         if (!complete)
             continue;
@@ -512,7 +545,8 @@ enum bal_code bal_store_get(struct bal_store *store, int64_t cell, unsigned limi
             which[*count] = (unsigned)sqlite3_column_int64(get, 0);
         (*count)++;
     }
-    const enum bal_code code = step == SQLITE_ROW && is_whole(store) ? BAL_OK : end_of_rows(store, step, err);
+    const enum bal_code code =
+        step == SQLITE_ROW && bal_store_is_whole(store) ? BAL_OK : end_of_rows(store, step, err);
     sqlite3_reset(get);
     return code;
 }
@@ -526,8 +560,8 @@ static size_t tail_length(const struct bal_trial *trial) {
 }
 
 struct packed {
-    double metric[METRICS_MAX];
-    uint8_t metrics[8 * METRICS_MAX], tail[8 * BAL_TAIL_LEVELS], quarters[8 * 4];
+    double metric[BAL_STORE_METRICS];
+    uint8_t metrics[8 * BAL_STORE_METRICS], tail[8 * BAL_TAIL_LEVELS], quarters[8 * 4];
     uint8_t response[BAL_PACKED_HISTOGRAM], waiting[BAL_PACKED_HISTOGRAM];
 };
 
@@ -563,8 +597,10 @@ enum bal_code bal_store_put(struct bal_store *store, int64_t cell, unsigned repl
     sqlite3_bind_int64(put, 1, cell);
     sqlite3_bind_int64(put, 2, replication);
     bind_trial(store, put, trial, packed);
+    if (store->maker)
+        sqlite3_bind_int64(put, 13, store->maker);
     const enum bal_code code =
-        sqlite3_step(put) == SQLITE_DONE ? BAL_OK : fail_sqlite(store, "a result cannot be written", err);
+        sqlite3_step(put) == SQLITE_DONE ? BAL_OK : bal_store_fail(store, "a result cannot be written", err);
     sqlite3_reset(put);
     sqlite3_clear_bindings(put);
     free(packed);
@@ -582,7 +618,7 @@ enum bal_code bal_store_add_histograms(struct bal_store *store, int64_t cell, un
     while (good && (step = sqlite3_step(get)) == SQLITE_ROW) {
         double metric[BAL_METRIC_COUNT];
         const bool complete = column_metrics(store, get, 0, metric);
-        good = is_whole(store);
+        good = bal_store_is_whole(store);
         if (!complete)
             continue;
         struct bal_histogram *into[] = {response, waiting};
@@ -591,170 +627,9 @@ enum bal_code bal_store_add_histograms(struct bal_store *store, int64_t cell, un
                 good = good && bal_unpack_histogram(sqlite3_column_blob(get, 1 + i),
                                                     (size_t)sqlite3_column_bytes(get, 1 + i), into[i]);
     }
-    const enum bal_code code = good || !is_whole(store)
+    const enum bal_code code = good || !bal_store_is_whole(store)
                                    ? end_of_rows(store, step, err)
                                    : bal_fail(err, BAL_E_FORMAT, "%s: a histogram is damaged", store->path);
     sqlite3_reset(get);
-    return code;
-}
-
-/* ---- runs ---- */
-
-static void write_now(char text[32]) {
-    const time_t now = time(NULL);
-    struct tm parts;
-    strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
-}
-
-/* "Linux 6.1 x86_64, 2 x AMD EPYC" */
-static void describe_machine(char *text, size_t size) {
-    struct utsname name;
-    if (uname(&name) != 0)
-        memset(&name, 0, sizeof name);
-    char model[100] = "processor", line[300];
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "model name : %99[^\n]", model) == 1)
-            break;
-    if (file)
-        fclose(file);
-    snprintf(text, size, "%s %s %s, %ld x %s", name.sysname, name.release, name.machine,
-             sysconf(_SC_NPROCESSORS_ONLN), model);
-}
-
-static const char *compiler(void) {
-#ifdef __clang__
-    return "clang " __clang_version__;
-#else
-    return "gcc " __VERSION__;
-#endif
-}
-
-/* Without copies: making one could fail. */
-static void bind_run(sqlite3_stmt *statement, const struct bal_experiment *e, const char *machine,
-                     const char *now) {
-    sqlite3_bind_text(statement, 1, e->name, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 2, bal_mode_text(e->mode), -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 3, e->spec, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 4, BALLAST_VERSION, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 5, compiler(), -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 6, machine, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 7, now, -1, SQLITE_STATIC);
-}
-
-static int step_run(struct bal_store *store, const char *sql, const struct bal_experiment *e, bool work,
-                    int64_t *id) {
-    sqlite3_stmt *statement = NULL;
-    int step = SQLITE_ERROR;
-    char machine[300], now[32];
-    describe_machine(machine, sizeof machine);
-    write_now(now);
-    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) == SQLITE_OK) {
-        bind_run(statement, e, machine, now);
-        sqlite3_bind_int(statement, 8, work);
-        step = sqlite3_step(statement);
-    }
-    if (step == SQLITE_ROW)
-        *id = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return step;
-}
-
-/* The same file in the same mode is the same run, gone on with. */
-enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experiment *experiment, bool work,
-                              int64_t *run, struct bal_error *err) {
-    static const char find[] = "SELECT id FROM run WHERE name = ?1 AND mode = ?2 AND spec = ?3";
-    static const char add[] = "INSERT INTO run(name, mode, spec, version, compiler, machine, started)"
-                              " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING id";
-    static const char update[] =
-        "UPDATE run SET version = ?4, compiler = ?5, machine = ?6, ended = iif(?8, NULL, ended)"
-        " WHERE name = ?1 AND mode = ?2 AND spec = ?3 RETURNING id";
-    int step = step_run(store, find, experiment, work, run);
-    if (step == SQLITE_ROW)
-        step = step_run(store, update, experiment, work, run);
-    else if (step == SQLITE_DONE)
-        step = step_run(store, add, experiment, work, run);
-    return step == SQLITE_ROW ? BAL_OK : fail_sqlite(store, "cannot be written", err);
-}
-
-enum bal_code bal_store_end(struct bal_store *store, int64_t run, struct bal_error *err) {
-    char now[32], sql[120];
-    write_now(now);
-    snprintf(sql, sizeof sql, "UPDATE run SET ended = coalesce(ended, '%s') WHERE id = %lld", now,
-             (long long)run);
-    return execute(store, sql, err);
-}
-
-/* Copies a text to the end of a block that has room for it. */
-static const char *append(char **end, const unsigned char *text) {
-    char *copy = *end;
-    *end = stpcpy(copy, text ? (const char *)text : "") + 1;
-    return copy;
-}
-
-/* id, mode, ended, then the texts. */
-static void column_run(sqlite3_stmt *list, struct bal_store_run *run, char **end) {
-    const char *mode = (const char *)sqlite3_column_text(list, 1);
-    *run = (struct bal_store_run){.id = sqlite3_column_int64(list, 0)};
-    for (int i = 0; i <= BAL_MODE_FULL; i++)
-        if (mode && strcmp(mode, bal_mode_text((enum bal_mode)i)) == 0)
-            run->mode = (enum bal_mode)i;
-    if (sqlite3_column_type(list, 2) != SQLITE_NULL)
-        run->ended = append(end, sqlite3_column_text(list, 2));
-    const char **const text[] = {&run->name,     &run->spec,    &run->version,
-                                 &run->compiler, &run->machine, &run->started};
-    for (int i = 0; i < 6; i++)
-        *text[i] = append(end, sqlite3_column_text(list, 3 + i));
-}
-
-/* Two passes over the same state of the file: first how much room is needed, then the copies. */
-static enum bal_code copy_runs(struct bal_store *store, sqlite3_stmt *list, struct bal_store_run **runs,
-                               size_t *count, struct bal_error *err) {
-    size_t rows = 0, bytes = 0;
-    int step;
-    for (; (step = sqlite3_step(list)) == SQLITE_ROW; rows++) {
-        for (int i = 1; i < 9; i++)
-            bytes += (size_t)sqlite3_column_bytes(list, i) + 1;
-        if (!is_whole(store))
-            break;
-    }
-    if (step != SQLITE_DONE)
-        return fail_sqlite(store, "cannot be read", err);
-    *runs = malloc(rows * sizeof **runs + bytes + 1);
-    if (!*runs)
-        return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", store->path);
-    sqlite3_reset(list);
-    char *end = (char *)(*runs + rows);
-    for (*count = 0; *count < rows; (*count)++) {
-        if (sqlite3_step(list) != SQLITE_ROW)
-            return fail_sqlite(store, "cannot be read", err);
-        column_run(list, &(*runs)[*count], &end);
-        if (!is_whole(store))
-            return fail_sqlite(store, "cannot be read", err);
-    }
-    return BAL_OK;
-}
-
-enum bal_code bal_store_runs(struct bal_store *store, struct bal_store_run **runs, size_t *count,
-                             struct bal_error *err) {
-    static const char sql[] =
-        "SELECT id, mode, ended, name, spec, version, compiler, machine, started FROM run ORDER BY id";
-    sqlite3_stmt *list = NULL;
-    *runs = NULL;
-    *count = 0;
-    enum bal_code code = execute(store, "BEGIN", err);
-    if (code)
-        return code;
-    if (sqlite3_prepare_v2(store->db, sql, -1, &list, NULL) == SQLITE_OK)
-        code = copy_runs(store, list, runs, count, err);
-    else
-        code = fail_sqlite(store, "cannot be read", err);
-    sqlite3_finalize(list);
-    execute(store, "COMMIT", NULL);
-    if (code) {
-        free(*runs);
-        *runs = NULL;
-        *count = 0;
-    }
     return code;
 }

@@ -288,6 +288,167 @@ static void runs_are_noted(void **state) {
     bal_experiment_free(e);
 }
 
+/* ---- who made what ---- */
+
+static void change(const char *name, const char *sql) {
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path_of(name), &db), SQLITE_OK);
+    char *why = NULL;
+    if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+        fail_msg("%s", why);
+    sqlite3_close(db);
+}
+
+static const char four_trials[] = "title: x\nfleet: {servers: 2}\nworkload: {load: 0.5}\npolicies: [jsq]\n"
+                                  "run: {jobs: 50, replications: 4}\n";
+
+static void run_all(const char *name, const struct bal_experiment *e) {
+    struct bal_store *store = open_store(name, BAL_STORE_WRITE);
+    struct bal_error err = {0};
+    if (bal_sweep_run(e, store, &(struct bal_sweep_options){.threads = 1}, &err))
+        fail_msg("%s", err.text);
+    bal_store_close(store);
+}
+
+static struct bal_makers makers_of(const char *name, const struct bal_experiment *e) {
+    struct bal_store *store = open_store(name, BAL_STORE_READ);
+    struct bal_makers makers;
+    struct bal_error err = {0};
+    if (bal_store_makers(store, e, &makers, &err))
+        fail_msg("%s", err.text);
+    bal_store_close(store);
+    return makers;
+}
+
+static void the_makers_of_trials_are_kept(void **state) {
+    (void)state;
+    struct bal_experiment *e = read_text(four_trials);
+    run_all("makers.db", e);
+    struct bal_makers makers = makers_of("makers.db", e);
+    assert_int_equal(makers.count, 1);
+    assert_int_equal(makers.maker[0].trials, 4);
+    assert_string_equal(makers.maker[0].version, BALLAST_VERSION);
+    /* All of it had been made by another version elsewhere, long ago. */
+    change("makers.db",
+           "UPDATE maker SET version = '0.0.1', machine = 'elsewhere';"
+           "UPDATE run SET version = '0.0.1', machine = 'elsewhere', started = '2001-01-01T00:00:00Z',"
+           " ended = '2001-01-01T00:00:01Z'");
+    run_all("makers.db", e);
+    makers = makers_of("makers.db", e);
+    assert_int_equal(makers.count, 1);
+    assert_string_equal(makers.maker[0].version, "0.0.1");
+    assert_string_equal(makers.maker[0].machine, "elsewhere");
+    struct bal_store *store = open_store("makers.db", BAL_STORE_READ);
+    struct bal_store_run *runs;
+    size_t count;
+    assert_int_equal(bal_store_runs(store, &runs, &count, NULL), BAL_OK);
+    assert_int_equal(count, 1);
+    assert_string_equal(runs[0].version, "0.0.1");
+    assert_string_equal(runs[0].machine, "elsewhere");
+    assert_string_equal(runs[0].started, "2001-01-01T00:00:00Z");
+    assert_string_equal(runs[0].ended, "2001-01-01T00:00:01Z");
+    assert_string_equal(runs[0].latest_version, BALLAST_VERSION);
+    assert_string_not_equal(runs[0].latest, "2001-01-01T00:00:00Z");
+    free(runs);
+    bal_store_close(store);
+    /* What this one adds is its own. */
+    change("makers.db", "DELETE FROM trial WHERE replication = 2");
+    run_all("makers.db", e);
+    makers = makers_of("makers.db", e);
+    assert_int_equal(makers.count, 2);
+    assert_int_equal(makers.maker[0].trials, 3);
+    assert_int_equal(makers.maker[1].trials, 1);
+    assert_string_equal(makers.maker[1].version, BALLAST_VERSION);
+    bal_experiment_free(e);
+}
+
+/* A file of a version that did not note it. */
+static void stores_without_makers_are_gone_on_with(void **state) {
+    (void)state;
+    struct bal_experiment *e = read_text(four_trials);
+    run_all("older.db", e);
+    change("older.db", "DROP TABLE maker; ALTER TABLE trial DROP COLUMN maker;"
+                       "ALTER TABLE run DROP COLUMN latest; ALTER TABLE run DROP COLUMN latest_maker");
+    struct bal_makers makers = makers_of("older.db", e);
+    assert_int_equal(makers.count, 0);
+    struct bal_store *store = open_store("older.db", BAL_STORE_READ);
+    struct bal_store_run *runs;
+    size_t count;
+    assert_int_equal(bal_store_runs(store, &runs, &count, NULL), BAL_OK);
+    assert_int_equal(count, 1);
+    assert_null(runs[0].latest);
+    free(runs);
+    bal_store_close(store);
+    change("older.db", "DELETE FROM trial WHERE replication = 0");
+    run_all("older.db", e);
+    makers = makers_of("older.db", e);
+    assert_int_equal(makers.count, 2);
+    assert_int_equal(makers.maker[0].id, 0);
+    assert_int_equal(makers.maker[0].trials + 2 * makers.maker[1].trials, 3 + 2 * 1);
+    bal_experiment_free(e);
+}
+
+/* ---- what is beside it ---- */
+
+static bool is_there(const char *name) {
+    return access(path_of(name), F_OK) == 0;
+}
+
+static void readers_leave_nothing_behind(void **state) {
+    (void)state;
+    struct bal_experiment *e = read_text(four_trials);
+    run_all("read.db", e);
+    assert_false(is_there("read.db-wal") || is_there("read.db-shm"));
+    struct bal_store *one = open_store("read.db", BAL_STORE_READ),
+                     *two = open_store("read.db", BAL_STORE_READ);
+    struct bal_sweep_progress progress;
+    assert_int_equal(bal_sweep_status(e, one, &progress, NULL), BAL_OK);
+    assert_int_equal(bal_sweep_status(e, two, &progress, NULL), BAL_OK);
+    assert_int_equal(progress.done, 4);
+    bal_store_close(one);
+    bal_store_close(two);
+    assert_false(is_there("read.db-wal") || is_there("read.db-shm"));
+    /* Beside a writer they see what it has committed, and leave its files alone. */
+    struct bal_store *writer = open_store("read.db", BAL_STORE_WRITE);
+    memset(histogram, 0, sizeof histogram);
+    const struct bal_trial trial = make_trial(3, &histogram[0], &histogram[1]);
+    int64_t cell;
+    assert_int_equal(bal_store_cell(writer, "another", true, &cell, NULL), BAL_OK);
+    assert_int_equal(bal_store_put(writer, cell, 0, &trial, NULL), BAL_OK);
+    one = open_store("read.db", BAL_STORE_READ);
+    int64_t seen;
+    assert_int_equal(bal_store_cell(one, "another", false, &seen, NULL), BAL_OK);
+    assert_int_equal(seen, cell);
+    bal_store_close(one);
+    assert_true(is_there("read.db-wal"));
+    bal_store_close(writer);
+    assert_false(is_there("read.db-wal") || is_there("read.db-shm"));
+    bal_experiment_free(e);
+}
+
+/* What a writer that was killed has left in the log is read, too. */
+static void readers_see_what_a_killed_writer_left(void **state) {
+    (void)state;
+    const pid_t child = fork();
+    if (child == 0) {
+        struct bal_store *store = NULL;
+        int64_t cell;
+        const bool good = !bal_store_open(path_of("killed.db"), BAL_STORE_WRITE, &store, NULL) &&
+                          !bal_store_cell(store, "kept", true, &cell, NULL);
+        _exit(good ? 0 : 1); /* without closing */
+    }
+    int status;
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    assert_true(is_there("killed.db-wal"));
+    struct bal_store *store = open_store("killed.db", BAL_STORE_READ);
+    int64_t cell = 0;
+    assert_int_equal(bal_store_cell(store, "kept", false, &cell, NULL), BAL_OK);
+    assert_int_not_equal(cell, 0);
+    bal_store_close(store);
+    assert_false(is_there("killed.db-wal") || is_there("killed.db-shm"));
+}
+
 /* ---- files that cannot be used ---- */
 
 static void refuse(const char *name, enum bal_store_access access, enum bal_code code, const char *says) {
@@ -418,11 +579,20 @@ static void read_only_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packed_trials_unpack),    cmocka_unit_test(damaged_histograms_are_refused),
-        cmocka_unit_test(trials_come_back),        cmocka_unit_test(metrics_are_known_by_name),
-        cmocka_unit_test(runs_are_noted),          cmocka_unit_test(foreign_files_are_left_alone),
-        cmocka_unit_test(newer_files_are_refused), cmocka_unit_test(damaged_files_are_told),
-        cmocka_unit_test(one_writes_at_a_time),    cmocka_unit_test(read_only_files),
+        cmocka_unit_test(packed_trials_unpack),
+        cmocka_unit_test(damaged_histograms_are_refused),
+        cmocka_unit_test(trials_come_back),
+        cmocka_unit_test(metrics_are_known_by_name),
+        cmocka_unit_test(runs_are_noted),
+        cmocka_unit_test(foreign_files_are_left_alone),
+        cmocka_unit_test(newer_files_are_refused),
+        cmocka_unit_test(damaged_files_are_told),
+        cmocka_unit_test(one_writes_at_a_time),
+        cmocka_unit_test(read_only_files),
+        cmocka_unit_test(the_makers_of_trials_are_kept),
+        cmocka_unit_test(stores_without_makers_are_gone_on_with),
+        cmocka_unit_test(readers_leave_nothing_behind),
+        cmocka_unit_test(readers_see_what_a_killed_writer_left),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -1,0 +1,284 @@
+/* What the store has seen: which experiments were run, and which programs made its trials.
+ *
+ * A run keeps the time of its beginning and the program that began it, whoever goes on with it or looks at it
+ * later. Trials know their maker, a version on a machine; so a store that several have filled tells them
+ * apart. */
+#include "store/file.h"
+
+#include "ballast/version.h"
+#include "spec/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- this program ---- */
+
+static void write_now(char text[32]) {
+    const time_t now = time(NULL);
+    struct tm parts;
+    strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
+}
+
+/* "Linux 6.1 x86_64, 2 x AMD EPYC" */
+static void describe_machine(char *text, size_t size) {
+    struct utsname name;
+    if (uname(&name) != 0)
+        memset(&name, 0, sizeof name);
+    char model[100] = "processor", line[300];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "model name : %99[^\n]", model) == 1)
+            break;
+    if (file)
+        fclose(file);
+    snprintf(text, size, "%s %s %s, %ld x %s", name.sysname, name.release, name.machine,
+             sysconf(_SC_NPROCESSORS_ONLN), model);
+}
+
+static const char *compiler(void) {
+#ifdef __clang__
+    return "clang " __clang_version__;
+#else
+    return "gcc " __VERSION__;
+#endif
+}
+
+/* ---- writing ---- */
+
+/* All statements about a run have the same parameters. Nothing is copied: that could fail. */
+struct now {
+    char machine[300], time[32];
+};
+
+static void bind_all(sqlite3_stmt *statement, const struct bal_experiment *e, const struct now *now,
+                     bool work, int64_t maker) {
+    sqlite3_bind_text(statement, 1, e->name, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 2, bal_mode_text(e->mode), -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 3, e->spec, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 4, BALLAST_VERSION, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 5, compiler(), -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 6, now->machine, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 7, now->time, -1, SQLITE_STATIC);
+    sqlite3_bind_int(statement, 8, work);
+    sqlite3_bind_int64(statement, 9, maker);
+}
+
+/* Writes the number that the statement gives to *id. */
+static int step_run(struct bal_store *store, const char *sql, const struct bal_experiment *e,
+                    const struct now *now, bool work, int64_t *id) {
+    sqlite3_stmt *statement = NULL;
+    int step = SQLITE_ERROR;
+    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) == SQLITE_OK) {
+        bind_all(statement, e, now, work, store->maker);
+        step = sqlite3_step(statement);
+    }
+    if (step == SQLITE_ROW)
+        *id = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return step;
+}
+
+/* The same file in the same mode is the same run, gone on with. */
+enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experiment *experiment, bool work,
+                              int64_t *run, struct bal_error *err) {
+    static const char make[] = "INSERT OR IGNORE INTO maker(version, compiler, machine) VALUES(?4, ?5, ?6)";
+    static const char made[] = "SELECT id FROM maker WHERE version = ?4 AND compiler = ?5 AND machine = ?6";
+    static const char update[] = "UPDATE run SET latest_maker = ?9, latest = ?7, ended = iif(?8, NULL, ended)"
+                                 " WHERE name = ?1 AND mode = ?2 AND spec = ?3 RETURNING id";
+    static const char add[] =
+        "INSERT INTO run(name, mode, spec, version, compiler, machine, started, latest_maker, latest)"
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?9, ?7) RETURNING id";
+    struct now now;
+    describe_machine(now.machine, sizeof now.machine);
+    write_now(now.time);
+    int step = step_run(store, make, experiment, &now, work, &store->maker);
+    if (step == SQLITE_DONE)
+        step = step_run(store, made, experiment, &now, work, &store->maker);
+    if (step == SQLITE_ROW)
+        step = step_run(store, update, experiment, &now, work, run);
+    if (step == SQLITE_DONE)
+        step = step_run(store, add, experiment, &now, work, run);
+    return step == SQLITE_ROW ? BAL_OK : bal_store_fail(store, "cannot be written", err);
+}
+
+enum bal_code bal_store_end(struct bal_store *store, int64_t run, struct bal_error *err) {
+    char now[32], sql[120];
+    write_now(now);
+    snprintf(sql, sizeof sql, "UPDATE run SET ended = coalesce(ended, '%s') WHERE id = %lld", now,
+             (long long)run);
+    return bal_store_execute(store, sql, err);
+}
+
+/* Copies a text to the end of a block that has room for it. */
+static const char *append(char **end, const unsigned char *text) {
+    char *copy = *end;
+    *end = stpcpy(copy, text ? (const char *)text : "") + 1;
+    return copy;
+}
+
+/* ---- reading ---- */
+
+/* id, mode, ended, latest, then the texts. */
+enum { RUN_TEXTS = 4, RUN_COLUMNS = 13 };
+
+static void column_run(sqlite3_stmt *list, struct bal_store_run *run, char **end) {
+    const char *mode = (const char *)sqlite3_column_text(list, 1);
+    *run = (struct bal_store_run){.id = sqlite3_column_int64(list, 0)};
+    for (int i = 0; i <= BAL_MODE_FULL; i++)
+        if (mode && strcmp(mode, bal_mode_text((enum bal_mode)i)) == 0)
+            run->mode = (enum bal_mode)i;
+    if (sqlite3_column_type(list, 2) != SQLITE_NULL)
+        run->ended = append(end, sqlite3_column_text(list, 2));
+    if (sqlite3_column_type(list, 3) != SQLITE_NULL)
+        run->latest = append(end, sqlite3_column_text(list, 3));
+    const char **const text[] = {
+        &run->name,    &run->spec,           &run->version,         &run->compiler,      &run->machine,
+        &run->started, &run->latest_version, &run->latest_compiler, &run->latest_machine};
+    for (int i = 0; RUN_TEXTS + i < RUN_COLUMNS; i++)
+        *text[i] = append(end, sqlite3_column_text(list, RUN_TEXTS + i));
+}
+
+/* Two passes over the same state of the file: first how much room is needed, then the copies. */
+static enum bal_code copy_runs(struct bal_store *store, sqlite3_stmt *list, struct bal_store_run **runs,
+                               size_t *count, struct bal_error *err) {
+    size_t rows = 0, bytes = 0;
+    int step;
+    for (; (step = sqlite3_step(list)) == SQLITE_ROW; rows++) {
+        for (int i = 1; i < RUN_COLUMNS; i++)
+            bytes += (size_t)sqlite3_column_bytes(list, i) + 1;
+        if (!bal_store_is_whole(store))
+            break;
+    }
+    if (step != SQLITE_DONE)
+        return bal_store_fail(store, "cannot be read", err);
+    *runs = malloc(rows * sizeof **runs + bytes + 1);
+    if (!*runs)
+        return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", store->path);
+    sqlite3_reset(list);
+    char *end = (char *)(*runs + rows);
+    for (*count = 0; *count < rows; (*count)++) {
+        if (sqlite3_step(list) != SQLITE_ROW)
+            return bal_store_fail(store, "cannot be read", err);
+        column_run(list, &(*runs)[*count], &end);
+        if (!bal_store_is_whole(store))
+            return bal_store_fail(store, "cannot be read", err);
+    }
+    return BAL_OK;
+}
+
+enum bal_code bal_store_runs(struct bal_store *store, struct bal_store_run **runs, size_t *count,
+                             struct bal_error *err) {
+    static const char with_makers[] =
+        "SELECT run.id, mode, ended, latest, name, spec, run.version, run.compiler, run.machine, started,"
+        " maker.version, maker.compiler, maker.machine"
+        " FROM run LEFT JOIN maker ON maker.id = latest_maker ORDER BY run.id";
+    static const char without[] =
+        "SELECT id, mode, ended, NULL, name, spec, version, compiler, machine, started, NULL, NULL, NULL"
+        " FROM run ORDER BY id";
+    sqlite3_stmt *list = NULL;
+    *runs = NULL;
+    *count = 0;
+    enum bal_code code = bal_store_execute(store, "BEGIN", err);
+    if (code)
+        return code;
+    if (sqlite3_prepare_v2(store->db, store->makers ? with_makers : without, -1, &list, NULL) == SQLITE_OK)
+        code = copy_runs(store, list, runs, count, err);
+    else
+        code = bal_store_fail(store, "cannot be read", err);
+    sqlite3_finalize(list);
+    bal_store_execute(store, "COMMIT", NULL);
+    if (code) {
+        free(*runs);
+        *runs = NULL;
+        *count = 0;
+    }
+    return code;
+}
+
+/* ---- makers ---- */
+
+/* Adds the trials of a cell to those of their makers. Each row: number of the maker, trials. */
+static int count_makers(struct bal_store *store, sqlite3_stmt *count, struct bal_makers *makers) {
+    int step;
+    while ((step = sqlite3_step(count)) == SQLITE_ROW && bal_store_is_whole(store)) {
+        const int64_t id = sqlite3_column_int64(count, 0); /* 0: not known */
+        const size_t trials = (size_t)sqlite3_column_int64(count, 1);
+        size_t i = 0;
+        while (i < makers->count && makers->maker[i].id != id)
+            i++;
+        if (i == BAL_MAKERS_MAX) {
+            makers->others += trials;
+            continue;
+        }
+        if (i == makers->count)
+            makers->maker[makers->count++] = (struct bal_maker){.id = id};
+        makers->maker[i].trials += trials;
+    }
+    return step;
+}
+
+static enum bal_code add_cell(struct bal_store *store, sqlite3_stmt *count,
+                              const struct bal_experiment *experiment, size_t point, size_t policy,
+                              struct bal_makers *makers, struct bal_error *err) {
+    struct bal_cell cell;
+    enum bal_code code = bal_cell_load(&cell, store, experiment, point, policy, err);
+    if (!code && cell.id) {
+        sqlite3_bind_int64(count, 1, cell.id);
+        sqlite3_bind_int64(count, 2, (int64_t)bal_cell_extent(&cell));
+        if (count_makers(store, count, makers) != SQLITE_DONE)
+            code = bal_store_fail(store, "cannot be read", err);
+        sqlite3_reset(count);
+    }
+    bal_cell_fini(&cell);
+    return code;
+}
+
+static void copy_text(sqlite3_stmt *statement, int column, char *text, size_t size) {
+    const char *stored = (const char *)sqlite3_column_text(statement, column);
+    snprintf(text, size, "%s", stored ? stored : "");
+}
+
+static enum bal_code name_makers(struct bal_store *store, struct bal_makers *makers, struct bal_error *err) {
+    sqlite3_stmt *get = NULL;
+    bool good = sqlite3_prepare_v2(store->db, "SELECT version, compiler, machine FROM maker WHERE id = ?1",
+                                   -1, &get, NULL) == SQLITE_OK;
+    for (size_t i = 0; good && i < makers->count; i++) {
+        struct bal_maker *maker = &makers->maker[i];
+        if (maker->id == 0)
+            continue;
+        sqlite3_bind_int64(get, 1, maker->id);
+        const int step = sqlite3_step(get);
+        if (step == SQLITE_ROW) {
+            copy_text(get, 0, maker->version, sizeof maker->version);
+            copy_text(get, 1, maker->compiler, sizeof maker->compiler);
+            copy_text(get, 2, maker->machine, sizeof maker->machine);
+        }
+        good = (step == SQLITE_ROW || step == SQLITE_DONE) && bal_store_is_whole(store);
+        sqlite3_reset(get);
+    }
+    const enum bal_code code = good ? BAL_OK : bal_store_fail(store, "cannot be read", err);
+    sqlite3_finalize(get);
+    return code;
+}
+
+enum bal_code bal_store_makers(struct bal_store *store, const struct bal_experiment *experiment,
+                               struct bal_makers *makers, struct bal_error *err) {
+    *makers = (struct bal_makers){0};
+    if (!store->makers)
+        return BAL_OK;
+    sqlite3_stmt *count = NULL;
+    enum bal_code code = BAL_OK;
+    if (sqlite3_prepare_v2(store->db,
+                           "SELECT coalesce(maker, 0), count(*) FROM trial"
+                           " WHERE cell = ?1 AND replication BETWEEN 0 AND ?2 - 1 GROUP BY 1",
+                           -1, &count, NULL) != SQLITE_OK)
+        code = bal_store_fail(store, "cannot be read", err);
+    for (size_t i = 0; !code && i < experiment->points * experiment->policies; i++)
+        code = add_cell(store, count, experiment, i / experiment->policies, i % experiment->policies, makers,
+                        err);
+    sqlite3_finalize(count);
+    return code ? code : name_makers(store, makers, err);
+}
