@@ -79,6 +79,8 @@ static struct bal_model model_of(const struct work *work, enum bal_fit_method la
     struct bal_model model = work->request->log.common.draft.c.model;
     model.size = work->fits.fit[law].law;
     model.curve = work->arrivals.curve;
+    if (work->arrivals.flow == BAL_FIT_BURSTY)
+        model.arrivals = work->arrivals.burst[work->arrivals.as].arrivals;
     model.classes = work->request->log.log.high_pattern != NULL;
     model.high = (double)info->high / (double)info->jobs;
     const double work_rate = info->work / info->span;
@@ -192,9 +194,11 @@ const struct cli_command cmd_fit = {
     .description =
         "Reads access logs as replay does and writes an experiment file for `ballast run`: a law fitted to "
         "the service\n"
-        "times, a curve fitted to the arrivals, a fleet, and a sweep over loads below and above that of the "
-        "log. A table\n"
-        "of laws says how well each fits; it goes to standard error, or to standard output with --output.",
+        "times, a curve fitted to the arrivals, bursts if the log has them, a fleet, and a sweep over loads "
+        "below and\n"
+        "above that of the log. A table of laws says how well each fits; it goes to standard error, or to "
+        "standard\n"
+        "output with --output.",
     .examples = "  ballast fit access.log --servers 40 --output day.yaml && ballast run day.yaml\n"
                 "  ballast fit access.log.1.gz access.log --slots 8 --service-field upstream_response_time\n"
                 "  ballast fit requests.jsonl --law lognormal --format json --output day.yaml\n",

@@ -1,6 +1,7 @@
-/* Writes an access log of a shop that does not exist, and whose truth is therefore known: Poisson arrivals
- * with a curve over the day that has two peaks, endpoints with sizes of different laws, and what real logs
- * have besides: requests that took 0.000 seconds, tries at several servers, lines that are broken.
+/* Writes an access log of a shop that does not exist, and whose truth is therefore known: arrivals,
+ * Poisson unless told otherwise, with a curve over the day that has two peaks, endpoints with sizes of
+ * different laws, and what real logs have besides: requests that took 0.000 seconds, tries at several
+ * servers, lines that are broken.
  *
  *     make_log --format=nginx --lines=500000 --hours=24 --servers=40 --load=0.6 --truth >access.log
  *
@@ -8,6 +9,7 @@
  * format and rounded to what the others can say. Requests do not wait: a size is what the service takes. */
 #define _POSIX_C_SOURCE 200809L
 
+#include "ballast/arrivals.h"
 #include "ballast/curve.h"
 #include "ballast/law.h"
 #include "ballast/random.h"
@@ -46,8 +48,9 @@ struct wish {
     double servers, load;
     double hours;     /* 0: as long as it takes with the sizes above; else these are scaled */
     const char *size; /* NULL: the shop; else one endpoint, "/", of this law */
-    int flat;         /* no curve */
     double faults;    /* share of the lines that have one */
+    const char *arrivals;
+    int flat; /* no curve */
     int truth;
 };
 
@@ -214,19 +217,24 @@ static double number(const char *text, const char *whole) {
 }
 
 static struct wish read_arguments(int argc, char **argv) {
-    struct wish wish = {
-        .format = "nginx", .lines = 1000, .seed = 1, .servers = 10, .load = 0.7, .faults = 0.001};
+    struct wish wish = {.format = "nginx",
+                        .lines = 1000,
+                        .seed = 1,
+                        .servers = 10,
+                        .load = 0.7,
+                        .faults = 0.001,
+                        .arrivals = "poisson"};
     for (int i = 1; i < argc; i++) {
         const char *value = strchr(argv[i], '=');
         const size_t length = value ? (size_t)(value++ - argv[i]) : strlen(argv[i]);
-        const char *const names[] = {"--format", "--lines", "--seed",   "--servers", "--load",
-                                     "--hours",  "--size",  "--faults", "--flat",    "--truth"};
+        const char *const names[] = {"--format", "--lines",  "--seed",     "--servers", "--load", "--hours",
+                                     "--size",   "--faults", "--arrivals", "--flat",    "--truth"};
         unsigned k = 0;
-        while (k < 10 && (strlen(names[k]) != length || strncmp(argv[i], names[k], length) != 0))
+        while (k < 11 && (strlen(names[k]) != length || strncmp(argv[i], names[k], length) != 0))
             k++;
-        if (k == 10 || (value != NULL) != (k < 8))
-            fail("options are --format= --lines= --seed= --servers= --load= --hours= --size= --faults= --flat"
-                 " --truth, not",
+        if (k == 11 || (value != NULL) != (k < 9))
+            fail("options are --format= --lines= --seed= --servers= --load= --hours= --size= --faults= "
+                 "--arrivals= --flat --truth, not",
                  argv[i]);
         switch (k) {
         case 0:
@@ -254,6 +262,9 @@ static struct wish read_arguments(int argc, char **argv) {
             wish.faults = number(value, argv[i]);
             break;
         case 8:
+            wish.arrivals = value;
+            break;
+        case 9:
             wish.flat = 1;
             break;
         default:
@@ -313,20 +324,28 @@ static void print_log(const struct wish *wish, unsigned format, double mean) {
     struct bal_error err;
     if (bal_curve_parse(wish->flat ? "constant" : day, &curve, &err))
         fail(err.text, day);
-    struct bal_rng arrivals, sizes, paths, faults;
-    bal_rng_init(&arrivals, wish->seed, 0, BAL_STREAM_ARRIVALS);
+    struct bal_arrivals how;
+    struct bal_arrival_source arrivals;
+    struct bal_rng stream, sizes, paths, faults;
     bal_rng_init(&sizes, wish->seed, 0, BAL_STREAM_SIZES);
     bal_rng_init(&paths, wish->seed, 0, PURPOSE_PATHS);
     bal_rng_init(&faults, wish->seed, 0, PURPOSE_FAULTS);
-    const double most = bal_curve_most(&curve), rate = most * wish->servers * wish->load / mean;
+    const double most = bal_curve_most(&curve), gap = mean / (most * wish->servers * wish->load);
+    if (bal_arrivals_parse(wish->arrivals, &how, &err))
+        fail(err.text, wish->arrivals);
+    bal_rng_init(&stream, wish->seed, 0, BAL_STREAM_ARRIVALS);
+    bal_arrival_source_init(&arrivals, &how, gap, &stream);
     struct heap heap = {0};
     double seconds = 0;
+    int real = 1;
     for (uint64_t i = 0; i < wish->lines;) {
-        seconds += bal_rng_exp(&arrivals) / rate;
+        seconds = bal_arrival_source_next(&arrivals, seconds);
         const int64_t since = (int64_t)(seconds * (double)NANOSECONDS);
         const double hour = (double)(since % (24 * HOUR)) / (double)HOUR;
-        if (bal_rng_uniform(&arrivals) * most >= bal_curve_at(&curve, hour))
-            continue; /* thinning: of a Poisson process of the largest rate, some points stay */
+        if (arrivals.first) /* thinning: at the largest rate, some stay, and batches as a whole */
+            real = bal_rng_uniform(&arrivals.rng) * most < bal_curve_at(&curve, hour);
+        if (!real)
+            continue;
         const struct endpoint *endpoint = draw_endpoint(&paths);
         const double size = bal_law_sample(&endpoint->law, &sizes) * (double)NANOSECONDS;
         const struct request request = {.arrival = MIDNIGHT + since,

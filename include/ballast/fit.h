@@ -6,6 +6,7 @@
 #ifndef BALLAST_FIT_H
 #define BALLAST_FIT_H
 
+#include "ballast/arrivals.h"
 #include "ballast/curve.h"
 #include "ballast/error.h"
 #include "ballast/law.h"
@@ -91,9 +92,38 @@ struct bal_fit_scale {
     uint64_t windows;
     double dispersion;
     double error; /* standard deviation of the dispersion if it is a Poisson process */
+    double third; /* third factorial cumulant of the counts (0 for a Poisson process), within 32 windows */
 };
 
 enum bal_fit_flow { BAL_FIT_UNKNOWN, BAL_FIT_POISSON, BAL_FIT_BURSTY, BAL_FIT_REGULAR };
+
+/* The ways to fit arrivals to a log that is burstier than a Poisson process, the simplest first. */
+#define BAL_FIT_BURSTS(X)                                                                                    \
+    X(POISSON, "poisson", "as if there were no bursts")                                                      \
+    X(BATCH, "batch", "geometric batches")                                                                   \
+    X(RENEWAL, "renewal", "independent gaps of two exponential branches")                                    \
+    X(MMPP, "mmpp", "a rate that changes between two values")
+
+enum bal_fit_burst_method {
+#define X(name, text, meaning) BAL_FIT_AS_##name,
+    BAL_FIT_BURSTS(X)
+#undef X
+        BAL_FIT_BURST_COUNT
+};
+struct bal_fit_burst_info {
+    const char *name, *meaning;
+};
+extern const struct bal_fit_burst_info bal_fit_burst_table[BAL_FIT_BURST_COUNT];
+
+struct bal_fit_burst {
+    bool made;
+    struct bal_arrivals arrivals;
+    unsigned parameters;
+    double excess;                     /* of the dispersion in long windows, above 1 */
+    double dispersion[BAL_FIT_SCALES]; /* in the windows of the log */
+    double misfit; /* squares of its relative errors there, in units of what they have by chance */
+    double error;  /* root of the mean square of the relative errors */
+};
 
 struct bal_fit_arrivals {
     double span; /* seconds */
@@ -108,6 +138,11 @@ struct bal_fit_arrivals {
     struct bal_fit_scale scale[BAL_FIT_SCALES];
     enum bal_fit_flow flow; /* judged by all scales: bursty or regular if one differs from 1 by 4 errors and
                              * by a tenth; unknown if there is none */
+    /* If it is bursty: what is as bursty, and which of them is taken: that with the least misfit, 4 being
+     * added for each parameter; no renewal process where there is a curve. Bins are then so wide that bursts
+     * draw no curve. */
+    struct bal_fit_burst burst[BAL_FIT_BURST_COUNT];
+    enum bal_fit_burst_method as; /* poisson, unless it is bursty */
 };
 
 /* Reads the jobs of a finished trace: their sizes are added to the sample, the arrivals fitted. resolution:

@@ -33,7 +33,7 @@ static void print_flow(const struct bal_fit_arrivals *arrivals, FILE *out) {
     static const char *const words[] = {
         [BAL_FIT_UNKNOWN] = "too short a log to tell whether it is like a Poisson process",
         [BAL_FIT_POISSON] = "like a Poisson process, which is what simulations draw",
-        [BAL_FIT_BURSTY] = "burstier than the Poisson process that simulations draw: true delays are longer",
+        [BAL_FIT_BURSTY] = "burstier than a Poisson process; simulations will draw arrivals that are so, too",
         [BAL_FIT_REGULAR] =
             "more regular than the Poisson process that simulations draw: true delays are shorter",
     };
@@ -43,8 +43,48 @@ static void print_flow(const struct bal_fit_arrivals *arrivals, FILE *out) {
         used += (size_t)snprintf(scales + used, sizeof scales - used, "%s %.3g in %g s", i ? "," : "",
                                  arrivals->scale[i].dispersion, arrivals->scale[i].window);
     bal_head_line(out, "flow", "%s", words[arrivals->flow]);
-    if (arrivals->scales > 0)
+    if (arrivals->scales > 0 && arrivals->flow != BAL_FIT_BURSTY)
         bal_head_line(out, "", "(dispersion of counts%s)", scales);
+}
+
+/* How bursty each way to fit is, beside the log. */
+static void print_bursts(const struct bal_fit_arrivals *arrivals, FILE *out) {
+    if (arrivals->flow != BAL_FIT_BURSTY)
+        return;
+    struct table table;
+    bal_table_init(&table, 3 + arrivals->scales);
+    bal_table_add(&table, "arrivals");
+    bal_table_add(&table, "parameters");
+    bal_table_add(&table, "misfit");
+    for (unsigned i = 0; i < arrivals->scales; i++)
+        bal_table_add(&table, "in %g s", arrivals->scale[i].window);
+    bal_table_add(&table, "the log");
+    bal_table_add(&table, "%s", "");
+    bal_table_add(&table, "%s", "");
+    for (unsigned i = 0; i < arrivals->scales; i++)
+        bal_table_add(&table, "%.4g", arrivals->scale[i].dispersion);
+    for (unsigned m = 0; m < BAL_FIT_BURST_COUNT; m++) {
+        const struct bal_fit_burst *fit = &arrivals->burst[m];
+        if (!fit->made)
+            continue;
+        bal_table_add(&table, "%s%s", bal_fit_burst_table[m].name, m == arrivals->as ? " \u25c0" : "");
+        bal_table_add(&table, "%u", fit->parameters);
+        bal_table_add(&table, "%.4g", fit->misfit);
+        for (unsigned i = 0; i < arrivals->scales; i++)
+            bal_table_add(&table, "%.4g", fit->dispersion[i]);
+    }
+    bal_table_print(&table, "lrrrrrrrr", true, out);
+    bal_table_fini(&table);
+    char text[BAL_ARRIVALS_TEXT];
+    bal_arrivals_print(&arrivals->burst[arrivals->as].arrivals, text, sizeof text);
+    fprintf(out, "\n\u25c0 the least misfit, with 4 for each parameter: %s\n  %s\n\n",
+            bal_fit_burst_table[arrivals->as].meaning, text);
+    bal_table_wrap(
+        "",
+        "Dispersions of the counts in windows of so many seconds, 1 for a Poisson process. misfit: "
+        "squares of what they differ by from the log, in units of its errors.",
+        0, out);
+    fputc('\n', out);
 }
 
 static void print_fleet(const struct bal_fit_report *report, FILE *out) {
@@ -168,6 +208,7 @@ void bal_fit_text(const struct bal_fit_report *report, FILE *out) {
     print_flow(report->arrivals, out);
     print_fleet(report, out);
     fputc('\n', out);
+    print_bursts(report->arrivals, out);
     print_fits(report, out);
     print_law(report, out);
 }
@@ -179,6 +220,27 @@ static void add_numbers(struct json *json, const char *key, const double *value,
     for (size_t i = 0; i < count; i++)
         bal_json_number(json, NULL, value[i]);
     bal_json_close(json, ']');
+}
+
+static void add_bursts(struct json *json, const struct bal_fit_arrivals *arrivals) {
+    bal_json_open(json, "fits", '[');
+    for (unsigned m = 0; m < BAL_FIT_BURST_COUNT; m++) {
+        const struct bal_fit_burst *fit = &arrivals->burst[m];
+        if (!fit->made)
+            continue;
+        char text[BAL_ARRIVALS_TEXT];
+        bal_arrivals_print(&fit->arrivals, text, sizeof text);
+        bal_json_open(json, NULL, '{');
+        bal_json_text(json, "method", bal_fit_burst_table[m].name);
+        bal_json_text(json, "arrivals", text);
+        bal_json_count(json, "parameters", fit->parameters);
+        bal_json_number(json, "misfit", fit->misfit);
+        bal_json_number(json, "error", fit->error);
+        add_numbers(json, "dispersion", fit->dispersion, arrivals->scales);
+        bal_json_close(json, '}');
+    }
+    bal_json_close(json, ']');
+    bal_json_text(json, "chosen", bal_fit_burst_table[arrivals->as].name);
 }
 
 static void add_arrivals(struct json *json, const struct bal_fit_arrivals *arrivals) {
@@ -205,6 +267,7 @@ static void add_arrivals(struct json *json, const struct bal_fit_arrivals *arriv
         bal_json_close(json, '}');
     }
     bal_json_close(json, ']');
+    add_bursts(json, arrivals);
     bal_json_close(json, '}');
 }
 
@@ -241,7 +304,8 @@ static void add_fits(struct json *json, const struct bal_fits *fits) {
 }
 
 static void add_model(struct json *json, const struct bal_fit_report *report) {
-    char servers[4096], service[BAL_LAW_TEXT], curve[BAL_CURVE_TEXT];
+    char servers[4096], service[BAL_LAW_TEXT], curve[BAL_CURVE_TEXT], arrivals[BAL_ARRIVALS_TEXT];
+    bal_arrivals_print(&report->model.arrivals, arrivals, sizeof arrivals);
     bal_servers_print(&report->model.servers, servers, sizeof servers);
     bal_law_print(&report->model.size, service, sizeof service);
     bal_curve_print(&report->model.curve, curve, sizeof curve);
@@ -251,6 +315,7 @@ static void add_model(struct json *json, const struct bal_fit_report *report) {
     bal_json_number(json, "load", report->model.load);
     bal_json_number(json, "peak_load", peak_load(report));
     bal_json_text(json, "service", service);
+    bal_json_text(json, "arrivals", arrivals);
     bal_json_text(json, "curve", curve);
     if (report->model.classes)
         bal_json_number(json, "high", report->model.high);

@@ -115,6 +115,16 @@ static void put_workload(const struct bal_fit_report *report, FILE *out) {
     put_folded(service, out);
     if (report->model.classes)
         fprintf(out, "  high: %.6g\n", report->model.high);
+    if (report->model.arrivals.kind != BAL_ARRIVALS_POISSON) {
+        char how[BAL_ARRIVALS_TEXT];
+        bal_arrivals_print(&report->model.arrivals, how, sizeof how);
+        fprintf(out,
+                "  # as bursty as the log: the dispersion of counts is off by %.0f %% in windows of %g s to "
+                "%g s\n"
+                "  arrivals: \"%s\"\n",
+                100 * arrivals->burst[arrivals->as].error, arrivals->scale[0].window,
+                arrivals->scale[arrivals->scales - 1].window, how);
+    }
     if (report->model.curve.kind == BAL_CURVE_CONSTANT) {
         fputs("  # the rate of the log varies no more than chance would have it\n", out);
         return;
@@ -201,8 +211,9 @@ void bal_fit_yaml(const struct bal_fit_report *report, FILE *out) {
     put_title(report, out);
     fprintf(out,
             "about: >\n"
-            "  The sizes of the log as a law and its arrivals as a Poisson process whose rate follows a\n"
-            "  curve. Times are in seconds.\n");
+            "  The sizes of the log as a law and its arrivals as a %s whose rate follows a\n"
+            "  curve. Times are in seconds.\n",
+            report->model.arrivals.kind == BAL_ARRIVALS_POISSON ? "Poisson process" : "process of bursts");
     put_fleet(report, out);
     put_workload(report, out);
     put_policies(report, out);

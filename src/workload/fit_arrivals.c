@@ -1,8 +1,11 @@
 /* Arrivals: a curve through the counts of bins, and the dispersion of counts in short windows. */
 #include "ballast/fit.h"
 
+#include "workload/fit_bursts.h"
+
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double second = 1e9; /* nanoseconds */
 
@@ -21,10 +24,10 @@ static double bin_width(double least) {
     return 86400 * ceil(least / 86400);
 }
 
-/* The span is divided evenly, so that the last bin is as long as the others. */
-static void choose_bins(const struct bal_trace_info *info, struct bal_fit_arrivals *arrivals) {
+/* The span is divided evenly, so that the last bin is as long as the others. noise: dispersion of counts. */
+static void choose_bins(const struct bal_trace_info *info, double noise, struct bal_fit_arrivals *arrivals) {
     const double jobs = (double)info->jobs;
-    const double least = arrivals->span * fmax(1.0 / BAL_FIT_BINS, JOBS_PER_BIN / jobs);
+    const double least = arrivals->span * fmax(1.0 / BAL_FIT_BINS, noise * JOBS_PER_BIN / jobs);
     double bins = fmax(rint(arrivals->span / bin_width(least)), 1);
     arrivals->bins = (unsigned)fmin(bins, BAL_FIT_BINS);
     arrivals->width = arrivals->span / arrivals->bins;
@@ -44,12 +47,45 @@ static void choose_scales(double resolution, struct bal_fit_arrivals *arrivals) 
     }
 }
 
+/* Third factorial cumulant of the counts of windows, from blocks of so many: a rate that varies slowly does
+ * not matter within one. */
+struct block {
+    uint64_t windows, blocks;
+    double sum, squares, cubes, total; /* total: of all blocks that are full */
+};
+enum { BLOCK = 32 };
+
+/* The unbiased estimators of cumulants (Fisher 1929): k3 - 3 k2 + 2 k1 has mean 0 for Poisson counts. */
+static void close_block(struct block *block) {
+    const double n = BLOCK, mean = block->sum / n;
+    const double second_moment = block->squares - n * mean * mean;
+    const double third_moment = block->cubes - 3 * mean * block->squares + 2 * n * mean * mean * mean;
+    block->total += n * third_moment / ((n - 1) * (n - 2)) - 3 * second_moment / (n - 1) + 2 * mean;
+    *block = (struct block){.blocks = block->blocks + 1, .total = block->total};
+}
+
+static void add_window(struct block *block, double count) {
+    block->sum += count;
+    block->squares += count * count;
+    block->cubes += count * count * count;
+    if (++block->windows == BLOCK)
+        close_block(block);
+}
+
+static void add_empty_windows(struct block *block, uint64_t windows) {
+    for (; windows > 0 && block->windows > 0; windows--)
+        add_window(block, 0);
+    block->blocks += windows / BLOCK;
+    block->windows = windows % BLOCK;
+}
+
 /* Counts windows of one length as time goes by. */
 struct counter {
     double length; /* nanoseconds */
     uint64_t index, now, before;
     uint64_t differences;
     double squares; /* of the differences between neighbours */
+    struct block block;
 };
 
 /* Ends the windows before the one with that index. */
@@ -57,6 +93,7 @@ static void advance(struct counter *counter, uint64_t index) {
     while (counter->index < index) {
         if (counter->now == 0 && counter->before == 0 && counter->index > 0) {
             counter->differences += index - counter->index; /* nothing happens until then */
+            add_empty_windows(&counter->block, index - counter->index);
             counter->index = index;
             return;
         }
@@ -65,6 +102,7 @@ static void advance(struct counter *counter, uint64_t index) {
             counter->squares += difference * difference;
             counter->differences++;
         }
+        add_window(&counter->block, (double)counter->now);
         counter->before = counter->now;
         counter->now = 0;
         counter->index++;
@@ -83,6 +121,7 @@ static void conclude(const struct counter *counter, double rate, struct bal_fit_
     scale->windows = counter->differences + 1;
     scale->dispersion = counter->squares / n / (2 * m);
     scale->error = sqrt((3 + 1 / m) / n);
+    scale->third = counter->block.blocks ? counter->block.total / (double)counter->block.blocks : 0;
 }
 
 static enum bal_fit_flow flow_of(const struct bal_fit_arrivals *arrivals) {
@@ -105,11 +144,11 @@ static double rounded(double value, double parts) {
 
 /* Linear between the middles of the bins and constant outside, the curve has as many arrivals as the log in
  * all: what a straight line takes from one of two neighbours it gives to the other. */
-static void draw_curve(struct bal_fit_arrivals *arrivals) {
+static void draw_curve(struct bal_fit_arrivals *arrivals, double noise) {
     const double bins = arrivals->bins, mean = arrivals->rate * arrivals->width;
     double squares = 0;
     for (unsigned i = 0; i < arrivals->bins; i++)
-        squares += ((double)arrivals->count[i] - mean) * ((double)arrivals->count[i] - mean) / mean;
+        squares += ((double)arrivals->count[i] - mean) * ((double)arrivals->count[i] - mean) / (noise * mean);
     /* chi-square with bins - 1 degrees of freedom if the rate is constant */
     if (bins < BINS_MIN || squares < bins - 1 + 4 * sqrt(2 * (bins - 1)))
         return;
@@ -125,6 +164,11 @@ static void draw_curve(struct bal_fit_arrivals *arrivals) {
     curve->factor[last] = curve->factor[last - 1];
 }
 
+static void count_bin(struct bal_fit_arrivals *arrivals, double since) {
+    const double bin = since / second / arrivals->width;
+    arrivals->count[bin < arrivals->bins ? (unsigned)bin : arrivals->bins - 1]++;
+}
+
 static enum bal_code read_jobs(const struct bal_trace *trace, const volatile int *stop,
                                struct bal_fit_sample *sample, struct bal_fit_arrivals *arrivals,
                                struct counter *counter, struct bal_error *err) {
@@ -136,8 +180,7 @@ static enum bal_code read_jobs(const struct bal_trace *trace, const volatile int
     struct bal_trace_job job;
     while (!(code = bal_trace_next(cursor, &job, err)) && job.size > 0) {
         const double since = (double)(job.time - first);
-        const double bin = since / second / arrivals->width;
-        arrivals->count[bin < arrivals->bins ? (unsigned)bin : arrivals->bins - 1]++;
+        count_bin(arrivals, since);
         for (unsigned i = 0; i < arrivals->scales; i++)
             count(&counter[i], since);
         bal_fit_sample_add(sample, job.size);
@@ -150,6 +193,23 @@ static enum bal_code read_jobs(const struct bal_trace *trace, const volatile int
     return code;
 }
 
+/* Counts anew in bins that are wide enough for bursts to level out. */
+static enum bal_code widen_bins(const struct bal_trace *trace, double noise, const volatile int *stop,
+                                struct bal_fit_arrivals *arrivals, struct bal_error *err) {
+    const int64_t first = bal_trace_info(trace)->first;
+    struct bal_trace_cursor *cursor;
+    enum bal_code code = bal_trace_cursor_new(trace, &cursor, err);
+    if (code)
+        return code;
+    choose_bins(bal_trace_info(trace), noise, arrivals);
+    memset(arrivals->count, 0, sizeof arrivals->count);
+    struct bal_trace_job job;
+    while (!(code = bal_trace_next(cursor, &job, err)) && job.size > 0 && !(stop && *stop))
+        count_bin(arrivals, (double)(job.time - first));
+    bal_trace_cursor_free(cursor);
+    return !code && stop && *stop ? bal_fail(err, BAL_E_STOPPED, "stopped") : code;
+}
+
 enum bal_code bal_fit_trace(const struct bal_trace *trace, double resolution, const volatile int *stop,
                             struct bal_fit_sample *sample, struct bal_fit_arrivals *arrivals,
                             struct bal_error *err) {
@@ -158,17 +218,22 @@ enum bal_code bal_fit_trace(const struct bal_trace *trace, double resolution, co
         return bal_fail(err, BAL_E_MODEL,
                         "all jobs arrive at the same moment, which tells no rate; a longer log is needed");
     *arrivals = (struct bal_fit_arrivals){.span = info->span, .rate = (double)info->jobs / info->span};
-    choose_bins(info, arrivals);
+    choose_bins(info, 1, arrivals);
     choose_scales(resolution, arrivals);
     struct counter counter[BAL_FIT_SCALES] = {{0}};
     for (unsigned i = 0; i < arrivals->scales; i++)
         counter[i].length = arrivals->scale[i].window * second;
-    const enum bal_code code = read_jobs(trace, stop, sample, arrivals, counter, err);
+    enum bal_code code = read_jobs(trace, stop, sample, arrivals, counter, err);
     if (code)
         return code;
     for (unsigned i = 0; i < arrivals->scales; i++)
         conclude(&counter[i], arrivals->rate, &arrivals->scale[i]);
     arrivals->flow = flow_of(arrivals);
-    draw_curve(arrivals);
-    return BAL_OK;
+    bal_fit_bursts(arrivals);
+    const double noise = bal_fit_bursts_noise(arrivals);
+    if (noise > 1)
+        code = widen_bins(trace, noise, stop, arrivals, err);
+    draw_curve(arrivals, noise);
+    bal_fit_bursts_choose(arrivals, arrivals->curve.kind != BAL_CURVE_CONSTANT);
+    return code;
 }

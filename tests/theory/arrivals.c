@@ -14,6 +14,7 @@
 
 #include "../agree.h"
 #include "ballast/known.h"
+#include "ballast/scheme.h"
 
 enum { RUNS = 40 };
 
@@ -35,7 +36,7 @@ static struct bal_model model_of(const struct setting *s) {
 static struct bal_policy_spec policy_of(const struct setting *s) {
     struct bal_policy_spec spec;
     struct bal_error err;
-    if (bal_policy_parse(s->policy, &spec, &err))
+    if (bal_scheme_parse(s->policy, &spec, &err))
         fail_msg("%s", err.text);
     return spec;
 }

@@ -341,6 +341,37 @@ static void fit_trace(struct bal_trace *trace, struct bal_fit_arrivals *arrivals
     bal_trace_free(trace);
 }
 
+/* So many jobs of given arrivals at a rate that follows a curve. */
+static struct bal_trace *drawn_trace(const char *text, const char *curve_text, double rate, unsigned jobs,
+                                     uint64_t seed) {
+    struct bal_arrivals arrivals;
+    struct bal_curve curve;
+    struct bal_trace *trace;
+    struct bal_rng rng, thinning;
+    struct bal_arrival_source source;
+    assert_int_equal(bal_arrivals_parse(text, &arrivals, NULL), BAL_OK);
+    assert_int_equal(bal_curve_parse(curve_text, &curve, NULL), BAL_OK);
+    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
+    bal_rng_init(&rng, seed, 0, BAL_STREAM_TEST);
+    bal_rng_init(&thinning, seed, 1, BAL_STREAM_TEST);
+    const double most = bal_curve_most(&curve);
+    bal_arrival_source_init(&source, &arrivals, 1 / (rate * most), &rng);
+    double time = 0;
+    bool real = true;
+    for (unsigned i = 0; i < jobs;) {
+        time = bal_arrival_source_next(&source, time);
+        if (source.first)
+            real = bal_rng_uniform(&thinning) * most < bal_curve_at(&curve, time);
+        if (!real)
+            continue;
+        const struct bal_trace_job job = {.time = (int64_t)(time * 1e9), .size = 100000000};
+        assert_int_equal(bal_trace_add(trace, &job, NULL), BAL_OK);
+        i++;
+    }
+    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
+    return trace;
+}
+
 /* The integral of the curve over the span, exact for a table. */
 static double curve_mean(const struct bal_fit_arrivals *arrivals) {
     const struct bal_curve *curve = &arrivals->curve;
@@ -421,6 +452,93 @@ static void short_logs(void **state) {
     }
 }
 
+/* ---- bursts ---- */
+
+/* Fits a log of known arrivals, and one of those that were fitted: is that as bursty at every scale? */
+static void assert_as_bursty(const char *truth, enum bal_fit_burst_method method, double within,
+                             struct bal_fit_arrivals *arrivals) {
+    struct bal_fit_arrivals again;
+    char text[BAL_ARRIVALS_TEXT];
+    fit_trace(drawn_trace(truth, "constant", 20, 200000, 31), arrivals);
+    assert_int_equal(arrivals->flow, BAL_FIT_BURSTY);
+    bal_arrivals_print(&arrivals->burst[arrivals->as].arrivals, text, sizeof text);
+    if (arrivals->as != method)
+        fail_msg("%s: %s", truth, text);
+    assert_int_equal(arrivals->curve.kind, BAL_CURVE_CONSTANT); /* bursts are no curve */
+    fit_trace(drawn_trace(text, "constant", 20, 200000, 32), &again);
+    assert_int_equal(again.scales, arrivals->scales);
+    assert_true(again.scales >= 3);
+    for (unsigned i = 0; i < again.scales; i++) {
+        assert_near(text, arrivals->burst[arrivals->as].dispersion[i] / arrivals->scale[i].dispersion, 1,
+                    within);
+        assert_near(text, again.scale[i].dispersion / arrivals->scale[i].dispersion, 1, within);
+    }
+}
+
+/* 10000 s with 1400 bursts. In windows of 0.1 to 10 s the dispersion has relative errors of some 5 % at most
+ * (1000 windows: sqrt(3/1000)), for both logs together 8 %; 40 % is 5 of them. */
+static void bursts_of_a_rate_that_changes(void **state) {
+    (void)state;
+    struct bal_fit_arrivals arrivals;
+    assert_as_bursty("mmpp(4,2;0.5,12)", BAL_FIT_AS_MMPP, 0.4, &arrivals);
+    const struct bal_arrivals *fit = &arrivals.burst[BAL_FIT_AS_MMPP].arrivals;
+    /* mean 1: rates 4 and 0.5; 1400 bursts */
+    const double mean =
+        (fit->rate[0] * fit->stay[0] + fit->rate[1] * fit->stay[1]) / (fit->stay[0] + fit->stay[1]);
+    assert_near("mean", mean, 1, 1e-3);
+    assert_near("high rate", fit->rate[0], 4, 0.8);
+    assert_near("low rate", fit->rate[1], 0.5, 0.15);
+    assert_near("bursts", fit->stay[0], 2, 0.5);
+    assert_near("between", fit->stay[1], 12, 4);
+}
+
+static void bursts_of_batches(void **state) {
+    (void)state;
+    struct bal_fit_arrivals arrivals;
+    assert_as_bursty("batch(geometric(3))", BAL_FIT_AS_BATCH, 0.4, &arrivals);
+    /* E[X^2] / E[X] = 7 in every window; the shortest ones tell it best: 100000 windows of 2 jobs */
+    assert_near("mean", arrivals.burst[BAL_FIT_AS_BATCH].arrivals.batch.mean, 3, 0.15);
+}
+
+static void bursts_of_gaps(void **state) {
+    (void)state;
+    struct bal_fit_arrivals arrivals;
+    assert_as_bursty("renewal(hyper(9))", BAL_FIT_AS_RENEWAL, 0.4, &arrivals);
+    assert_near("c2", bal_law_moment(&arrivals.burst[BAL_FIT_AS_RENEWAL].arrivals.gap, 2) - 1, 9, 1);
+}
+
+/* Bursts on a curve: both are found, neither for the other. */
+static void bursts_on_a_curve(void **state) {
+    (void)state;
+    struct bal_fit_arrivals arrivals;
+    fit_trace(drawn_trace("mmpp(4,2;0.5,12)", "sine(0.8,10000)", 20, 200000, 33), &arrivals);
+    assert_int_equal(arrivals.as, BAL_FIT_AS_MMPP);
+    assert_int_equal(arrivals.curve.kind, BAL_CURVE_TABLE);
+    assert_true(arrivals.curve.points < 60); /* of 256 for a Poisson process */
+    struct bal_curve truth;
+    assert_int_equal(bal_curve_parse("sine(0.8,10000)", &truth, NULL), BAL_OK);
+    /* 100 times the dispersion jobs in a bin: an error of a tenth at factor 1 */
+    for (unsigned i = 0; i < arrivals.bins; i++)
+        assert_near("curve", arrivals.curve.factor[i], bal_curve_at(&truth, arrivals.curve.time[i]),
+                    1.2 * NORMAL_LIMIT * 0.1 * sqrt(1.8));
+    fit_trace(drawn_trace("renewal(hyper(9))", "sine(0.8,10000)", 20, 200000, 34), &arrivals);
+    assert_int_equal(arrivals.curve.kind, BAL_CURVE_TABLE);
+    assert_int_not_equal(arrivals.as, BAL_FIT_AS_RENEWAL); /* which follows no curve */
+}
+
+/* A Poisson log is not called bursty, nor is anything fitted to it. */
+static void no_bursts(void **state) {
+    (void)state;
+    static const char *const truths[] = {"poisson", "renewal(erlang(2))"};
+    for (size_t i = 0; i < 2; i++) {
+        struct bal_fit_arrivals arrivals;
+        fit_trace(drawn_trace(truths[i], "constant", 20, 200000, 35 + i), &arrivals);
+        assert_int_equal(arrivals.flow, i ? BAL_FIT_REGULAR : BAL_FIT_POISSON);
+        assert_int_equal(arrivals.as, BAL_FIT_AS_POISSON);
+        assert_false(arrivals.burst[BAL_FIT_AS_MMPP].made);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exponential),          cmocka_unit_test(erlang),
@@ -430,7 +548,10 @@ int main(void) {
         cmocka_unit_test(coarse_sizes),         cmocka_unit_test(equal_sizes),
         cmocka_unit_test(single_sizes),         cmocka_unit_test(no_sizes),
         cmocka_unit_test(constant_rate),        cmocka_unit_test(curved_rate),
-        cmocka_unit_test(bursts_and_clockwork), cmocka_unit_test(short_logs),
+        cmocka_unit_test(bursts_and_clockwork), cmocka_unit_test(bursts_of_a_rate_that_changes),
+        cmocka_unit_test(bursts_of_batches),    cmocka_unit_test(bursts_of_gaps),
+        cmocka_unit_test(bursts_on_a_curve),    cmocka_unit_test(no_bursts),
+        cmocka_unit_test(short_logs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
