@@ -50,8 +50,7 @@ static int compare(const struct cli_common *common, struct bal_case *cases, stru
     const int opened = cli_output_open(&output, common->output);
     if (opened)
         return opened;
-    for (size_t i = 0; i < common->policies; i++)
-        cases[i] = cli_common_draft(common, i).c;
+    cli_common_cases(common, cases);
     struct cli_progress progress;
     const struct bal_lab_options lab = cli_common_lab(common, &progress);
     struct bal_error err = {0};
@@ -65,7 +64,7 @@ static int compare(const struct cli_common *common, struct bal_case *cases, stru
         .cases = cases,
         .results = results,
         .count = common->policies,
-        .jobs = cases[0].run.time * bal_model_arrival_rate(&common->draft.c.model),
+        .jobs = results[0].time * bal_model_arrival_rate(&common->draft.c.model),
         .precision = common->draft.c.precision,
         .draft = &common->draft,
         .cut_short = code == BAL_E_STOPPED,

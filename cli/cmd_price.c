@@ -83,8 +83,7 @@ static int list_prices(struct cli_common *common) {
     struct bal_error err = {0};
     enum bal_code code = BAL_E_MEMORY;
     if (cases && results && prices) {
-        for (size_t i = 0; i < common->policies; i++)
-            cases[i] = cli_common_draft(common, i).c;
+        cli_common_cases(common, cases);
         code = measure(common, cases, results, prices, &err);
     } else {
         bal_fail(&err, code, "not enough memory");
@@ -136,7 +135,8 @@ static int search(struct request *request) {
     wish.memory_bits = isnan(wish.memory_bits) ? INFINITY : wish.memory_bits;
     if (common->policies > 0)
         return cli_fail("--policy: with --delay all policies are looked at; leave it out");
-    if (isnan(common->draft.time) && isnan(common->draft.jobs))
+    const bool open = bal_draft_is_open(&common->draft);
+    if (open)
         common->draft.jobs = search_jobs(bal_servers_count(&common->draft.c.model.servers));
     const int status = cli_common_check(common);
     if (status >= 0)
@@ -145,7 +145,8 @@ static int search(struct request *request) {
     const int opened = cli_output_open(&output, common->output);
     if (opened)
         return opened;
-    const struct bal_draft draft = cli_common_draft(common, 0);
+    struct bal_draft draft = cli_common_draft(common, 0);
+    draft.c.longest = open ? draft.c.run.time : 0;
     struct cli_progress progress;
     const struct bal_lab_options lab = cli_common_lab(common, &progress);
     struct bal_offers *offers;

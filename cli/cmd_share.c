@@ -6,6 +6,7 @@
 
 #include "format/json.h"
 #include "format/table.h"
+#include "report/doubt.h"
 #include "report/head.h"
 #include "study/privilege.h"
 
@@ -158,9 +159,17 @@ static double miss_of(const struct answer *answer) {
     return bal_privilege_miss(&answer->request->wish, measured->gain.mean, measured->loss.mean);
 }
 
+/* Can it be told at all? */
+static bool is_sure(const struct answer *answer) {
+    const struct bal_privilege_measured *measured = &answer->measured;
+    return bal_result_is_sure(&measured->with) && bal_result_is_sure(&measured->without);
+}
+
 /* Is it met when the error of the simulation is given the benefit of the doubt? */
 static bool is_confirmed(const struct answer *answer) {
     const struct bal_privilege_measured *measured = &answer->measured;
+    if (!is_sure(answer))
+        return false;
     if (miss_of(answer) <= tolerance)
         return true;
     const double gain = measured->gain.mean + measured->gain.half,
@@ -191,12 +200,13 @@ static void add_row(struct table *table, const struct answer *answer, const char
     bal_table_add(table, "%.4f", theory);
     if (!answer->simulated)
         return;
+    const char *mark = is_sure(answer) ? "" : " !";
     if (isnan(measured.mean))
         bal_table_add(table, "%s", "");
     else if (isnan(measured.half))
-        bal_table_add(table, "%.4f", measured.mean);
+        bal_table_add(table, "%.4f%s", measured.mean, mark);
     else
-        bal_table_add(table, "%.4f \u00b1 %.4f", measured.mean, measured.half);
+        bal_table_add(table, "%.4f \u00b1 %.4f%s", measured.mean, measured.half, mark);
 }
 
 static void print_table(const struct answer *answer, FILE *out) {
@@ -226,6 +236,25 @@ static void print_table(const struct answer *answer, FILE *out) {
     bal_table_fini(&table);
 }
 
+static void print_doubts(const struct answer *answer, FILE *out) {
+    const struct request *request = answer->request;
+    const struct bal_privilege_measured *measured = &answer->measured;
+    const struct bal_result *results[2] = {&measured->with, &measured->without};
+    const struct bal_run run = {.time = measured->with.time, .warmup = NAN};
+    struct bal_case cases[2];
+    struct doubt_notes notes = {0};
+    fputs("Undecided: the simulation is doubted.\n", out);
+    if (bal_privilege_cases(&request->wish, answer->found.p,
+                            request->common.draft.c.model.servers.group[0].count, &run, cases, NULL))
+        return;
+    for (int i = 0; i < 2; i++) {
+        char policy[200];
+        bal_policy_print(&cases[i].policy, policy, sizeof policy);
+        bal_doubt_take(&notes, policy, &cases[i], results[i]);
+    }
+    bal_doubt_print(&notes, BAL_REMEDY_OPTION, out);
+}
+
 static void print_text(const struct answer *answer, FILE *out) {
     const struct request *request = answer->request;
     if (isnan(answer->found.p)) {
@@ -253,6 +282,8 @@ static void print_text(const struct answer *answer, FILE *out) {
     const double miss = miss_of(answer);
     if (isnan(miss))
         fputs("Not confirmed: a class of jobs was not measured. Use longer runs (--jobs).\n", out);
+    else if (!is_sure(answer))
+        print_doubts(answer, out);
     else if (!is_confirmed(answer))
         fprintf(out,
                 "Not confirmed: with %u servers the wish is missed by %.1f %%. Wish for less, or use more "
@@ -300,7 +331,7 @@ static void json_simulation(struct json *json, const struct answer *answer) {
     const struct bal_privilege_measured *measured = &answer->measured;
     bal_json_open(json, "simulation", '{');
     bal_json_count(json, "servers", common->draft.c.model.servers.group[0].count);
-    bal_json_number(json, "time", bal_draft_time(&common->draft));
+    bal_json_number(json, "time", measured->with.time);
     bal_json_count(json, "replications", measured->replications);
     bal_json_count(json, "seed", (uint64_t)common->seed);
     json_estimate(json, "gain", measured->gain);
@@ -308,6 +339,7 @@ static void json_simulation(struct json *json, const struct answer *answer) {
     json_estimate(json, "high", measured->high);
     json_estimate(json, "low", measured->low);
     json_estimate(json, "pod", measured->pod);
+    bal_doubt_json(json, measured->with.doubts | measured->without.doubts);
     bal_json_bool(json, "confirmed", is_confirmed(answer));
     bal_json_bool(json, "cut_short", answer->cut_short);
     bal_json_close(json, '}');
@@ -338,9 +370,9 @@ static int simulate(struct answer *answer) {
     const struct bal_run run = {
         .seed = (uint64_t)common->seed, .time = bal_draft_time(&common->draft), .warmup = NAN};
     struct bal_error err = {0};
-    const enum bal_code code =
-        bal_privilege_measure(&request->wish, answer->found.p, common->draft.c.model.servers.group[0].count,
-                              &run, common->draft.c.replications, &lab, &answer->measured, &err);
+    const enum bal_code code = bal_privilege_measure(
+        &request->wish, answer->found.p, common->draft.c.model.servers.group[0].count, &run,
+        bal_draft_is_open(&common->draft), common->draft.c.replications, &lab, &answer->measured, &err);
     cli_progress_end(&progress);
     answer->simulated = true;
     answer->cut_short = code == BAL_E_STOPPED;

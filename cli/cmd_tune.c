@@ -50,7 +50,7 @@ static const struct cli_option options[] = {
 /* Long enough for many standby and set-up times, in so many jobs as two million allow. */
 static double time_of(const struct request *request) {
     const struct cli_common *common = &request->common;
-    if (!isnan(common->draft.time) || !isnan(common->draft.jobs))
+    if (!bal_draft_is_open(&common->draft))
         return bal_draft_time(&common->draft);
     const double rate = bal_model_arrival_rate(&common->draft.c.model);
     return fmin(fmax(fmax(3e5 / rate, 200 * common->draft.c.model.setup.mean), 1000), 2e6 / rate);
@@ -89,6 +89,7 @@ static int tune(const struct request *request) {
         .run = draft.c.run,
         .replications = draft.c.replications,
         .precision = draft.c.precision,
+        .open = bal_draft_is_open(&common->draft),
         .shortest = isnan(request->shortest) ? mean / 100 : request->shortest,
         .longest = isnan(request->longest) ? mean * 100 : request->longest,
         .points = (unsigned)request->points,

@@ -181,6 +181,12 @@ struct bal_draft cli_common_draft(const struct cli_common *common, size_t policy
     return draft;
 }
 
+void cli_common_cases(const struct cli_common *common, struct bal_case *cases) {
+    for (size_t i = 0; i < common->policies; i++)
+        cases[i] = cli_common_draft(common, i).c;
+    bal_draft_choose_length(&common->draft, cases, common->policies);
+}
+
 struct bal_lab_options cli_common_lab(const struct cli_common *common, struct cli_progress *progress) {
     cli_catch_signals();
     cli_progress_start(progress, common->quiet);

@@ -43,6 +43,10 @@ int cli_common_check(struct cli_common *common);
 /* The draft with one of its policies, complete: its case is ready to run. */
 struct bal_draft cli_common_draft(const struct cli_common *common, size_t policy);
 
+/* The cases of all its policies, which are to see the same arrivals; where the length is open it is chosen so
+ * that they settle. */
+void cli_common_cases(const struct cli_common *common, struct bal_case *cases);
+
 /* Catches signals, starts the progress bar, and says how the lab is to run; the caller ends the progress. */
 struct bal_lab_options cli_common_lab(const struct cli_common *common, struct cli_progress *progress);
 

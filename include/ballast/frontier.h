@@ -66,8 +66,10 @@ struct bal_frontier {
     double stable, unstable; /* the nearest points that are so; NaN: there is none */
     double estimate;         /* where the line through the drifts of these two crosses 0; NaN: it does not */
     unsigned undecided;      /* points between them */
-    double seconds;          /* processor time */
-    bool cut_short;          /* the search was told to stop */
+    unsigned doubts; /* of enum bal_doubt: a heavy tail, against which no error probability holds; exact
+                      * theory that is contradicted */
+    double seconds;  /* processor time */
+    bool cut_short;  /* the search was told to stop */
 };
 
 /* BAL_E_STOPPED leaves what is known so far. */

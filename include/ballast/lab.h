@@ -19,7 +19,22 @@ struct bal_case {
     bool fluid; /* see how far the path from an idle fleet is from that of the fluid model: fluid.distance */
     double precision; /* when above 0: add replications until the half-width of the mean response time is at
                        * most this fraction of it */
+    double longest;   /* when above run.time: while the result is doubted as settling, the run is done again
+                       * twice as long, up to this length; 0: its length is what it is */
 };
+
+/* Why a result is doubted: its interval may miss the truth more often than it says. */
+enum bal_doubt {
+    BAL_DOUBT_SETTLING = 1 << 0, /* queues were on their way from how they began while they were measured */
+    BAL_DOUBT_THEORY = 1 << 1,   /* it lies far from what is exactly known */
+    BAL_DOUBT_TAIL = 1 << 2,     /* sizes without a third moment: the mean has no finite variance */
+    BAL_DOUBT_FEW = 1 << 3,      /* a replication has measured fewer than 100 jobs */
+    BAL_DOUBT_GROWING = 1 << 4, /* queues grew until the end of recorded jobs: all depends on where that is */
+    BAL_DOUBT_PRECISION = 1 << 5, /* a precision was wanted, and is not reached or cannot be trusted */
+};
+enum { BAL_DOUBTS = 6 };                          /* how many there are */
+const char *bal_doubt_text(enum bal_doubt doubt); /* "settling", "theory", "tail", "few", "growing",
+                                                     "precision" */
 
 /* What the replications of a case say together. */
 struct bal_result {
@@ -29,7 +44,9 @@ struct bal_result {
     enum bal_engine engine;
     double memory_bits;
     unsigned replications; /* complete ones; 0: nothing is known */
-    bool precise;          /* the wanted precision was reached (true when none was wanted) */
+    unsigned doubts;       /* of enum bal_doubt; 0: none, or there are no means to doubt */
+    bool precise;          /* the wanted precision was reached, undoubted (true when none was wanted) */
+    double time;           /* length of its runs */
     bool outlasted;        /* the runs went on after the end of their load curve, which stayed as it was */
     double warmup;         /* mean fraction of the run that was cut */
     uint64_t jobs;         /* measured */
@@ -38,8 +55,10 @@ struct bal_result {
 };
 
 struct bal_lab_options {
-    unsigned threads;         /* 0: one for each processor */
-    unsigned most;            /* most replications that the precision may ask for; 0: 1000 */
+    unsigned threads; /* 0: one for each processor */
+    unsigned most;    /* most replications that the precision may ask for; 0: 1000 */
+    bool apart; /* cases that may be made longer are so each on its own; otherwise all of them together, so
+                 * that they see the same arrivals throughout */
     const volatile int *stop; /* when set and not 0: finish early with what is there; may be NULL */
     /* Called now and then from one of the threads, never from two at once; may be NULL. `part` is the share
      * of all work known so far that is done, 0 to 1. */
@@ -51,6 +70,10 @@ struct bal_lab_options {
  * with results from the trials that were complete, when told to stop. */
 enum bal_code bal_lab_run(const struct bal_case *cases, size_t count, const struct bal_lab_options *options,
                           struct bal_result *result, struct bal_error *err);
+
+/* Can something be decided by its intervals: are they there, is it stable, and not doubted? (That they are
+ * not as narrow as was wanted is no reason not to.) */
+bool bal_result_is_sure(const struct bal_result *result);
 
 /* The same conclusion from trials made elsewhere. trial[0..count) are the replications of one case, in order.
  */
@@ -68,6 +91,27 @@ enum bal_code bal_case_trial(const struct bal_case *c, const struct bal_run *run
 
 /* Has the policy a fluid model that its path can be compared with? */
 enum bal_code bal_case_fluid_check(const struct bal_case *c, struct bal_error *err);
+
+/* ---- how long runs are ---- */
+
+/* The usual length: 2M jobs and at least 100 a server, or 100k slots. */
+double bal_usual_time(const struct bal_model *model);
+
+/* Chooses the length of cases of one model that are to see the same arrivals: `usual`, or longer where theory
+ * knows how fast the fleet forgets that it began idle (bal_known_relaxation), so that what is measured begins
+ * 7.5 time constants later, when 0.02 % of the mean queue are missing. Sets run.time and longest; run.warmup,
+ * too, if it is NaN and the usual one would not do, and if only the last `window` is to be measured (0: that
+ * is not so). A run costs at most 40M jobs, or as much as the usual one: what a case would need beyond that
+ * it does without, and is doubted. */
+void bal_choose_length(struct bal_case *cases, size_t count, double usual, double window);
+
+/* The length and warm-up of a run to try in place of one that is doubted as settling, at any cost. */
+struct bal_advice {
+    double time;
+    double warmup; /* NaN: as it is */
+    bool known;    /* theory says that it will do; otherwise it is four times as long */
+};
+struct bal_advice bal_advise_length(const struct bal_case *c, const struct bal_result *result);
 
 /* Rough processor time of one trial in arbitrary units, to order and to report progress. */
 double bal_case_cost(const struct bal_case *c);

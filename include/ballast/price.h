@@ -63,7 +63,7 @@ struct bal_wish {
 
 enum bal_fulfilment {
     BAL_WISH_MET,       /* by the 95 % interval of the simulation */
-    BAL_WISH_UNDECIDED, /* the interval contains the wish */
+    BAL_WISH_UNDECIDED, /* the interval contains the wish, or is doubted */
     BAL_WISH_MISSED,
 };
 
@@ -89,9 +89,10 @@ struct bal_offers {
 
 /* Parameters are first chosen by theory (d of pod, c and mup of rcpb), or tried one after the other where
  * there is none (d and b of pod-memory), then simulated as c->run and c->replications say, and made dearer
- * while the simulation says that they do not do. c->policy is ignored. The model must have equal servers,
- * exponential sizes, one class, one task and load < 1 (BAL_E_MODEL). The caller frees *offers. Returns
- * BAL_E_STOPPED, and nothing, when told to stop. */
+ * while the simulation does not say that they do. With c->longest above 0 the length of c->run is the
+ * least, and each is made as long as it needs (bal_choose_length). c->policy is ignored. The model must have
+ * equal servers, exponential sizes, one class, one task and load < 1 (BAL_E_MODEL). The caller frees *offers.
+ * Returns BAL_E_STOPPED, and nothing, when told to stop. */
 enum bal_code bal_price_search(const struct bal_case *c, const struct bal_wish *wish,
                                const struct bal_lab_options *options, struct bal_offers **offers,
                                struct bal_error *err);

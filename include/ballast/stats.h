@@ -4,6 +4,7 @@
 #ifndef BALLAST_STATS_H
 #define BALLAST_STATS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -77,10 +78,21 @@ struct bal_estimate bal_estimate_mean(const double *values, size_t n);
  * with a NaN are left out; when the b sum to 0 the ratio is unknown. Its bias is of order 1/n. */
 struct bal_estimate bal_estimate_ratio(const double *a, const double *b, size_t n);
 
+/* The half-width that an estimate from n observations has with another confidence than 95 %. */
+double bal_estimate_half(struct bal_estimate estimate, size_t n, double confidence);
+
 /* MSER-5 (White, Cobb and Spratt 2000): how many of the n leading observations to cut as warm-up, a multiple
  * of 5, at most n/2; O(n). values are equally spaced averages of the output, all finite. A cut near n/2 says
  * that the run may be too short for its transient. With n < 15 nothing can be told and the cut is 0. */
 size_t bal_warmup_mser5(const double *values, size_t n);
+
+/* Were queues still on their way from how they began while they were measured? Judged from n replications by
+ * two signs: drift, the relative growth of the total queue from the first quarter of what was measured to the
+ * rest, is not 0 by its 99.8 % interval; or MSER-5 takes a larger part of the run for warm-up (transient)
+ * than was cut (warmup), by its 95 % interval, and a larger part than it takes of runs that began settled, a
+ * tenth on average. Of settled runs 1 in 300 is called settling; of runs whose mean is off by more than two
+ * half-widths of its interval nearly all are (docs/statistics.md). With n < 2 nothing can be told. */
+bool bal_is_settling(struct bal_estimate drift, struct bal_estimate transient, double warmup, size_t n);
 
 /* Is the system stable? Judged from how the total queue grows over a run that starts with empty queues. Its
  * mean over the second half of the run divided by that over the first is 1 when it is stationary, 3 when it

@@ -98,6 +98,11 @@ static inline struct bal_pod bal_pod_plain(double lambda, unsigned d) {
  * a parameter is out of range. O(values): few, unless d1 = 1 and lambda and 1 - p are close to 1. */
 size_t bal_pod_tail(const struct bal_pod *pod, double *v, size_t size);
 
+/* The time constant, in mean service times, with which small deviations from the fixed point die out: the
+ * inverse of the least eigenvalue of the linearised equations. For plain power of d >= 2 choices at a load
+ * below 1; NaN otherwise. Relative error 1e-6. O(levels). */
+double bal_pod_relaxation(const struct bal_pod *pod);
+
 /* Mean response and waiting time of a job that probes d >= 1 servers (d1 and d2 are the two kinds of jobs
  * that are there; another d is a single stranger among them). Relative error below 1e-12. Cost as
  * bal_pod_tail; NAN when that means more than 2^24 levels. */

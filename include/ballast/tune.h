@@ -21,6 +21,7 @@ struct bal_tuning {
     struct bal_run run;
     unsigned replications;
     double precision;         /* as in struct bal_case */
+    bool open;                /* runs that are doubted as settling are made longer, each as it needs */
     double shortest, longest; /* standby times, above 0, in the unit of the model */
     unsigned points;          /* from 2, spaced evenly on a logarithmic scale */
 };
@@ -28,14 +29,16 @@ struct bal_tuning {
 struct bal_tune_point {
     double standby; /* mean */
     struct bal_result tabs, pooled;
-    bool frontier; /* no other point of tabs waits less and draws less */
+    bool frontier; /* no other point of tabs waits less and draws less; never where it is doubted */
 };
 
 struct bal_tuned {
     struct bal_tune_point *point; /* by standby time */
     unsigned points;
     struct bal_result always_on;
-    unsigned knee; /* a point of the frontier; `points` when there is none: fewer than three on it */
+    unsigned knee; /* a point of the frontier; `points` when there is none: fewer than three on it, or a doubt
+                    * in one of the points, which could be it */
+    bool doubted;  /* there is such a doubt */
 };
 
 /* Runs all of it. On success the caller ends with bal_tuned_fini. BAL_E_STOPPED leaves results of what was

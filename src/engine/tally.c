@@ -232,6 +232,16 @@ static double mean_queue(const struct tally *tally, unsigned first, unsigned end
     return area / (boundary(tally, end) - boundary(tally, first));
 }
 
+/* What a queue that is still filling up shows: how much longer it is in the last three quarters of the
+ * measured part than in the first, over its mean. Of all ways to divide that part this sees both a slow climb
+ * and the rest of a fast one about as well as the best would. */
+static double drift(const struct tally *tally, unsigned cut) {
+    const unsigned border = cut + (tally->slices - cut) / 4;
+    const double mean = mean_queue(tally, cut, tally->slices);
+    const double change = mean_queue(tally, border, tally->slices) - mean_queue(tally, cut, border);
+    return mean > 0 || isnan(change) ? change / mean : 0;
+}
+
 /* A quantile in slots is the whole number whose share of its bin the interpolated one lies in: exact up to
  * 255, where every number has a bin of its own. */
 static double whole_slots(double quantile) {
@@ -419,6 +429,7 @@ void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *t
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         trial->metric[m] = NAN;
     trial->metric[BAL_TRANSIENT] = (double)transient(tally) / tally->slices;
+    trial->metric[BAL_DRIFT] = drift(tally, cut ? cut->slice : 0);
     times_of(tally, &tally->all, &trial->metric[BAL_RESPONSE_MEAN]);
     if (tally->by_class)
         class_metrics(tally, trial->metric);

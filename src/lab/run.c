@@ -1,5 +1,7 @@
-/* Replications of cases: in rounds when a precision is wanted, each round a list of trials for the pool. */
-#include "ballast/lab.h"
+/* Replications of cases: in rounds when a precision is wanted, each round a list of trials for the pool; and
+ * all of it again with longer runs where those were too short to settle. */
+#include "lab/doubt.h"
+#include "lab/length.h"
 
 #include "stats/drift.h"
 
@@ -14,6 +16,7 @@ struct record {
     bool *complete;
     unsigned wanted; /* replications in all after this round */
     unsigned capacity;
+    struct growth growth;
 };
 
 struct task {
@@ -23,10 +26,11 @@ struct task {
 };
 
 struct lab {
-    const struct bal_case *cases;
+    struct bal_case *cases; /* those given, their runs as long as they have become */
     size_t count;
     const struct bal_lab_options *options;
     struct record *record;
+    unsigned *before; /* replications of each case before this round */
     struct task *task;
     size_t tasks;
     pthread_mutex_t lock; /* guards what follows */
@@ -59,8 +63,6 @@ static void run_task(void *context, size_t i) {
     struct bal_run run = c->run;
     run.replication = task->replication;
     run.stop = lab->options->stop;
-    if (task->replication > 0)
-        run.history = NULL;
     struct bal_error err = {0};
     const enum bal_code code = bal_case_trial(c, &run, &record->trial[task->replication], &err);
     record->complete[task->replication] = code == BAL_OK;
@@ -100,7 +102,8 @@ static int longest_first(const void *a, const void *b) {
 }
 
 /* Lists the trials from before[i] up to what each record wants. */
-static enum bal_code list_tasks(struct lab *lab, const unsigned *before) {
+static enum bal_code list_tasks(struct lab *lab) {
+    const unsigned *before = lab->before;
     size_t tasks = 0;
     for (size_t i = 0; i < lab->count; i++)
         tasks += lab->record[i].wanted - before[i];
@@ -152,6 +155,7 @@ void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size
     *result = (struct bal_result){.replications = (unsigned)count,
                                   .memory_bits = bal_policy_memory_bits(&c->policy, &setting),
                                   .precise = true,
+                                  .time = c->run.time,
                                   .outlasted = c->run.time > bal_curve_end(&c->model.curve)};
     struct bal_drift drift = {0};
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
@@ -171,10 +175,7 @@ void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size
         result->tail[i] /= (double)count;
     result->verdict = verdict_of(c, &drift, result);
     result->engine = trial[0].engine;
-    if (c->precision > 0) {
-        const struct bal_estimate response = result->metric[BAL_RESPONSE_MEAN];
-        result->precise = response.half <= c->precision * response.mean;
-    }
+    bal_result_doubt(c, result);
 }
 
 /* Moves the complete trials to the front, in order, and returns how many there are. */
@@ -187,11 +188,12 @@ static unsigned keep_complete(struct record *record) {
 }
 
 /* How many replications the case needs after what its trials say; the half-width falls like 1/sqrt(n). A
- * queue that grows without bound has no mean to be precise about. */
+ * queue that grows without bound has no mean to be precise about, and what makes a narrow interval doubtful
+ * more of the same do not cure. */
 unsigned bal_replications_needed(const struct bal_case *c, const struct bal_result *result, unsigned most) {
     const struct bal_estimate response = result->metric[BAL_RESPONSE_MEAN];
     const unsigned now = result->replications;
-    if (result->precise || result->verdict == BAL_UNSTABLE || now >= most)
+    if (bal_result_is_narrow(c, result) || result->verdict == BAL_UNSTABLE || now >= most)
         return now;
     const double ratio = response.half / (c->precision * response.mean);
     const double needed = isfinite(ratio) ? ceil(1.1 * now * ratio * ratio) : 2.0 * now;
@@ -200,8 +202,8 @@ unsigned bal_replications_needed(const struct bal_case *c, const struct bal_resu
 }
 
 /* One round; returns through *more whether another is needed. */
-static enum bal_code run_round(struct lab *lab, unsigned *before, struct bal_result *result, bool *more) {
-    enum bal_code code = list_tasks(lab, before);
+static enum bal_code run_round(struct lab *lab, struct bal_result *result, bool *more) {
+    enum bal_code code = list_tasks(lab);
     if (!code)
         code = bal_pool_run(lab->options->threads, lab->tasks, run_task, lab, lab->options->stop);
     *more = false;
@@ -212,28 +214,66 @@ static enum bal_code run_round(struct lab *lab, unsigned *before, struct bal_res
     for (size_t i = 0; i < lab->count; i++) {
         struct record *record = &lab->record[i];
         const unsigned complete = stopped ? keep_complete(record) : record->wanted;
-        bal_result_of(&lab->cases[i], record->trial, complete, &result[i]);
-        before[i] = record->wanted;
+        if (complete > 0 || result[i].replications == 0) /* else what shorter runs gave is better than nothing
+                                                          */
+            bal_result_of(&lab->cases[i], record->trial, complete, &result[i]);
+        lab->before[i] = record->wanted;
         if (stopped || lab->first_error.code)
             continue;
         record->wanted = bal_replications_needed(&lab->cases[i], &result[i], most);
-        *more = *more || record->wanted > before[i];
+        *more = *more || record->wanted > lab->before[i];
     }
     return lab->first_error.code ? lab->first_error.code : stopped ? BAL_E_STOPPED : BAL_OK;
 }
 
+static void make_longer(struct lab *lab, size_t i) {
+    struct record *record = &lab->record[i];
+    lab->cases[i].run.time *= 2;
+    lab->before[i] = 0;
+    record->wanted = lab->cases[i].replications;
+    memset(record->complete, 0, record->capacity * sizeof *record->complete);
+}
+
+/* Makes runs longer that are too short; returns whether there are any. */
+static bool lengthen(struct lab *lab, const struct bal_result *result) {
+    bool any = false;
+    for (size_t i = 0; i < lab->count; i++) {
+        if (!bal_growth_ask(&lab->record[i].growth, &lab->cases[i], &result[i]))
+            continue;
+        any = true;
+        if (lab->options->apart)
+            make_longer(lab, i);
+    }
+    for (size_t i = 0; any && !lab->options->apart && i < lab->count; i++)
+        if (lab->cases[i].longest > 0)
+            make_longer(lab, i);
+    return any;
+}
+
+static enum bal_code run_rounds(struct lab *lab, struct bal_result *result) {
+    enum bal_code code = BAL_OK;
+    do
+        for (bool more = true; !code && more;)
+            code = run_round(lab, result, &more);
+    while (!code && lengthen(lab, result));
+    return code;
+}
+
 enum bal_code bal_lab_run(const struct bal_case *cases, size_t count, const struct bal_lab_options *options,
                           struct bal_result *result, struct bal_error *err) {
-    struct lab lab = {.cases = cases, .count = count, .options = options};
+    struct lab lab = {.count = count, .options = options};
+    lab.cases = malloc((count + 1) * sizeof *lab.cases);
     lab.record = calloc(count + 1, sizeof *lab.record);
-    unsigned *before = calloc(count + 1, sizeof *before);
+    lab.before = calloc(count + 1, sizeof *lab.before);
     pthread_mutex_init(&lab.lock, NULL);
-    enum bal_code code = lab.record && before ? BAL_OK : BAL_E_MEMORY;
+    enum bal_code code = lab.cases && lab.record && lab.before ? BAL_OK : BAL_E_MEMORY;
+    for (size_t i = 0; !code && i < count; i++) {
+        lab.cases[i] = cases[i];
+        result[i] = (struct bal_result){0};
+        lab.record[i].wanted = cases[i].replications;
+    }
     if (!code)
-        for (size_t i = 0; i < count; i++)
-            lab.record[i].wanted = cases[i].replications;
-    for (bool more = true; !code && more;)
-        code = run_round(&lab, before, result, &more);
+        code = run_rounds(&lab, result);
     if (code == BAL_E_STOPPED)
         bal_fail(err, code, "stopped before the end");
     else if (lab.first_error.code && err)
@@ -244,9 +284,10 @@ enum bal_code bal_lab_run(const struct bal_case *cases, size_t count, const stru
         free(lab.record[i].trial);
         free(lab.record[i].complete);
     }
+    free(lab.cases);
     free(lab.record);
+    free(lab.before);
     free(lab.task);
-    free(before);
     pthread_mutex_destroy(&lab.lock);
     return code;
 }

@@ -6,6 +6,7 @@
 #include "ballast/version.h"
 #include "base/gather.h"
 #include "format/csv.h"
+#include "report/doubt.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,11 +24,6 @@ const char *bal_comparison_no_means(const struct bal_result *result) {
 
 bool bal_comparison_has_means(const struct bal_result *result) {
     return bal_comparison_no_means(result) == NULL;
-}
-
-bool bal_comparison_warmup_is_short(const struct bal_result *result) {
-    const struct bal_estimate transient = result->metric[BAL_TRANSIENT];
-    return bal_comparison_has_means(result) && transient.mean - transient.half > result->warmup;
 }
 
 static bool better(const struct bal_result *a, const struct bal_result *b) {
@@ -198,6 +194,7 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c,
         json_classes(json, result);
     bal_json_number(json, "memory_bits", result->memory_bits);
     bal_json_text(json, "verdict", bal_verdict_text(result->verdict));
+    bal_doubt_json(json, result->doubts);
     json_theory(json, c);
     bal_json_text(json, "engine", bal_engine_text(result->engine));
     bal_json_count(json, "replications", result->replications);
@@ -207,6 +204,7 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c,
     bal_json_number(json, "ci", result->metric[BAL_LOAD_ACHIEVED].half);
     bal_json_bool(json, "outlasted_curve", result->outlasted);
     bal_json_close(json, '}');
+    bal_json_number(json, "time", result->time);
     bal_json_number(json, "warmup", result->warmup);
     bal_json_count(json, "jobs", result->jobs);
     bal_json_count(json, "events", result->events);
@@ -281,7 +279,7 @@ static void json_spec(struct json *json, const struct comparison *comparison) {
         bal_json_number(json, "high", c->model.high);
         bal_json_text(json, "discipline", bal_discipline_text(c->model.discipline));
     }
-    bal_json_number(json, "time", c->run.time);
+    bal_json_number(json, "time", comparison->results[0].time);
     bal_json_number(json, "jobs", comparison->jobs);
     if (isnan(c->run.warmup))
         bal_json_text(json, "warmup", "auto");
@@ -323,7 +321,7 @@ void bal_comparison_csv_head(FILE *out) {
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         fprintf(out, ",%s,%s.ci", bal_metric_table[m].name, bal_metric_table[m].name);
     fputs(",theory.response_mean,theory.high.response_mean,theory.low.response_mean", out);
-    fputs(",memory_bits,engine,replications,jobs,events,outlasted_curve", out);
+    fputs(",memory_bits,engine,replications,jobs,events,doubts,outlasted_curve", out);
 }
 
 /* Counts of messages and arrivals exist even when means of times do not. */
@@ -346,8 +344,10 @@ void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *r
     bal_csv_number(known.high.response_mean, out);
     bal_csv_number(known.low.response_mean, out);
     bal_csv_number(result->memory_bits, out);
-    fprintf(out, ",%s,%u,%" PRIu64 ",%" PRIu64 ",%s", bal_engine_text(result->engine), result->replications,
-            result->jobs, result->events, result->outlasted ? "yes" : "no");
+    fprintf(out, ",%s,%u,%" PRIu64 ",%" PRIu64, bal_engine_text(result->engine), result->replications,
+            result->jobs, result->events);
+    bal_doubt_csv(result->doubts, out);
+    fprintf(out, ",%s", result->outlasted ? "yes" : "no");
 }
 
 void bal_comparison_csv(const struct comparison *comparison, FILE *out) {

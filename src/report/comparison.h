@@ -32,9 +32,6 @@ void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *r
 bool bal_comparison_has_means(const struct bal_result *result);
 const char *bal_comparison_no_means(const struct bal_result *result);
 
-/* Does MSER-5 take more of the runs for warm-up than was cut, by the 95 % interval over replications? */
-bool bal_comparison_warmup_is_short(const struct bal_result *result);
-
 /* Of runs that went on after the end of their load curve. */
 extern const char bal_outlasted_text[];
 

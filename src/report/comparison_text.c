@@ -6,6 +6,7 @@
 #include "ballast/theory.h"
 #include "base/gather.h"
 #include "format/table.h"
+#include "report/doubt.h"
 #include "report/metric.h"
 
 #include <math.h>
@@ -81,14 +82,11 @@ static void add_estimate(struct table *table, struct bal_estimate mean, int deci
         bal_table_add(table, "%.*f \u00b1 %.*f%s", decimals, mean.mean, decimals, mean.half, mark);
 }
 
-static void add_mean(struct table *table, const struct bal_result *result, int decimals) {
+static void add_mean(struct table *table, const struct bal_result *result, int decimals, const char *mark) {
     if (!bal_comparison_has_means(result))
         bal_table_add(table, "%s", bal_comparison_no_means(result));
     else
-        add_estimate(table, result->metric[BAL_RESPONSE_MEAN], decimals,
-                     result->verdict == BAL_UNDECIDED         ? " ?"
-                     : bal_comparison_warmup_is_short(result) ? " !"
-                                                              : "");
+        add_estimate(table, result->metric[BAL_RESPONSE_MEAN], decimals, mark);
 }
 
 /* What theory says, and how far the simulation is from it. */
@@ -130,7 +128,7 @@ static bool shows_power(const struct comparison *comparison) {
 }
 
 static void add_row(struct table *table, const struct bal_case *c, const struct bal_result *result,
-                    double most, bool powered) {
+                    double most, bool powered, struct doubt_notes *notes) {
     char policy[200], bar[3 * BAR + 1] = "", bits[32];
     bal_policy_print(&c->policy, policy, sizeof policy);
     const bool known = bal_comparison_has_means(result);
@@ -139,7 +137,7 @@ static void add_row(struct table *table, const struct bal_case *c, const struct 
     short_count(result->memory_bits, bits, sizeof bits);
     bal_table_add(table, "%s", policy);
     const struct bal_estimate mean = result->metric[BAL_RESPONSE_MEAN];
-    add_mean(table, result, decimals_of(mean.half, mean.mean));
+    add_mean(table, result, decimals_of(mean.half, mean.mean), bal_doubt_take(notes, policy, c, result));
     bal_table_add(table, "%s", bar);
     if (!powered)
         add_short(table, known ? result->metric[BAL_RESPONSE_P50].mean : NAN);
@@ -178,12 +176,13 @@ static void add_class(struct table *table, const struct bal_result *result, cons
 }
 
 /* Where there are classes: the two side by side in place of more about all jobs. */
-static void add_class_row(struct table *table, const struct bal_case *c, const struct bal_result *result) {
+static void add_class_row(struct table *table, const struct bal_case *c, const struct bal_result *result,
+                          struct doubt_notes *notes) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
     const struct bal_known known = bal_known_of(&c->model, &c->policy);
     bal_table_add(table, "%s", policy);
-    add_mean(table, result, CLASS_DECIMALS);
+    add_mean(table, result, CLASS_DECIMALS, bal_doubt_take(notes, policy, c, result));
     add_class(table, result, &known, BAL_HIGH_RESPONSE_MEAN, known.high.response_mean);
     add_class(table, result, &known, BAL_LOW_RESPONSE_MEAN, known.low.response_mean);
     add_short(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
@@ -247,6 +246,8 @@ static void print_setting(const struct comparison *comparison, FILE *out) {
     bal_head_add_settings(&head, comparison->draft, true, told);
     bal_head_add(&head, "; %s%u replications of %s jobs each", comparison->precision > 0 ? "at least " : "",
                  c->replications, jobs);
+    if (isnan(comparison->draft->warmup) && c->run.warmup >= 0 && !(comparison->draft->window > 0))
+        bal_head_add(&head, ", measured after %g %% of it", 100 * c->run.warmup);
     bal_head_add_settings(&head, comparison->draft, false, told);
     bal_head_add(&head, ", seed" BAL_TABLE_JOIN "%llu", (unsigned long long)c->run.seed);
     bal_head_print(&head, out);
@@ -348,8 +349,8 @@ static void print_floor(const struct bal_model *model, FILE *out) {
         fputs("servers (M/M/N).\n", out);
 }
 
-static void print_notes(const struct comparison *comparison, FILE *out) {
-    bool exact = false, limit = false, near = false, undecided = false, unstable = false, too_short = false;
+static void print_notes(const struct comparison *comparison, const struct doubt_notes *notes, FILE *out) {
+    bool exact = false, limit = false, near = false, unstable = false;
     for (size_t i = 0; i < comparison->count; i++) {
         const struct bal_known known =
             bal_known_of(&comparison->cases[i].model, &comparison->cases[i].policy);
@@ -358,8 +359,6 @@ static void print_notes(const struct comparison *comparison, FILE *out) {
         limit = limit || (shown && known.kind == BAL_KNOWN_LIMIT);
         near = near || (shown && known.kind == BAL_KNOWN_NEAR);
         const struct bal_result *result = &comparison->results[i];
-        undecided = undecided || (result->replications > 0 && result->verdict == BAL_UNDECIDED);
-        too_short = too_short || bal_comparison_warmup_is_short(result);
         unstable = unstable || (result->replications > 0 && result->verdict == BAL_UNSTABLE);
     }
     fputc('\n', out);
@@ -383,13 +382,11 @@ static void print_notes(const struct comparison *comparison, FILE *out) {
     if (unstable)
         fprintf(out, "unstable: the queue grows without bound, so there is no mean.%s\n",
                 classes ? "" : " load < x: what theory allows.");
-    if (too_short)
-        fputs("!: MSER-5 would cut more than was cut as warm-up; a longer run (--jobs) is safer.\n", out);
-    if (undecided)
-        fputs("?: stable or not could not be decided; a longer run (--jobs) tells.\n", out);
+    bal_doubt_print(notes, BAL_REMEDY_OPTION, out);
 }
 
-static void print_table(const struct comparison *comparison, const size_t *order, FILE *out) {
+static void print_table(const struct comparison *comparison, const size_t *order, struct doubt_notes *notes,
+                        FILE *out) {
     static const char *const head[] = {"policy", "mean response", "",     "p50",  "p99",
                                        "p99.9",  "waits",         "msgs", "bits", "theory"};
     static const char *const power_head[] = {"policy", "mean response", "",     "p99",   "watts",
@@ -410,9 +407,9 @@ static void print_table(const struct comparison *comparison, const size_t *order
         const struct bal_case *c = &comparison->cases[order[i]];
         const struct bal_result *result = &comparison->results[order[i]];
         if (classes)
-            add_class_row(&table, c, result);
+            add_class_row(&table, c, result, notes);
         else
-            add_row(&table, c, result, most, powered);
+            add_row(&table, c, result, most, powered, notes);
     }
     bal_table_print(&table, align, true, out);
     bal_table_fini(&table);
@@ -425,8 +422,9 @@ void bal_comparison_text(const struct comparison *comparison, FILE *out) {
         return;
     }
     bal_comparison_order(comparison->results, comparison->count, order);
+    struct doubt_notes notes = {0};
     print_setting(comparison, out);
-    print_table(comparison, order, out);
-    print_notes(comparison, out);
+    print_table(comparison, order, &notes, out);
+    print_notes(comparison, &notes, out);
     free(order);
 }

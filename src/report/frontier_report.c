@@ -1,12 +1,14 @@
 #include "report/frontier_report.h"
 
 #include "ballast/figure.h"
+#include "ballast/known.h"
 #include "ballast/number.h"
 #include "ballast/theory.h"
 #include "ballast/version.h"
 #include "format/csv.h"
 #include "format/json.h"
 #include "format/table.h"
+#include "report/doubt.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -179,6 +181,17 @@ static void print_proved_stable(const struct bal_frontier_question *q, FILE *out
         fputs("Proved stable: none, Theorem 1 begins beyond n = 10^15 for this load.\n", out);
 }
 
+static void print_doubts(const struct bal_frontier_question *q, const struct bal_frontier *f, FILE *out) {
+    if (f->doubts & BAL_DOUBT_TAIL)
+        fputs(
+            "!: job sizes have no second moment, so that drifts have no finite variance: claims may be wrong "
+            "more often.\n",
+            out);
+    if (f->doubts & BAL_DOUBT_THEORY)
+        fprintf(out, "!: exact theory contradicts it: the critical load is %.6g.\n",
+                bal_known_critical_load(&q->model, &q->policy));
+}
+
 void bal_frontier_text(const struct bal_frontier_question *question, const struct bal_frontier *frontier,
                        FILE *out) {
     char what[60] = "";
@@ -191,6 +204,7 @@ void bal_frontier_text(const struct bal_frontier_question *question, const struc
     print_answer(question, frontier, out);
     fprintf(out, "The probability that chance makes any of these claims wrong is at most %g.\n",
             question->error);
+    print_doubts(question, frontier, out);
     if (question->axis == BAL_FRONTIER_CONSTANT && hosts_of(question)) {
         print_proved_unstable(question, out);
         print_proved_stable(question, out);
@@ -255,7 +269,7 @@ void bal_frontier_map_text(const struct bal_frontier_chart *chart, FILE *out) {
 void bal_frontier_csv(const struct bal_frontier_question *question, const struct bal_frontier *frontier,
                       FILE *out) {
     const struct bal_draft draft = settings_of(question, question->axis == BAL_FRONTIER_CONSTANT);
-    fputs("at,verdict,drift,drift.half,growth,growth.half,looks,time,settings\n", out);
+    fputs("at,verdict,drift,drift.half,growth,growth.half,looks,time,doubts,settings\n", out);
     for (unsigned i = 0; i < frontier->points; i++) {
         const struct bal_frontier_point *point = &frontier->point[i];
         char first[BAL_NUMBER_TEXT];
@@ -268,6 +282,7 @@ void bal_frontier_csv(const struct bal_frontier_question *question, const struct
         bal_csv_number(point->growth.half, out);
         fprintf(out, ",%u", point->looks);
         bal_csv_number(point->time, out);
+        bal_doubt_csv(frontier->doubts, out);
         bal_head_csv(&draft, out);
         fputc('\n', out);
     }
@@ -342,6 +357,7 @@ static void json_found(struct json *json, const struct bal_frontier *f) {
     bal_json_number(json, "unstable", f->unstable);
     bal_json_number(json, "estimate", f->estimate);
     bal_json_count(json, "undecided", f->undecided);
+    bal_doubt_json(json, f->doubts);
     bal_json_bool(json, "cut_short", f->cut_short);
     bal_json_open(json, "points", '[');
     for (unsigned i = 0; i < f->points; i++) {

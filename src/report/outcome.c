@@ -5,6 +5,7 @@
 #include "format/json.h"
 #include "format/table.h"
 #include "report/comparison.h"
+#include "report/doubt.h"
 #include "report/head.h"
 #include "report/judgements.h"
 #include "spec/plan.h"
@@ -21,9 +22,8 @@ struct walk {
     struct bal_error *err;
     void *into;
     bool seconds;
-    bool undecided; /* a verdict was */
-    bool warming;   /* a warm-up was too short */
     bool outlasted; /* a run went on after its curve */
+    struct doubt_notes notes;
 };
 
 struct row {
@@ -293,16 +293,22 @@ static void add_coordinates(struct walk *w, const struct row *row) {
     }
 }
 
+/* "random at load=0.9" */
+static void cell_text(const struct bal_experiment *e, const struct row *row, char text[100]) {
+    char point[80];
+    bal_experiment_point_text(e, row->point, point, sizeof point);
+    snprintf(text, 100, "%s%s%s", e->policy[row->policy].label, *point ? " at " : "", point);
+}
+
 static enum bal_code text_row(struct walk *w, const struct row *row) {
     const struct bal_experiment *e = w->e;
     struct table *table = w->into;
     add_coordinates(w, row);
-    const bool undecided = row->result.verdict == BAL_UNDECIDED && row->result.replications > 0;
-    const bool warming = !undecided && bal_comparison_warmup_is_short(&row->result);
-    w->undecided = w->undecided || undecided;
-    w->warming = w->warming || warming;
     w->outlasted = w->outlasted || row->result.outlasted;
-    bal_table_add(table, "%s%s", e->policy[row->policy].label, undecided ? " ?" : warming ? " !" : "");
+    char where[100];
+    cell_text(e, row, where);
+    bal_table_add(table, "%s%s", e->policy[row->policy].label,
+                  bal_doubt_take(&w->notes, where, &row->c, &row->result));
     enum bal_code code = BAL_OK;
     for (size_t i = 0; !code && i < e->metrics; i++)
         code = add_metric(w, row, e->metric[i]);
@@ -349,10 +355,10 @@ static enum bal_code text_results(struct bal_store *store, const struct bal_expe
         fprintf(out, "\nvs %s: %s compared with that of %s on the same arrivals\n", label,
                 bal_quantity_text(e->metric[0], text), label);
     }
-    if (!code && w.undecided)
-        fputs("\n?: too short, or too few replications, to tell whether it is stable\n", out);
-    if (!code && w.warming)
-        fputs("\n!: MSER-5 takes more of the runs for warm-up than was cut; longer runs would help\n", out);
+    if (!code && bal_doubt_any(&w.notes)) {
+        fputc('\n', out);
+        bal_doubt_print(&w.notes, BAL_REMEDY_FILE, out);
+    }
     if (!code && w.outlasted)
         fprintf(out, "\n%s\n", bal_outlasted_text);
     bal_table_fini(&table);

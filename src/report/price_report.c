@@ -6,6 +6,7 @@
 #include "format/json.h"
 #include "format/table.h"
 #include "report/comparison.h"
+#include "report/doubt.h"
 #include "report/metric.h"
 
 #include <math.h>
@@ -51,14 +52,14 @@ static void add_number(struct table *table, double value) {
                       value);
 }
 
-static void add_waiting(struct table *table, const struct bal_result *result) {
+static void add_waiting(struct table *table, const struct bal_result *result, const char *mark) {
     if (!bal_comparison_has_means(result)) {
         bal_table_add(table, "%s", bal_comparison_no_means(result));
         return;
     }
     char text[BAL_METRIC_TEXT];
     bal_metric_print(result->metric[BAL_WAITING_MEAN], text);
-    bal_table_add(table, "%s%s", text, result->verdict == BAL_UNDECIDED ? " ?" : "");
+    bal_table_add(table, "%s%s", text, mark);
 }
 
 /* "= 2.61" where theory is exact, "→ 2.61" where it is the limit of many servers. */
@@ -72,22 +73,24 @@ static void add_theory(struct table *table, const struct bal_case *c) {
                   known.waiting_mean);
 }
 
-static void print_setting(const struct bal_case *c, const struct bal_draft *draft, FILE *out) {
+/* time: of the runs, or of the shortest of them. */
+static void print_setting(const struct bal_case *c, double time, const struct bal_draft *draft, FILE *out) {
     static const char *const told[] = {"servers", "load", "service", "jobs", "time", "replications", NULL};
     struct bal_head head = {.used = 0};
     char servers[300], service[200];
     bal_servers_print(&c->model.servers, servers, sizeof servers);
     bal_law_print(&c->model.size, service, sizeof service);
-    const double jobs = c->run.time * bal_model_arrival_rate(&c->model);
+    const double jobs = time * bal_model_arrival_rate(&c->model);
     bal_head_add(&head, "%s servers at load %g, service %s", servers, c->model.load, service);
     bal_head_add_settings(&head, draft, true, told);
-    bal_head_add(&head, "; %u replications of %.*g%s jobs each", c->replications, jobs >= 1e4 ? 3 : 4,
+    bal_head_add(&head, "; %u replications of %.*g%s jobs each%s", c->replications, jobs >= 1e4 ? 3 : 4,
                  jobs >= 1e6   ? jobs / 1e6
                  : jobs >= 1e4 ? jobs / 1e3
                                : jobs,
                  jobs >= 1e6   ? "M"
                  : jobs >= 1e4 ? "k"
-                               : "");
+                               : "",
+                 draft->c.longest > 0 ? " or more" : "");
     bal_head_add_settings(&head, draft, false, told);
     bal_head_add(&head, ", seed" BAL_TABLE_JOIN "%llu", (unsigned long long)c->run.seed);
     bal_head_print(&head, out);
@@ -96,11 +99,11 @@ static void print_setting(const struct bal_case *c, const struct bal_draft *draf
 /* ---- the list ---- */
 
 static void add_price(struct table *table, const struct bal_case *c, const struct bal_result *result,
-                      const struct bal_price *price) {
+                      const struct bal_price *price, struct doubt_notes *notes) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
     bal_table_add(table, "%s", policy);
-    add_waiting(table, result);
+    add_waiting(table, result, bal_doubt_take(notes, policy, c, result));
     add_theory(table, c);
     add_number(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
     add_number(table, messages_once(result));
@@ -158,17 +161,19 @@ static void print_list_notes(const struct bal_price_list *list, FILE *out) {
 void bal_price_list_text(const struct bal_price_list *list, FILE *out) {
     static const char *const head[] = {"policy", "waiting", "theory", "msgs",    "(one)",
                                        "bits",   "msgs ~",  "bits ~", "vanishes"};
-    print_setting(&list->cases[0], list->draft, out);
+    struct doubt_notes notes = {0};
+    print_setting(&list->cases[0], list->results[0].time, list->draft, out);
     fputc('\n', out);
     struct table table;
     bal_table_init(&table, sizeof head / sizeof *head);
     for (size_t i = 0; i < sizeof head / sizeof *head; i++)
         bal_table_add(&table, "%s", head[i]);
     for (size_t i = 0; i < list->count; i++)
-        add_price(&table, &list->cases[i], &list->results[i], &list->prices[i]);
+        add_price(&table, &list->cases[i], &list->results[i], &list->prices[i], &notes);
     bal_table_print(&table, "lrlrrrlll", true, out);
     bal_table_fini(&table);
     print_list_notes(list, out);
+    bal_doubt_print(&notes, BAL_REMEDY_OPTION, out);
 }
 
 static void csv_measured(const struct bal_case *c, const struct bal_result *result,
@@ -189,25 +194,26 @@ static const char csv_head[] = "policy,verdict,waiting.mean,waiting.mean.ci,theo
                                "job,messages.once_per_job,memory_bits";
 
 void bal_price_list_csv(const struct bal_price_list *list, FILE *out) {
-    fprintf(out, "%s,messages.growth,memory.growth,vanishes,settings\n", csv_head);
+    fprintf(out, "%s,messages.growth,memory.growth,vanishes,doubts,settings\n", csv_head);
     for (size_t i = 0; i < list->count; i++) {
         const struct bal_price *price = &list->prices[i];
         csv_measured(&list->cases[i], &list->results[i], price, out);
         fprintf(out, ",%s,%s,%s", messages_text(price->messages), memory_text(price->memory),
                 bal_vanishing_text(price->vanishing));
+        bal_doubt_csv(list->results[i].doubts, out);
         bal_head_csv(list->draft, out);
         fputc('\n', out);
     }
 }
 
-static void json_setting(struct json *json, const struct bal_case *c) {
+static void json_setting(struct json *json, const struct bal_case *c, double time) {
     char text[1000];
     bal_servers_print(&c->model.servers, text, sizeof text);
     bal_json_text(json, "servers", text);
     bal_json_number(json, "load", c->model.load);
     bal_law_print(&c->model.size, text, sizeof text);
     bal_json_text(json, "service", text);
-    bal_json_number(json, "time", c->run.time);
+    bal_json_number(json, "time", time);
     bal_json_count(json, "replications", c->replications);
     bal_json_count(json, "seed", c->run.seed);
 }
@@ -220,6 +226,8 @@ static void json_measured(struct json *json, const struct bal_case *c, const str
     const struct bal_known theory = bal_known_of(&c->model, &c->policy);
     bal_json_text(json, "policy", policy);
     bal_json_text(json, "verdict", bal_verdict_text(result->verdict));
+    bal_doubt_json(json, result->doubts);
+    bal_json_number(json, "time", result->time);
     bal_json_open_line(json, "waiting", '{');
     bal_json_number(json, "mean", known ? result->metric[BAL_WAITING_MEAN].mean : NAN);
     bal_json_number(json, "ci", known ? result->metric[BAL_WAITING_MEAN].half : NAN);
@@ -247,7 +255,7 @@ void bal_price_list_json(const struct bal_price_list *list, FILE *out) {
     bal_json_open(&json, NULL, '{');
     bal_json_text(&json, "version", BALLAST_VERSION);
     bal_json_open(&json, "spec", '{');
-    json_setting(&json, &list->cases[0]);
+    json_setting(&json, &list->cases[0], list->results[0].time);
     bal_json_bool(&json, "cut_short", list->cut_short);
     bal_json_close(&json, '}');
     bal_head_json(&json, list->draft, NULL);
@@ -273,14 +281,15 @@ static void print_wish(const struct bal_wish *wish, FILE *out) {
     fputs("\n", out);
 }
 
-static void add_offer(struct table *table, const struct bal_offer *offer, const struct bal_case *c) {
+static void add_offer(struct table *table, const struct bal_offer *offer, const struct bal_case *c,
+                      struct doubt_notes *notes) {
     static const char *const marks[] = {"", "not sure", "no, waits longer"};
     struct bal_case own = *c;
     own.policy = offer->policy;
     char policy[200];
     bal_policy_print(&offer->policy, policy, sizeof policy);
     bal_table_add(table, "%s", policy);
-    add_waiting(table, &offer->result);
+    add_waiting(table, &offer->result, bal_doubt_take(notes, policy, &own, &offer->result));
     add_theory(table, &own);
     add_number(table, offer->result.metric[BAL_MESSAGES_PER_JOB].mean);
     bal_table_add(table, "%.0f", offer->price.memory_bits);
@@ -346,7 +355,8 @@ void bal_offers_text(const struct bal_offers *offers, const struct bal_draft *dr
                      const struct bal_wish *wish, FILE *out) {
     static const char *const head[] = {"policy", "waiting", "theory", "msgs", "bits", "does it?"};
     print_wish(wish, out);
-    print_setting(&draft->c, draft, out);
+    struct doubt_notes notes = {0};
+    print_setting(&draft->c, draft->c.run.time, draft, out);
     if (offers->count > 0) {
         fputc('\n', out);
         struct table table;
@@ -354,21 +364,23 @@ void bal_offers_text(const struct bal_offers *offers, const struct bal_draft *dr
         for (size_t i = 0; i < sizeof head / sizeof *head; i++)
             bal_table_add(&table, "%s", head[i]);
         for (size_t i = 0; i < offers->count; i++)
-            add_offer(&table, &offers->offer[i], &draft->c);
+            add_offer(&table, &offers->offer[i], &draft->c, &notes);
         bal_table_print(&table, "lrlrrl", true, out);
         bal_table_fini(&table);
     }
     print_outcome(offers, &draft->c, wish, out);
+    bal_doubt_print(&notes, BAL_REMEDY_OPTION, out);
 }
 
 void bal_offers_csv(const struct bal_offers *offers, const struct bal_draft *draft, FILE *out) {
-    fprintf(out, "%s,wish,cheapest,settings\n", csv_head);
+    fprintf(out, "%s,wish,cheapest,doubts,settings\n", csv_head);
     for (size_t i = 0; i < offers->count; i++) {
         const struct bal_offer *offer = &offers->offer[i];
         struct bal_case own = draft->c;
         own.policy = offer->policy;
         csv_measured(&own, &offer->result, &offer->price, out);
         fprintf(out, ",%s,%s", fulfilment_text(offer->fulfilment), offer->cheapest ? "yes" : "no");
+        bal_doubt_csv(offer->result.doubts, out);
         bal_head_csv(draft, out);
         fputc('\n', out);
     }
@@ -394,7 +406,7 @@ void bal_offers_json(const struct bal_offers *offers, const struct bal_draft *dr
     bal_json_number(&json, "delay", wish->waiting);
     bal_json_number(&json, "messages", wish->messages);
     bal_json_number(&json, "memory", wish->memory_bits);
-    json_setting(&json, &draft->c);
+    json_setting(&json, &draft->c, draft->c.run.time);
     bal_json_close(&json, '}');
     bal_head_json(&json, draft, NULL);
     bal_json_open(&json, "offers", '[');

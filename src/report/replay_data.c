@@ -5,6 +5,7 @@
 #include "base/gather.h"
 #include "format/csv.h"
 #include "format/json.h"
+#include "report/doubt.h"
 #include "report/log_report.h"
 
 #include <inttypes.h>
@@ -49,6 +50,7 @@ static void csv_row(const struct bal_replay_report *report, size_t i, const stru
     }
     bal_csv_number(kilowatt_hours(result), out);
     fprintf(out, ",%u,%" PRIu64 ",%s", result->replications, result->jobs, times_text(report));
+    bal_doubt_csv(result->doubts, out);
     if (report->target) {
         const struct bal_sizing *sizing = &report->sizing[i];
         const bool sized = sizing->outcome == BAL_SIZED;
@@ -72,7 +74,7 @@ void bal_replay_csv(const struct bal_replay_report *report, FILE *out) {
     fputs("policy,load", out);
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         fprintf(out, ",%s,%s.ci", bal_metric_table[m].name, bal_metric_table[m].name);
-    fputs(",energy.kwh,replications,jobs,service_times", out);
+    fputs(",energy.kwh,replications,jobs,service_times,doubts", out);
     if (report->target)
         fputs(",target.outcome,target.servers,target.load,target.value,target.one_fewer,target.kwh", out);
     fputs(",settings\n", out);
@@ -200,6 +202,7 @@ static void json_result(struct json *json, const struct bal_replay_report *repor
     bal_json_number(json, "refused", result->metric[BAL_REFUSED].mean);
     bal_json_count(json, "replications", result->replications);
     bal_json_count(json, "jobs", result->jobs);
+    bal_doubt_json(json, result->doubts);
     bal_json_number(json, "seconds", result->seconds);
     bal_json_close(json, '}');
 }

@@ -3,6 +3,7 @@
 
 #include "base/gather.h"
 #include "format/time_text.h"
+#include "report/doubt.h"
 #include "report/log_report.h"
 
 #include <math.h>
@@ -33,14 +34,16 @@ static void add_number(struct table *table, double value) {
 }
 
 /* As many decimals as the half-width can bear. */
-static void add_mean(struct table *table, struct bal_estimate mean) {
+static void add_mean(struct table *table, struct bal_estimate mean, bool doubted) {
+    const char *mark = doubted ? " !" : "";
+    char text[NUMBER];
     if (!(mean.half > 1e-5 * mean.mean)) { /* also where there is none */
-        add_number(table, mean.mean);
+        bal_table_add(table, "%s%s", print_number(mean.mean, text), mark);
         return;
     }
     const int decimals = 1 - (int)floor(log10(mean.half));
     const int shown = decimals < 0 ? 0 : decimals > 4 ? 4 : decimals;
-    bal_table_add(table, "%.*f \u00b1 %.*f", shown, mean.mean, shown, mean.half);
+    bal_table_add(table, "%.*f \u00b1 %.*f%s", shown, mean.mean, shown, mean.half, mark);
 }
 
 struct bal_replay_unit bal_replay_unit(const struct bal_replay_report *report) {
@@ -209,7 +212,8 @@ static void add_row(struct table *table, const struct bal_replay_report *report,
     char label[BAL_REPLAY_LABEL];
     bal_replay_label(&report->cases[i].policy, label);
     bal_table_add(table, "%s", label);
-    add_mean(table, (struct bal_estimate){mean.mean / unit.seconds, mean.half / unit.seconds});
+    add_mean(table, (struct bal_estimate){mean.mean / unit.seconds, mean.half / unit.seconds},
+             result->doubts);
     add_time(table, result, BAL_RESPONSE_P50, unit);
     add_time(table, result, BAL_RESPONSE_P90, unit);
     add_time(table, result, BAL_RESPONSE_P99, unit);
@@ -376,10 +380,23 @@ static void print_meaning(const struct bal_replay_report *report, FILE *out) {
               out);
 }
 
+/* Whether a replay is stable is no question: the jobs come to an end. */
+static void print_doubts(const struct bal_replay_report *report, const size_t *order, FILE *out) {
+    struct doubt_notes notes = {0};
+    for (size_t i = 0; i < report->count; i++) {
+        char label[BAL_REPLAY_LABEL];
+        bal_replay_label(&report->cases[order[i]].policy, label);
+        bal_doubt_take(&notes, label, &report->cases[order[i]], &report->results[order[i]]);
+    }
+    notes.undecided = false;
+    bal_doubt_print(&notes, BAL_REMEDY_NONE, out);
+}
+
 void bal_replay_notes(const struct bal_replay_report *report, const size_t *order, FILE *out) {
     print_meaning(report, out);
     print_doubt(report, out);
     print_overload(report, out);
+    print_doubts(report, order, out);
     print_refusals(report, order, out);
     const size_t other = always_on(report, order);
     for (size_t i = 0; i < report->count && other < report->count; i++)

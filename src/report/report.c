@@ -196,6 +196,17 @@ static enum bal_code put_value(const struct page *page, const struct bal_experim
     return BAL_OK;
 }
 
+/* "stable", "stable, doubted: settling theory", "not run" */
+static void print_verdict(const struct bal_result *result, char *text, size_t size) {
+    size_t used = (size_t)snprintf(text, size, "%s%s",
+                                   result->replications > 0 ? bal_verdict_text(result->verdict) : "not run",
+                                   result->doubts ? ", doubted:" : "");
+    for (unsigned i = 0; i < BAL_DOUBTS && used < size; i++)
+        if (result->doubts & 1u << i)
+            used +=
+                (size_t)snprintf(text + used, size - used, " %s", bal_doubt_text((enum bal_doubt)(1u << i)));
+}
+
 static enum bal_code put_row(const struct page *page, const struct bal_experiment *e, size_t point,
                              size_t policy, struct bal_error *err) {
     struct bal_result result;
@@ -208,8 +219,9 @@ static enum bal_code put_row(const struct page *page, const struct bal_experimen
     for (size_t a = 0; a < e->axes; a++)
         bal_html_element("td", NULL, e->axis[a].value[index[a]].label, page->out);
     bal_html_element("td", "l", e->policy[policy].label, page->out);
-    bal_html_element("td", "l", result.replications > 0 ? bal_verdict_text(result.verdict) : "not run",
-                     page->out);
+    char verdict[120];
+    print_verdict(&result, verdict, sizeof verdict);
+    bal_html_element("td", "l", verdict, page->out);
     for (size_t m = 0; m < e->metrics && !code; m++)
         code = put_value(page, e, point, policy, e->metric[m], &result, err);
     fprintf(page->out, "<td>%u</td></tr>\n", result.replications);
@@ -234,7 +246,10 @@ static enum bal_code put_table(const struct page *page, const struct bal_experim
             rows <= ROWS_OPEN ? " open" : "", e->points, e->policies);
     put(page, "<p class=\"soft\">± is the half-width of the 95 % confidence interval. A dash stands where a "
               "mean would say "
-              "nothing: the policy is unstable there.</p>\n<div class=\"scroll\"><table>\n");
+              "nothing: the policy is unstable there. A result is doubted where its interval may miss the "
+              "truth: it was measured while queues were still settling, lies far from exact theory, comes "
+              "from sizes whose tail is too heavy or from too few jobs, or has not reached the wanted "
+              "precision.</p>\n<div class=\"scroll\"><table>\n");
     put_table_head(page, e);
     put(page, "<tbody>\n");
     for (size_t i = 0; i < rows && i < ROWS_MAX; i++) {

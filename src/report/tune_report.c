@@ -6,6 +6,7 @@
 #include "format/json.h"
 #include "format/table.h"
 #include "report/comparison.h"
+#include "report/doubt.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,14 +27,14 @@ static double optimum(const struct bal_tuning *tuning, const struct bal_tuned *t
 
 /* ---- for people ---- */
 
-static void add_waiting(struct table *table, const struct bal_result *result) {
+static void add_waiting(struct table *table, const struct bal_result *result, const char *mark) {
     const struct bal_estimate waiting = result->metric[BAL_WAITING_MEAN];
     if (!bal_comparison_has_means(result))
         bal_table_add(table, "%s", bal_comparison_no_means(result));
     else if (isnan(waiting.half))
-        bal_table_add(table, "%.4f", waiting.mean);
+        bal_table_add(table, "%.4f%s", waiting.mean, mark);
     else
-        bal_table_add(table, "%.4f \u00b1 %.4f", waiting.mean, waiting.half);
+        bal_table_add(table, "%.4f \u00b1 %.4f%s", waiting.mean, waiting.half, mark);
 }
 
 static void add_number(struct table *table, const char *format, double value) {
@@ -43,20 +44,33 @@ static void add_number(struct table *table, const char *format, double value) {
     bal_table_add(table, "%s", text);
 }
 
-static void add_result(struct table *table, const struct bal_result *result, bool quantile) {
-    add_waiting(table, result);
+static void add_result(struct table *table, const struct bal_result *result, bool quantile,
+                       const char *mark) {
+    add_waiting(table, result, mark);
     if (quantile)
         add_number(table, "%.2f", metric_of(result, BAL_RESPONSE_P99));
     add_number(table, "%.1f", metric_of(result, BAL_POWER_MEAN));
 }
 
-static void add_point(struct table *table, const struct bal_tuned *tuned, unsigned i) {
+/* Notes what is doubted; returns its mark. */
+static const char *take_doubt(struct doubt_notes *notes, const struct bal_tuning *tuning, const char *policy,
+                              double standby, const struct bal_result *result) {
+    char label[60];
+    struct bal_case c = {.model = tuning->model, .run = tuning->run};
+    bal_policy_parse(policy, &c.policy, NULL);
+    snprintf(label, sizeof label, "%s at standby %.4g", policy, standby);
+    return bal_doubt_take(notes, isnan(standby) ? policy : label, &c, result);
+}
+
+static void add_point(struct table *table, const struct bal_tuning *tuning, const struct bal_tuned *tuned,
+                      unsigned i, struct doubt_notes *notes) {
     const struct bal_tune_point *point = &tuned->point[i];
     bal_table_add(table, "%.4g", point->standby);
-    add_result(table, &point->tabs, true);
+    add_result(table, &point->tabs, true, take_doubt(notes, tuning, "tabs", point->standby, &point->tabs));
     add_number(table, "%+.0f%%", 100 * metric_of(&point->tabs, BAL_POWER_WASTE));
     bal_table_add(table, "%s", i == tuned->knee ? "\u25c0 knee" : point->frontier ? "\u2022" : "");
-    add_result(table, &point->pooled, false);
+    add_result(table, &point->pooled, false,
+               take_doubt(notes, tuning, "delayed-off", point->standby, &point->pooled));
 }
 
 static void print_head(const struct bal_tuning *tuning, const struct bal_draft *draft, FILE *out) {
@@ -91,6 +105,8 @@ static void print_advice(const struct bal_tuning *tuning, const struct bal_tuned
             snprintf(saving, sizeof saving, ", %.0f %% less than always on", 100 * (1 - power / on));
         fprintf(out, "knee: a standby of %.3g draws %.1f W a server%s, and jobs wait %.4f on average.\n",
                 knee->standby, power, saving, metric_of(&knee->tabs, BAL_WAITING_MEAN));
+    } else if (tuned->doubted) {
+        fputs("The knee is undecided: a standby time of tabs is doubted, and could be it.\n", out);
     } else {
         fputs("There is no knee: fewer than three standby times are worth considering; widen --from and "
               "--to.\n",
@@ -110,13 +126,14 @@ void bal_tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tune
     static const char *const head[] = {"standby", "tabs waits",        "p99",  "watts", "waste",
                                        "",        "delayed-off waits", "watts"};
     struct table table;
+    struct doubt_notes notes = {0};
     bal_table_init(&table, 8);
     for (int i = 0; i < 8; i++)
         bal_table_add(&table, "%s", head[i]);
     for (unsigned i = 0; i < tuned->points; i++)
-        add_point(&table, tuned, i);
+        add_point(&table, tuning, tuned, i, &notes);
     bal_table_add(&table, "always on");
-    add_result(&table, &tuned->always_on, true);
+    add_result(&table, &tuned->always_on, true, take_doubt(&notes, tuning, "jiq", NAN, &tuned->always_on));
     add_number(&table, "%+.0f%%", 100 * metric_of(&tuned->always_on, BAL_POWER_WASTE));
     for (int i = 0; i < 3; i++)
         bal_table_add(&table, "%s", i == 0 ? "(jiq)" : "");
@@ -124,6 +141,7 @@ void bal_tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tune
     bal_table_print(&table, "rrrrrlrr", true, out);
     bal_table_fini(&table);
     print_advice(tuning, tuned, out);
+    bal_doubt_print(&notes, BAL_REMEDY_OPTION, out);
 }
 
 /* ---- for programs ---- */
@@ -150,6 +168,7 @@ static void csv_row(const char *policy, double standby, const struct bal_result 
         }
     }
     fprintf(out, ",%d,%d", frontier, knee);
+    bal_doubt_csv(result->doubts, out);
     bal_head_csv(draft, out);
     fputc('\n', out);
 }
@@ -160,7 +179,7 @@ void bal_tune_csv(const struct bal_tuning *tuning, const struct bal_tuned *tuned
     fputs("policy,standby,verdict", out);
     for (int i = 0; i < SHOWN; i++)
         fprintf(out, ",%s,%s.ci", bal_metric_table[shown[i]].name, bal_metric_table[shown[i]].name);
-    fputs(",frontier,knee,settings\n", out);
+    fputs(",frontier,knee,doubts,settings\n", out);
     for (unsigned i = 0; i < tuned->points; i++) {
         const struct bal_tune_point *point = &tuned->point[i];
         csv_row("tabs", point->standby, &point->tabs, point->frontier, i == tuned->knee, draft, out);
@@ -172,6 +191,7 @@ void bal_tune_csv(const struct bal_tuning *tuning, const struct bal_tuned *tuned
 static void json_result(struct json *json, const char *key, const struct bal_result *result) {
     bal_json_open_line(json, key, '{');
     bal_json_text(json, "verdict", bal_verdict_text(result->verdict));
+    bal_doubt_json(json, result->doubts);
     for (int i = 0; i < SHOWN; i++) {
         char ci[80];
         snprintf(ci, sizeof ci, "%s.ci", bal_metric_table[shown[i]].name);
@@ -211,6 +231,7 @@ void bal_tune_json(const struct bal_tuning *tuning, const struct bal_tuned *tune
     bal_json_number(&json, "least_power", optimum(tuning, tuned));
     json_result(&json, "always_on", &tuned->always_on);
     bal_json_number(&json, "knee", tuned->knee < tuned->points ? tuned->point[tuned->knee].standby : NAN);
+    bal_json_bool(&json, "doubted", tuned->doubted);
     bal_json_open(&json, "points", '[');
     for (unsigned i = 0; i < tuned->points; i++) {
         bal_json_open(&json, NULL, '{');

@@ -115,6 +115,9 @@ void bal_plan_point(const struct bal_experiment *e, size_t point, struct bal_dra
     draft->c.run.seed = point_seed(e->seed, draft);
 }
 
+/* Where the file leaves it open, a run is as long as its policy needs to settle, whichever others there are:
+ * a trial must not depend on them. For the same reason it is not made longer afterwards; it may be doubted.
+ */
 void bal_plan_policy(const struct bal_experiment *e, size_t point, size_t policy, struct bal_draft *draft) {
     size_t index[BAL_AXES_MAX];
     bal_experiment_coordinates(e, point, index);
@@ -127,6 +130,8 @@ void bal_plan_policy(const struct bal_experiment *e, size_t point, size_t policy
                 bal_field_number(e->axis[a].value[index[a]].text[f],
                                  &spec->value[param - spec->policy->params]);
         }
+    bal_draft_choose_length(draft, &draft->c, 1);
+    draft->c.longest = 0;
 }
 
 void bal_experiment_case(const struct bal_experiment *e, size_t point, size_t policy, struct bal_case *c) {

@@ -56,7 +56,7 @@ bool bal_setting_print(const struct bal_field *setting, const struct bal_draft *
 }
 
 void bal_draft_init(struct bal_draft *draft) {
-    *draft = (struct bal_draft){.jobs = NAN, .time = NAN, .c.model.load = NAN};
+    *draft = (struct bal_draft){.jobs = NAN, .time = NAN, .warmup = NAN, .c.model.load = NAN};
     const struct bal_field *setting;
     for (size_t i = 0; (setting = bal_setting_at(i, NULL)); i++) {
         if (!setting->fallback || !*setting->fallback)
@@ -67,18 +67,18 @@ void bal_draft_init(struct bal_draft *draft) {
     }
 }
 
-/* In slots it is their number that counts: a slot costs about the same whatever arrives in it. */
+bool bal_draft_is_open(const struct bal_draft *draft) {
+    return isnan(draft->time) && isnan(draft->jobs);
+}
+
 double bal_draft_time(const struct bal_draft *draft) {
     const struct bal_model *model = &draft->c.model;
-    const bool slotted = model->clock == BAL_CLOCK_SLOTTED;
     if (!isnan(draft->time))
         return draft->time;
-    if (slotted && isnan(draft->jobs))
-        return 1e5;
-    const double jobs =
-        isnan(draft->jobs) ? fmax(2e6, 100.0 * bal_servers_count(&model->servers)) : draft->jobs;
-    const double time = jobs / bal_model_arrival_rate(model);
-    return slotted ? ceil(time) : time;
+    if (isnan(draft->jobs))
+        return bal_usual_time(model);
+    const double time = draft->jobs / bal_model_arrival_rate(model);
+    return model->clock == BAL_CLOCK_SLOTTED ? ceil(time) : time;
 }
 
 void bal_draft_complete(struct bal_draft *draft) {
@@ -90,4 +90,12 @@ void bal_draft_complete(struct bal_draft *draft) {
     draft->c.run.time = bal_draft_time(draft);
     if (draft->window > 0)
         draft->c.run.warmup = fmin(fmax(1 - draft->window / draft->c.run.time, 0), 0.999);
+}
+
+void bal_draft_choose_length(const struct bal_draft *draft, struct bal_case *cases, size_t count) {
+    if (!bal_draft_is_open(draft))
+        return;
+    for (size_t i = 0; i < count; i++)
+        cases[i].run.warmup = draft->warmup;
+    bal_choose_length(cases, count, bal_usual_time(&draft->c.model), draft->window);
 }

@@ -15,6 +15,7 @@
 struct bal_draft {
     struct bal_case c; /* its seed and policy are no settings */
     double jobs, time; /* length of a run, given in one of the two; NaN: not given */
+    double warmup;     /* as it was set; that of the case may be longer */
     double window;     /* last part of a run that is measured, in time; 0: not given */
     double most;       /* replications that a precision may ask for */
 };
@@ -22,12 +23,17 @@ struct bal_draft {
 /* Every setting at its default. What has none stays open: no servers, the load NaN. */
 void bal_draft_init(struct bal_draft *draft);
 
-/* Length of a replication in time: as asked, or 2M jobs and at least 100 a server, or 100k slots. */
+/* Length of a replication in time: as asked, or the usual one; and is it open? */
 double bal_draft_time(const struct bal_draft *draft);
+bool bal_draft_is_open(const struct bal_draft *draft);
 
 /* Sets what follows from the rest: the batch and the load of slotted time where they are open, the time of
  * the run, the warm-up that a window means. Doing it again changes nothing. */
 void bal_draft_complete(struct bal_draft *draft);
+
+/* Where the length is open: as long as bal_choose_length makes cases that were drafted with it, which differ
+ * in their policy. */
+void bal_draft_choose_length(const struct bal_draft *draft, struct bal_case *cases, size_t count);
 
 /* The sections of an experiment file that hold settings, in the order in which they must be set: those of the
  * model first. */

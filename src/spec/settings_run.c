@@ -82,10 +82,12 @@ static enum bal_code set_warmup(struct bal_draft *draft, const char *text, struc
     static const struct bal_range range = {0, 0.999, false,
                                            "auto, mser, or the part of the run to cut, 0 to 0.999"};
     const bool automatic = strcmp(text, "auto") == 0;
-    if (!automatic && strcmp(text, "mser") != 0)
-        return bal_value_number(text, &range, &draft->c.run.warmup, err);
-    draft->c.run.warmup = automatic ? NAN : BAL_WARMUP_MSER;
-    return BAL_OK;
+    double warmup = automatic ? NAN : BAL_WARMUP_MSER;
+    const bool word = automatic || strcmp(text, "mser") == 0;
+    const enum bal_code code = word ? BAL_OK : bal_value_number(text, &range, &warmup, err);
+    if (!code)
+        draft->warmup = draft->c.run.warmup = warmup;
+    return code;
 }
 
 static size_t print_warmup(const struct bal_draft *draft, char *text, size_t size) {
@@ -137,7 +139,7 @@ static const struct bal_field fields[] = {
      .whole = true,
      .fallback = "",
      .argument = "J",
-     .help = "length of a replication in expected jobs (default 2M and 100 a server, or 100k slots)"},
+     .help = "length of a replication in expected jobs (default 2M, 100 a server, 100k slots, or more)"},
     {.name = "time",
      BAL_SETTING(time),
      .fallback = "",
@@ -165,7 +167,7 @@ static const struct bal_field fields[] = {
      BAL_SETTING(warmup),
      .fallback = "auto",
      .argument = "PART",
-     .help = "part of a run to cut; `auto`: a fifth; `mser`: what MSER-5 finds in each run"},
+     .help = "part of a run to cut; `auto`: a fifth, or more; `mser`: what MSER-5 finds in each run"},
     {.name = "window",
      BAL_SETTING(window),
      .fallback = "none",

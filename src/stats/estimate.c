@@ -39,3 +39,10 @@ struct bal_estimate bal_estimate_ratio(const double *a, const double *b, size_t 
         .half = bal_moments_half(squares, bottom.n, 0.95) / fabs(bottom.mean),
     };
 }
+
+double bal_estimate_half(struct bal_estimate estimate, size_t n, double confidence) {
+    if (n < 2)
+        return NAN;
+    const double dof = (double)(n - 1);
+    return estimate.half * bal_student_quantile((1 + confidence) / 2, dof) / bal_student_quantile(0.975, dof);
+}

@@ -460,9 +460,10 @@ static bool is_missing(double value) {
     return memcmp(&value, &mark, sizeof value) == 0;
 }
 
-/* Is a trial complete without it? Versions that did not know the metrics of stealing could not steal. */
+/* Is a trial complete without it? Versions that did not know the metrics of stealing could not steal; and
+ * without the drift there is still MSER-5 to judge by. */
 static bool may_be_missing(int metric) {
-    return metric >= BAL_STEALING_REQUESTS;
+    return metric >= BAL_STEALING_REQUESTS || metric == BAL_DRIFT;
 }
 
 /* Reads the list of metrics in a column; false when one of ours is not in it that should be. */

@@ -18,6 +18,7 @@
  * begun empty, and if runs that do begin empty grow less than they would on the border. */
 #include "ballast/frontier.h"
 
+#include "ballast/known.h"
 #include "ballast/theory.h"
 #include "study/sequential.h"
 
@@ -428,6 +429,18 @@ static const struct bal_frontier_point *point_at(const struct bal_frontier *f, d
     return NULL;
 }
 
+/* A test by Student's law needs variances: that of the jobs which a server finishes in a run is finite if
+ * the second moment of their sizes is. */
+static unsigned doubts_of(const struct search *s) {
+    const struct bal_frontier_question *q = s->question;
+    const struct bal_frontier *f = s->frontier;
+    const bool continuous = q->model.clock == BAL_CLOCK_CONTINUOUS;
+    const double critical =
+        q->axis == BAL_FRONTIER_LOAD ? bal_known_critical_load(&q->model, &q->policy) : NAN;
+    return (continuous && isinf(bal_law_moment(&q->model.size, 2)) ? BAL_DOUBT_TAIL : 0) |
+           (f->stable > critical || f->unstable < critical ? BAL_DOUBT_THEORY : 0);
+}
+
 static void conclude(const struct search *s) {
     struct bal_frontier *f = s->frontier;
     const double below = s->below_known ? s->below : NAN, above = s->above_known ? s->above : NAN;
@@ -440,6 +453,7 @@ static void conclude(const struct search *s) {
     const struct bal_frontier_point *a = point_at(f, below), *b = point_at(f, above);
     if (a && b && a->drift.mean * b->drift.mean < 0)
         f->estimate = a->at - a->drift.mean * (b->at - a->at) / (b->drift.mean - a->drift.mean);
+    f->doubts = doubts_of(s);
 }
 
 static enum bal_code check(const struct bal_frontier_question *q, struct bal_error *err) {

@@ -22,7 +22,7 @@ enum {
 struct search {
     const struct bal_case *c;
     const struct bal_wish *wish;
-    const struct bal_lab_options *options;
+    struct bal_lab_options options;
     struct bal_setting setting;
     double name_bits; /* of the name of a server */
     struct bal_offers *offers;
@@ -195,14 +195,17 @@ static enum bal_code simulate(struct search *search, const struct bal_policy_spe
     for (size_t i = 0; i < count; i++) {
         search->cases[i] = *search->c;
         search->cases[i].policy = specs[i];
+        if (!briefly && search->c->longest > 0)
+            bal_choose_length(&search->cases[i], 1, search->c->run.time, 0);
         if (!briefly)
             continue;
+        search->cases[i].longest = 0;
         search->cases[i].run.time /= 4;
         search->cases[i].precision = 0;
         if (search->cases[i].replications > 4)
             search->cases[i].replications = 4;
     }
-    return bal_lab_run(search->cases, count, search->options, search->results, err);
+    return bal_lab_run(search->cases, count, &search->options, search->results, err);
 }
 
 static double upper_end(struct bal_estimate estimate) {
@@ -274,14 +277,22 @@ static bool make_dearer(const struct search *search, struct bal_offer *offer) {
     return true;
 }
 
-/* By the interval, of a queue that is known to settle: what a run has measured too little of, or of no job
- * at all, decides nothing. */
-static enum bal_fulfilment judge(const struct bal_result *result, double waiting) {
+/* By the interval. A doubted result decides nothing, nor does one of no job at all; what is exactly known
+ * may. */
+static enum bal_fulfilment judge(const struct search *search, const struct bal_offer *offer) {
+    const struct bal_result *result = &offer->result;
     const struct bal_estimate measured = result->metric[BAL_WAITING_MEAN];
-    if (result->verdict == BAL_UNSTABLE || measured.mean - measured.half > waiting)
+    const double waiting = search->wish->waiting;
+    if (result->verdict == BAL_UNSTABLE)
         return BAL_WISH_MISSED;
-    const bool met = result->verdict == BAL_STABLE && measured.mean + measured.half <= waiting;
-    return met ? BAL_WISH_MET : BAL_WISH_UNDECIDED;
+    if (!bal_result_is_sure(result)) {
+        const struct bal_known known = bal_known_of(&search->c->model, &offer->policy);
+        return known.kind == BAL_KNOWN_EXACT && known.waiting_mean > waiting ? BAL_WISH_MISSED
+                                                                             : BAL_WISH_UNDECIDED;
+    }
+    if (measured.mean - measured.half > waiting)
+        return BAL_WISH_MISSED;
+    return measured.mean + measured.half <= waiting ? BAL_WISH_MET : BAL_WISH_UNDECIDED;
 }
 
 /* Simulates what is pending and judges it. The last word on an offer that cannot be made dearer is what was
@@ -299,7 +310,7 @@ static enum bal_code run_round(struct search *search, bool last, bool *more, str
     for (size_t i = 0; i < count && !code; i++) {
         struct bal_offer *offer = &search->offers->offer[which[i]];
         offer->result = search->results[i];
-        offer->fulfilment = judge(&offer->result, search->wish->waiting);
+        offer->fulfilment = judge(search, offer);
         search->pending[which[i]] = offer->fulfilment != BAL_WISH_MET && !last && make_dearer(search, offer);
         *more = *more || search->pending[which[i]];
     }
@@ -418,7 +429,8 @@ enum bal_code bal_price_search(const struct bal_case *c, const struct bal_wish *
     }
     search->c = c;
     search->wish = wish;
-    search->options = options;
+    search->options = *options;
+    search->options.apart = true;
     search->offers = found;
     search->setting = (struct bal_setting){bal_servers_count(&c->model.servers), c->model.load};
     const struct bal_policy_spec one_name = rcpb_of(1, 1);

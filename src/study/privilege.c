@@ -1,9 +1,12 @@
 #include "study/privilege.h"
 
+#include "lab/length.h"
+
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void bal_privilege_policy(const struct bal_priority *priority, char text[BAL_PRIVILEGE_TEXT]) {
     static const char *const names[] = {"pod-scp", "pod-sep", "pod-ssp"};
@@ -102,6 +105,20 @@ static unsigned values_of(const struct pairs *pairs, unsigned which, enum bal_me
     return count;
 }
 
+/* What the complete replications of one of the two say. */
+static enum bal_code result_of(const struct pairs *pairs, unsigned which, struct bal_result *result) {
+    struct bal_trial *trial = malloc((pairs->replications + 1) * sizeof *trial);
+    if (!trial)
+        return BAL_E_MEMORY;
+    size_t count = 0;
+    for (unsigned r = 0; r < pairs->replications; r++)
+        if (pairs->complete[2 * r] && pairs->complete[2 * r + 1])
+            trial[count++] = pairs->trial[2 * r + which];
+    bal_result_of(&pairs->cases[which], trial, count, result);
+    free(trial);
+    return BAL_OK;
+}
+
 static enum bal_code conclude(const struct pairs *pairs, struct bal_privilege_measured *measured) {
     double *values = malloc((3 * (size_t)pairs->replications + 1) * sizeof *values);
     if (!values)
@@ -119,16 +136,18 @@ static enum bal_code conclude(const struct pairs *pairs, struct bal_privilege_me
         .replications = count,
     };
     free(values);
-    return BAL_OK;
+    const enum bal_code code = result_of(pairs, 0, &measured->with);
+    return code ? code : result_of(pairs, 1, &measured->without);
 }
 
-static enum bal_code set_up_cases(struct pairs *pairs, const struct bal_privilege_wish *wish, double p,
-                                  uint32_t servers, const struct bal_run *run, struct bal_error *err) {
+enum bal_code bal_privilege_cases(const struct bal_privilege_wish *wish, double p, uint32_t servers,
+                                  const struct bal_run *run, struct bal_case cases[2],
+                                  struct bal_error *err) {
     char text[2][BAL_PRIVILEGE_TEXT];
     bal_privilege_policy(&wish->priority, text[0]);
     bal_privilege_plain(&wish->priority, text[1]);
     for (int i = 0; i < 2; i++) {
-        struct bal_case *c = &pairs->cases[i];
+        struct bal_case *c = &cases[i];
         *c = (struct bal_case){.run = *run};
         c->model = (struct bal_model){.servers = {.groups = 1, .group = {{.count = servers, .speed = 1}}},
                                       .load = wish->priority.lambda,
@@ -146,29 +165,59 @@ static enum bal_code set_up_cases(struct pairs *pairs, const struct bal_privileg
     return BAL_OK;
 }
 
+/* All pairs, once. */
+static enum bal_code run_pairs(struct pairs *pairs, struct bal_privilege_measured *measured,
+                               struct bal_error *err) {
+    const size_t trials = 2 * (size_t)pairs->replications;
+    const struct bal_lab_options *options = pairs->options;
+    memset(pairs->complete, 0, trials * sizeof *pairs->complete);
+    pairs->done = 0;
+    enum bal_code code = bal_pool_run(options->threads, trials, run_trial, pairs, options->stop);
+    if (!code)
+        code = conclude(pairs, measured);
+    if (code)
+        return bal_fail(err, code, "not enough memory for %zu trials", trials);
+    if (pairs->error.code)
+        return bal_fail(err, pairs->error.code, "%s", pairs->error.text);
+    if (options->stop && *options->stop)
+        return bal_fail(err, BAL_E_STOPPED, "stopped before the end");
+    return BAL_OK;
+}
+
+/* Both are made longer together: what is asked is how one does beside the other. */
+static enum bal_code run_until_settled(struct pairs *pairs, struct bal_privilege_measured *measured,
+                                       struct bal_error *err) {
+    struct growth growth[2] = {{false, false}, {false, false}};
+    for (;;) {
+        const enum bal_code code = run_pairs(pairs, measured, err);
+        if (code)
+            return code;
+        const bool with = bal_growth_ask(&growth[0], &pairs->cases[0], &measured->with);
+        const bool without = bal_growth_ask(&growth[1], &pairs->cases[1], &measured->without);
+        if (!with && !without)
+            return BAL_OK;
+        pairs->cases[0].run.time *= 2;
+        pairs->cases[1].run.time *= 2;
+    }
+}
+
 enum bal_code bal_privilege_measure(const struct bal_privilege_wish *wish, double p, uint32_t servers,
-                                    const struct bal_run *run, unsigned replications,
+                                    const struct bal_run *run, bool open, unsigned replications,
                                     const struct bal_lab_options *options,
                                     struct bal_privilege_measured *measured, struct bal_error *err) {
     struct pairs pairs = {.replications = replications, .options = options};
-    enum bal_code code = set_up_cases(&pairs, wish, p, servers, run, err);
+    enum bal_code code = bal_privilege_cases(wish, p, servers, run, pairs.cases, err);
     if (code)
         return code;
+    if (open)
+        bal_choose_length(pairs.cases, 2, run->time, 0);
     const size_t trials = 2 * (size_t)replications;
     pairs.trial = calloc(trials, sizeof *pairs.trial);
     pairs.complete = calloc(trials, sizeof *pairs.complete);
     pthread_mutex_init(&pairs.lock, NULL);
-    code = pairs.trial && pairs.complete ? BAL_OK : BAL_E_MEMORY;
-    if (!code)
-        code = bal_pool_run(options->threads, trials, run_trial, &pairs, options->stop);
-    if (!code)
-        code = conclude(&pairs, measured);
-    if (code)
-        bal_fail(err, code, "not enough memory for %zu trials", trials);
-    else if (pairs.error.code)
-        code = bal_fail(err, pairs.error.code, "%s", pairs.error.text);
-    else if (options->stop && *options->stop)
-        code = bal_fail(err, BAL_E_STOPPED, "stopped before the end");
+    code = pairs.trial && pairs.complete
+               ? run_until_settled(&pairs, measured, err)
+               : bal_fail(err, BAL_E_MEMORY, "not enough memory for %zu trials", trials);
     pthread_mutex_destroy(&pairs.lock);
     free(pairs.trial);
     free(pairs.complete);

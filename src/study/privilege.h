@@ -31,14 +31,20 @@ struct bal_privilege_measured {
     struct bal_estimate high, low, pod; /* mean response times */
     struct bal_estimate gain, loss;
     unsigned replications;
+    struct bal_result with, without; /* all of the policy and of pod, over the same replications */
 };
 
 /* Simulates the policy at the share p and pod:d=d1, fed the same arrivals, on servers of unit speed; of *run
- * the seed and the time count. Returns BAL_E_STOPPED when told to stop, with what is there. */
+ * the seed and the time count. Where the length is open that time is the least: runs are made longer while
+ * they are doubted as settling. Returns BAL_E_STOPPED when told to stop, with what is there. */
 enum bal_code bal_privilege_measure(const struct bal_privilege_wish *wish, double p, uint32_t servers,
-                                    const struct bal_run *run, unsigned replications,
+                                    const struct bal_run *run, bool open, unsigned replications,
                                     const struct bal_lab_options *options,
                                     struct bal_privilege_measured *measured, struct bal_error *err);
+
+/* The cases that were simulated: the policy, and pod. */
+enum bal_code bal_privilege_cases(const struct bal_privilege_wish *wish, double p, uint32_t servers,
+                                  const struct bal_run *run, struct bal_case cases[2], struct bal_error *err);
 
 /* How far a value is on the wrong side of what is wanted, as a fraction of that; 0 when it is not;
  * NaN when a value that is wanted is not known. */

@@ -92,6 +92,8 @@ static enum bal_code list_cases(const struct bal_tuning *tuning, struct bal_case
     }
     for (unsigned i = 0; i <= 2 * tuning->points && !code; i++) {
         enum bal_engine engine;
+        if (tuning->open)
+            bal_choose_length(&cases[i], 1, cases[i].run.time, 0);
         code = bal_simulate_check(&cases[i].model, &cases[i].policy, cases[i].run.engine, &engine, err);
     }
     return code;
@@ -118,12 +120,15 @@ static enum bal_code find_frontier(struct bal_tuned *tuned) {
         goto out;
     for (size_t i = 0; i < n; i++) {
         const struct bal_result *result = &tuned->point[i].tabs;
-        const bool known = result->replications > 0 && result->verdict != BAL_UNSTABLE;
+        const bool doubted = result->doubts & ~(unsigned)BAL_DOUBT_PRECISION;
+        const bool known = result->replications > 0 && result->verdict != BAL_UNSTABLE && !doubted;
+        tuned->doubted = tuned->doubted || doubted;
         power[i] = known ? result->metric[BAL_POWER_MEAN].mean : NAN;
         waiting[i] = known ? result->metric[BAL_WAITING_MEAN].mean : NAN;
     }
     bal_frontier_mark(power, waiting, n, on);
-    tuned->knee = (unsigned)bal_frontier_knee(power, waiting, n, on);
+    if (!tuned->doubted)
+        tuned->knee = (unsigned)bal_frontier_knee(power, waiting, n, on);
     for (size_t i = 0; i < n; i++)
         tuned->point[i].frontier = on[i];
     code = BAL_OK;
@@ -147,8 +152,10 @@ enum bal_code bal_tune(const struct bal_tuning *tuning, const struct bal_lab_opt
         code = bal_fail(err, BAL_E_MEMORY, "not enough memory for %zu cases", count);
     if (!code)
         code = list_cases(tuning, cases, err);
+    struct bal_lab_options apart = *options;
+    apart.apart = true;
     if (!code)
-        code = bal_lab_run(cases, count, options, results, err);
+        code = bal_lab_run(cases, count, &apart, results, err);
     if (!code || code == BAL_E_STOPPED) {
         tuned->always_on = results[0];
         for (unsigned i = 0; i < tuning->points; i++) {

@@ -51,6 +51,9 @@ struct bal_about {
     double (*critical_load)(const struct bal_model *model, const struct bal_policy_spec *policy);
     double (*unstable_load)(const struct bal_model *model, const struct bal_policy_spec *policy);
 
+    /* bal_known_relaxation: in continuous time, without slots, buffers, tasks, stealing and load curves. */
+    double (*relaxation)(const struct bal_model *model, const struct bal_policy_spec *policy);
+
     /* The fluid model; any_fluid: also with sizes that are not exponential, and loads that change. */
     enum bal_code (*fluid)(struct bal_known_fluid *fluid, const struct bal_model *model,
                            const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
@@ -90,6 +93,11 @@ struct bal_known bal_known_classes_of_fifo(const struct bal_model *model,
 double bal_critical_always(const struct bal_model *model, const struct bal_policy_spec *policy);
 double bal_critical_if_equal(const struct bal_model *model, const struct bal_policy_spec *policy);
 double bal_critical_of_d(const struct bal_servers *servers, double d, bool replace);
+
+/* How fast servers that are queues of their own forget their start, if their gaps have that squared
+ * coefficient of variation; and the whole fleet as one queue N times as fast, which nobody beats. */
+double bal_relaxation_apart(const struct bal_model *model, double arrivals);
+double bal_relaxation_together(const struct bal_model *model);
 
 enum bal_code bal_fluid_use_pod(struct bal_known_fluid *fluid, double lambda, double p, unsigned d1,
                                 unsigned d2);

@@ -27,10 +27,18 @@ static struct bal_known slots(const struct bal_model *model, const struct bal_po
     return common_queue((uint64_t)u->servers * model->slots, u, "M/M/(N k)");
 }
 
-const struct bal_about bal_about_least_work[] = {{.policy = "least-work",
-                                                  .fifo = fifo,
-                                                  .slots = slots,
-                                                  .wait = wait,
-                                                  .critical_load = bal_critical_always},
-                                                 {.policy = "central", .fifo = fifo},
-                                                 {0}};
+/* A queue that nobody waits in forgets within a service. */
+static double relaxation(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    (void)policy;
+    return model->size.mean / model->servers.group[0].speed + bal_relaxation_together(model);
+}
+
+const struct bal_about bal_about_least_work[] = {
+    {.policy = "least-work",
+     .fifo = fifo,
+     .slots = slots,
+     .wait = wait,
+     .critical_load = bal_critical_always,
+     .relaxation = relaxation},
+    {.policy = "central", .fifo = fifo, .relaxation = relaxation},
+    {0}};

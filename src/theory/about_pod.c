@@ -75,6 +75,17 @@ static double critical_load(const struct bal_model *model, const struct bal_poli
     return bal_critical_of_d(&model->servers, d_of(policy), bal_policy_value(policy, "replace") != 0);
 }
 
+/* As in the limit of many servers; and a finite fleet also fills up as a whole. */
+static double relaxation(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    struct bal_uniform u;
+    if (d_of(policy) == 1)
+        return bal_relaxation_apart(model, 1);
+    if (model->classes || !bal_uniform_of(model, &u) || !u.exponential)
+        return NAN;
+    const struct bal_pod pod = bal_pod_plain(u.lambda, d_of(policy));
+    return bal_pod_relaxation(&pod) * u.unit + bal_relaxation_together(model);
+}
+
 static enum bal_code fluid(struct bal_known_fluid *f, const struct bal_model *model,
                            const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
                            struct bal_error *err) {
@@ -169,6 +180,7 @@ const struct bal_about bal_about_pod[] = {
      .longer = longer,
      .choices = d_of,
      .critical_load = critical_load,
+     .relaxation = relaxation,
      .fluid = fluid},
     {.policy = "pod-scp", .any_dispatchers = true, .classes = scp, .fluid = fluid_of_both},
     {.policy = "pod-sep", .any_dispatchers = true, .fifo = fifo, .classes = classes, .fluid = fluid},

@@ -135,6 +135,11 @@ static double critical_load(const struct bal_model *model, const struct bal_poli
     return bal_critical_of_d(&model->servers, 1, true);
 }
 
+static double relaxation(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    (void)policy;
+    return bal_relaxation_apart(model, 1);
+}
+
 static enum bal_code fluid(struct bal_known_fluid *f, const struct bal_model *model,
                            const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
                            struct bal_error *err) {
@@ -152,5 +157,6 @@ const struct bal_about bal_about_random[] = {{.policy = "random",
                                               .wait = wait,
                                               .choices = choices,
                                               .critical_load = critical_load,
+                                              .relaxation = relaxation,
                                               .fluid = fluid},
                                              {0}};

@@ -21,5 +21,14 @@ static double critical_load(const struct bal_model *model, const struct bal_poli
     return bal_critical_of_d(&model->servers, 1, true);
 }
 
-const struct bal_about bal_about_round_robin[] = {
-    {.policy = "round-robin", .fifo = fifo, .wait = wait, .critical_load = critical_load}, {0}};
+static double relaxation(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    (void)policy;
+    return bal_relaxation_apart(model, 1.0 / bal_servers_count(&model->servers));
+}
+
+const struct bal_about bal_about_round_robin[] = {{.policy = "round-robin",
+                                                   .fifo = fifo,
+                                                   .wait = wait,
+                                                   .critical_load = critical_load,
+                                                   .relaxation = relaxation},
+                                                  {0}};

@@ -69,16 +69,17 @@ $ ballast tune tabs --servers 20 --load 0.3 --setup 5 --points 3 --time 500 --re
 | tabs on 20 servers at load 0.3, service exp, set-up exp(5), 200,140,200,0 W busy, idle, in
 | set-up, off; 2 replications, time 500, seed 1
 |
-|   standby         tabs waits    p99  watts  waste         delayed-off waits  watts
-| ──────────────────────────────────────────────────────────────────────────────────
-|      0.05  10.2408 ± 28.4265  44.86  190.4  +236%           0.6730 ± 0.4678  101.8
-|         5    0.1610 ± 0.3554   5.22  118.0  +104%  •        0.2353 ± 0.0308   85.0
-|       500    0.0029 ± 0.0054   4.59  123.9  +104%  •        0.0094 ± 0.0088   98.4
-| always on    0.0000 ± 0.0000   4.45  157.8  +167%  (jiq)
+|   standby           tabs waits    p99  watts  waste         delayed-off waits  watts
+| ────────────────────────────────────────────────────────────────────────────────────
+|      0.05  10.2408 ± 28.4265 ?  44.86  190.4  +236%         0.6730 ± 0.4678 ?  101.8
+|         5    0.1610 ± 0.3554 ?   5.22  118.0  +104%  •      0.2353 ± 0.0308 ?   85.0
+|       500      0.0029 ± 0.0054   4.59  123.9  +104%  •        0.0094 ± 0.0088   98.4
+| always on      0.0000 ± 0.0000   4.45  157.8  +167%  (jiq)
 |
 | There is no knee: fewer than three standby times are worth considering; widen --from and --to.
 | The work alone needs 60.0 W a server. •: no other standby of tabs has less waiting and less power.
 | ±: 95 % confidence over replications. standby: mean time that an idle server stays on.
+| ?: stable or not could not be decided; a longer run (--jobs) tells.
 $ ballast tune tabs --servers 20 --setup 5 --points 2 --time 200 --replications 2 --format csv | cut -d, -f1-3
 | policy,standby,verdict
 | tabs,0.05,undecided
@@ -90,7 +91,7 @@ $ ballast tune tabs --servers 20 --setup 5 --points 3 --time 200 --replications 
 | "exp(5)"
 | 60
 | 3
-| ["energy.per_job","energy.per_job.ci","power.mean","power.mean.ci","power.setup","power.setup.ci","power.standby","power.standby.ci","power.waste","power.waste.ci","response.mean","response.mean.ci","response.p99","response.p99.ci","verdict","waiting.mean","waiting.mean.ci"]
+| ["doubts","energy.per_job","energy.per_job.ci","power.mean","power.mean.ci","power.setup","power.setup.ci","power.standby","power.standby.ci","power.waste","power.waste.ci","response.mean","response.mean.ci","response.p99","response.p99.ci","verdict","waiting.mean","waiting.mean.ci"]
 
 # what cannot be
 $ ballast tune

@@ -4,18 +4,20 @@ $ ballast compare --servers 100 --load 0.9 --high 0.3 --policy pod-ssp --policy 
 >     --jobs 50k --replications 4
 | 100 servers at load 0.9, service exp, 30 % of jobs high; 4 replications of 50k jobs each, seed 1
 |
-| policy                  all jobs      high jobs  theory   p99       low jobs  theory   p99  msgs
-| ────────────────────────────────────────────────────────────────────────────────────────────────
-| pod-ssp:d1=2,d2=2  2.658 ± 0.099  1.072 ± 0.006  → 1.07  4.87  3.336 ± 0.127  → 3.27  12.6  4.00
-| pod-sep:d=2        2.661 ± 0.084  1.208 ± 0.033  → 1.21  5.44  3.282 ± 0.113  → 3.22  11.5  4.00
-| pod:d=2            2.661 ± 0.083  2.666 ± 0.110  → 2.61  9.01  2.658 ± 0.072  → 2.61  8.95  4.00
-| pod-scp:d1=1,d2=2  4.796 ± 0.213  3.551 ± 0.224  → 3.51  12.7  5.329 ± 0.206  → 5.26  17.9  2.60
-| random             8.867 ± 0.984  8.853 ± 0.917  = 10.0  34.0  8.873 ± 1.013  = 10.0  34.1     0
+| policy                    all jobs      high jobs  theory   p99       low jobs  theory   p99  msgs
+| ──────────────────────────────────────────────────────────────────────────────────────────────────
+| pod-ssp:d1=2,d2=2    2.658 ± 0.099  1.072 ± 0.006  → 1.07  4.87  3.336 ± 0.127  → 3.27  12.6  4.00
+| pod-sep:d=2          2.661 ± 0.084  1.208 ± 0.033  → 1.21  5.44  3.282 ± 0.113  → 3.22  11.5  4.00
+| pod:d=2              2.661 ± 0.083  2.666 ± 0.110  → 2.61  9.01  2.658 ± 0.072  → 2.61  8.95  4.00
+| pod-scp:d1=1,d2=2    4.796 ± 0.213  3.551 ± 0.224  → 3.51  12.7  5.329 ± 0.206  → 5.26  17.9  2.60
+| random             8.867 ± 0.984 !  8.853 ± 0.917  = 10.0  34.0  8.873 ± 1.013  = 10.0  34.1     0
 |
 | No policy can beat 1.0217: one common queue for all servers (M/M/N).
 | ±: 95 % confidence over replications. p99: of the class. msgs: per job, a probe is two.
 | theory: = exact, → limit of many servers.
 | pod-ssp:d1=2,d2=2 moves 0.285 low jobs to another server per high job.
+| !: random: still settling while it was measured, so that the mean is off by more than chance;
+|    --jobs 920k, 18 times as long, would do
 $ ballast compare --servers 100 --load 0.9 --high 0.3 --discipline nonpreemptive --policy pod --policy random --service 'hyper(2)' \
 >     --jobs 50k --replications 4
 | 100 servers at load 0.9, service hyper(2), 30 % of jobs high (nonpreemptive); 4 replications of
@@ -28,7 +30,8 @@ $ ballast compare --servers 100 --load 0.9 --high 0.3 --discipline nonpreemptive
 |
 | ±: 95 % confidence over replications. p99: of the class. msgs: per job, a probe is two.
 | theory: = exact.
-| !: MSER-5 would cut more than was cut as warm-up; a longer run (--jobs) is safer.
+| !: random: still settling while it was measured, so that the mean is off by more than chance;
+|    --jobs 1.4M, 27 times as long, would do
 
 # One replication has no interval, a class without jobs no mean, an unstable system neither.
 $ ballast compare --servers 10 --load 0.9 --high 0 --policy pod-ssp --jobs 20k --replications 1

@@ -134,6 +134,7 @@ $ ballast run day.yaml --db day.db | grep -o '.* jsq'
 | table(0:1 5:2 10:0.5) repeat  jsq
 |                file(day.txt)  jsq
 |                         once  jsq
+| !: jsq at curve=table(0:1 5:2 10:0.5) repeat, jsq at curve=file(day.txt), jsq
 $ echo '0 7' >day.txt
 $ ballast results day.db --run 1 --format csv >before; rm day.txt; mkfifo day.txt
 $ ballast results day.db --run 1 --format csv | cmp before - && cut -d , -f 1-3 before

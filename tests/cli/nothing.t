@@ -13,6 +13,7 @@ $ ballast compare --servers 3 --time 0.001 --policy random --policy tabs
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, → limit of many servers, with the difference of the simulation.
 | watts: mean power of a server, busy, idle, in set-up or off.
+| !: random, tabs:mu=0.1,nu=0.1: fewer than 100 jobs were measured in a replication
 | ?: stable or not could not be decided; a longer run (--jobs) tells.
 $ ballast compare --servers 3 --time 0.001 --policy jsq --policy tabs --format json |
 >     jq -c '.results[] | .policy, .verdict, .response.mean, .waiting.probability, .messages.per_job, (.power.mean | round), .power.energy_per_job'
@@ -42,6 +43,7 @@ $ ballast compare --servers 3 --time 0.001 --high 0.3 --policy pod-sep
 | No policy can beat 3.7235: one common queue for all servers (M/M/N).
 | ±: 95 % confidence over replications. p99: of the class. msgs: per job, a probe is two.
 | theory: → limit of many servers.
+| !: pod-sep:d=2: fewer than 100 jobs were measured in a replication
 | ?: stable or not could not be decided; a longer run (--jobs) tells.
 $ ballast compare --slotted --servers 2 --load 0.01 --time 1 --policy jsq
 | 2 servers at load 0.01, slotted, batches poisson, whole; 10 replications of 0 jobs each, seed 1
@@ -51,6 +53,7 @@ $ ballast compare --slotted --servers 2 --load 0.01 --time 1 --policy jsq
 | jsq       no job done                                     0
 |
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
+| !: jsq: fewer than 100 jobs were measured in a replication
 | ?: stable or not could not be decided; a longer run (--jobs) tells.
 
 # Queues grow until the first jobs can leave: that is no instability.
@@ -86,22 +89,25 @@ $ ballast price --delay 0.5 --messages 4 --memory 9 --servers 10 --time 1e-6
 | 10 servers at load 0.9, service exp; 10 replications of 9e-06 jobs each, seed 1
 |
 | policy                  waiting  theory   msgs  bits  does it?
-| ──────────────────────────────────────────────────────────────
-| random              no job done  = 9.000           0  not sure
+| ──────────────────────────────────────────────────────────────────────
+| random              no job done  = 9.000           0  no, waits longer
 | pod:d=2             no job done  → 1.614           0  not sure
-| round-robin         no job done  = 4.660           4  not sure
+| round-robin         no job done  = 4.660           4  no, waits longer
 | rcpb:c=1,mup=1.71   no job done  → 0.497           4  not sure
 | rcpb:c=2,mup=0.897  no job done  → 0.500           8  not sure
 |
 | no policy meets this, as far as is known: no job was measured; use longer runs (--jobs)
 | No policy can: even one common queue for all servers (M/M/N) waits 0.6687.
+| !: random, pod:d=2, round-robin, rcpb:c=1,mup=1.71, rcpb:c=2,mup=0.897: fewer than 100 jobs were
+|    measured in a replication
+| ?: stable or not could not be decided; a longer run (--jobs) tells.
 ? 1
 $ ballast price --delay 0.5 --messages 4 --memory 9 --servers 100 --jobs 5 --format csv | sed 's|.*,\(.*,.*\)|\1|'
-| cheapest,settings
-| no,"servers=100; load=0.9; run.jobs=5"
-| no,"servers=100; load=0.9; run.jobs=5"
-| no,"servers=100; load=0.9; run.jobs=5"
-| no,"servers=100; load=0.9; run.jobs=5"
+| doubts,settings
+| settling theory few,"servers=100; load=0.9; run.jobs=5"
+| settling few,"servers=100; load=0.9; run.jobs=5"
+| settling few,"servers=100; load=0.9; run.jobs=5"
+| settling few,"servers=100; load=0.9; run.jobs=5"
 $ ballast tune tabs --servers 1 --load 0.001 --time 0.01 --from 1e-5 --to 1e-4 --points 3
 | tabs on 1 servers at load 0.001, service exp, set-up exp(10), 200,140,200,0 W busy, idle, in
 | set-up, off; 10 replications, time 0.01, seed 1
@@ -113,9 +119,12 @@ $ ballast tune tabs --servers 1 --load 0.001 --time 0.01 --from 1e-5 --to 1e-4 -
 |    0.0001  no job done                                  no job done
 | always on  no job done                     (jiq)
 |
-| There is no knee: fewer than three standby times are worth considering; widen --from and --to.
+| The knee is undecided: a standby time of tabs is doubted, and could be it.
 | The work alone needs 0.2 W a server. •: no other standby of tabs has less waiting and less power.
 | ±: 95 % confidence over replications. standby: mean time that an idle server stays on.
+| !: tabs at standby 1e-05, delayed-off at standby 1e-05, tabs at standby 3.162e-05, ...: fewer
+|    than 100 jobs were measured in a replication
+| ?: stable or not could not be decided; a longer run (--jobs) tells.
 
 # A common queue has no server with two jobs, however many wait; queue.mean counts those.
 $ ballast compare --servers 4 --load 0.95 --time 10k --policy central --format json | jq -c '.results[].queue | .mean > 1, .tail'

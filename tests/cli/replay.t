@@ -37,13 +37,14 @@ $ ballast replay threes.csv --servers 2 --time-field time:start --policy jsq --w
 |
 | policy  mean, s   p50   p90   p99  p99.9  waits  msgs    Wh  watts
 | ──────────────────────────────────────────────────────────────────
-| jsq        18.5  18.5  32.5  35.6   36.2  99.0%  4.00  7.51    100
+| jsq      18.5 !  18.5  32.5  35.6   36.2  99.0%  4.00  7.51    100
 |
 | Response times in s, best mean first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
 | ±: 95 % confidence over 5 replays of the same jobs with other random choices of the policy.
 | The fleet is too small: 1.36 times the work that it can do arrives. Queues grow until the log ends.
 | If this is the fleet that wrote the log, that cannot be: its times include waiting.
+| !: jsq: queues grew until the jobs ended, so that times depend on how long they came
 
 # How many servers does each policy need? Energy at that size, and what one fewer would do.
 $ ballast replay threes.csv --servers 5 --time-field time:start --policy jsq --policy round-robin --policy random --target p99=1s \
@@ -142,12 +143,13 @@ $ awk 'BEGIN { print "time,duration_s"; for (t = 0; t < 50; t++) printf "%d.001,
 $ ballast replay rare.csv --servers 2 --policy tabs --policy jsq --target p99=1s --standby 70s --setup 1s | sed -n '/^policy/,$p'
 | policy  mean, ms  p50  p90  p99  p99.9  waits  msgs   Wh  watts
 | ───────────────────────────────────────────────────────────────
-| jsq          900  902  906  907    907   0.0%  4.00  382    140
-| tabs         900  904  906  907    907   0.0%  1.98  139   51.0
+| jsq        900 !  902  906  907    907   0.0%  4.00  382    140
+| tabs       900 !  904  906  907    907   0.0%  1.98  139   51.0
 |
 | Response times in ms, best p99 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
 | ±: 95 % confidence over 5 replays of the same jobs with other random choices of the policy.
+| !: jsq, tabs: fewer than 100 jobs were measured in a replication
 | tabs refuses 98 % of all jobs because no server is on; its times are of the others.
 | tabs switches servers off after 70 s idle and on in 1 s: 139 Wh, 63.7 % less than jsq (382),
 |   whose servers are always on; p99 907 ms beside 907.

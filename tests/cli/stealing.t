@@ -126,7 +126,7 @@ $ ballast run steal.yaml | grep -v '──' | sed 's/[-+]*[0-9.]* ± [0-9.]*/X �
 | map(0:4 7:4) 0.3 stealing X ± X X ± X X ± X
 | 0.5 stealing unstable 0.75 X ± X
 |
-| ?: too short, or too few replications, to tell whether it is stable
+| ?: stable or not could not be decided; a longer run tells.
 |
 | holds calm
 | Half is enough.

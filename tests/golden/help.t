@@ -100,13 +100,14 @@ $ ballast help compare
 |                            none)
 |   --quarantine             dispatchers shun servers that fail, and try them again later
 |   --policy POLICY          name or name:key=value,...; repeat it (default: all that fit)
-|   --jobs J                 length of a replication in expected jobs (default 2M and 100 a server, or 100k slots)
+|   --jobs J                 length of a replication in expected jobs (default 2M, 100 a server, 100k slots, or
+|                            more)
 |   --time T                 or in time: in slots where time is slotted
 |   --replications R         independent runs of each policy; two at least make an interval (default 10)
 |   --precision P            replications are added until the mean is known to within this: 1% (default none)
 |   --most R                 most replications that precision may ask for (default 1000)
-|   --warmup PART            part of a run to cut; auto: a fifth; mser: what MSER-5 finds in each run (default
-|                            auto)
+|   --warmup PART            part of a run to cut; auto: a fifth, or more; mser: what MSER-5 finds in each run
+|                            (default auto)
 |   --window W               or measure this last span of a run alone; with the time swept: a path (default none)
 |   --engine NAME            markov, event, slotted, pooled, stealing; auto: by the model (default auto)
 |   --seed S                 another seed, other random numbers (default 1)

@@ -1,0 +1,13 @@
+/* What speaks against a result. */
+#ifndef LAB_DOUBT_H
+#define LAB_DOUBT_H
+
+#include "ballast/lab.h"
+
+/* Sets doubts and precise, from everything else in it. */
+void bal_result_doubt(const struct bal_case *c, struct bal_result *result);
+
+/* Is the half-width of the mean response time as small as the case wants it? */
+bool bal_result_is_narrow(const struct bal_case *c, const struct bal_result *result);
+
+#endif
