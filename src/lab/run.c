@@ -49,10 +49,12 @@ static double slotted_cost(const struct bal_case *c) {
 double bal_case_cost(const struct bal_case *c) {
     if (c->model.clock == BAL_CLOCK_SLOTTED)
         return slotted_cost(c);
-    const struct bal_law *size = &c->model.size;
-    const bool event = !bal_law_is_exponential(size) || c->policy.policy->flags & BAL_NEEDS_WORK;
+    enum bal_engine engine = BAL_ENGINE_EVENT;
+    bal_simulate_check(&c->model, &c->policy, c->run.engine, &engine, NULL);
     const double jobs = c->run.time * bal_model_arrival_rate(&c->model);
-    return jobs * (event ? 4 : 1) + 1e3 + bal_servers_count(&c->model.servers);
+    const double possible = jobs / c->model.load; /* completions of servers that are never idle */
+    return (engine == BAL_ENGINE_MARKOV ? (jobs + possible) / 2 : 4 * jobs) + 1e3 +
+           bal_servers_count(&c->model.servers);
 }
 
 static void run_task(void *context, size_t i) {

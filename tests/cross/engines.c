@@ -159,6 +159,33 @@ static void the_engine_is_chosen_from_the_model(void **state) {
     }
 }
 
+/* Where servers are idle nearly always, the engine that does not pass their possible completions one by one.
+ */
+static void idle_fleets_are_not_waited_for(void **state) {
+    (void)state;
+    static const struct {
+        double load;
+        const char *curve;
+        enum bal_engine chosen;
+    } cases[] = {
+        {0.001, "constant", BAL_ENGINE_EVENT},       {0.0499, "constant", BAL_ENGINE_EVENT},
+        {0.05, "constant", BAL_ENGINE_MARKOV},       {0.9, "constant", BAL_ENGINE_MARKOV},
+        {0.01, "table(0:1 5:5)", BAL_ENGINE_MARKOV}, {0.1, "table(0:0.2 5:0.4)", BAL_ENGINE_EVENT},
+        {0.04, "sine(0.1,10)", BAL_ENGINE_EVENT},    {0.04, "sine(0.9,10)", BAL_ENGINE_MARKOV},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct setting setting = {"3", "exp", cases[i].load, 0, 1};
+        struct bal_model model = model_of(&setting, false);
+        assert_int_equal(bal_curve_parse(cases[i].curve, &model.curve, NULL), BAL_OK);
+        const struct bal_policy_spec spec = policy_of("pod");
+        enum bal_engine chosen;
+        assert_int_equal(bal_simulate_check(&model, &spec, BAL_ENGINE_AUTO, &chosen, NULL), BAL_OK);
+        assert_int_equal(chosen, cases[i].chosen);
+        assert_int_equal(bal_simulate_check(&model, &spec, BAL_ENGINE_MARKOV, &chosen, NULL), BAL_OK);
+        assert_int_equal(chosen, BAL_ENGINE_MARKOV);
+    }
+}
+
 /* least-work is one common queue, job by job: the event engine against the exact M/M/N, in place of the
  * markov engine. Each of 4 comparisons fails by chance with probability 1e-6; runs are long enough that the
  * start, cut to a fifth, does not matter. */
@@ -197,6 +224,7 @@ int main(void) {
         cmocka_unit_test(overloaded_servers),
         cmocka_unit_test(exponential_in_disguise),
         cmocka_unit_test(the_engine_is_chosen_from_the_model),
+        cmocka_unit_test(idle_fleets_are_not_waited_for),
         cmocka_unit_test(least_work_is_a_common_queue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
