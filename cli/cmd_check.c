@@ -4,6 +4,7 @@
 #include "ballast/experiment.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct request {
     bool schema, fields;
@@ -37,16 +38,75 @@ static double count_trials(const struct bal_experiment *e) {
     return trials;
 }
 
+/* What was told of a file already, in one mode or another. */
+struct told {
+    enum bal_mode mode;
+    size_t count, capacity;
+    char **text;
+    bool no_memory;
+};
+
+static bool is_told(const struct told *told, const char *mistake) {
+    for (size_t i = 0; i < told->count; i++)
+        if (strcmp(told->text[i], mistake) == 0)
+            return true;
+    return false;
+}
+
+static void tell(void *context, const char *mistake) {
+    struct told *told = context;
+    if (is_told(told, mistake))
+        return;
+    if (told->mode == BAL_MODE_PLAIN)
+        cli_fail("%s", mistake);
+    else
+        cli_fail("%s (with --%s)", mistake, bal_mode_text(told->mode));
+    if (told->count == told->capacity) {
+        const size_t capacity = told->capacity ? 2 * told->capacity : 16;
+        char **text = realloc(told->text, capacity * sizeof *text);
+        if (!text) {
+            told->no_memory = true;
+            return;
+        }
+        told->text = text;
+        told->capacity = capacity;
+    }
+    told->text[told->count] = strdup(mistake);
+    if (told->text[told->count])
+        told->count++;
+    else
+        told->no_memory = true;
+}
+
+static void told_fini(struct told *told) {
+    for (size_t i = 0; i < told->count; i++)
+        free(told->text[i]);
+    free(told->text);
+}
+
 /* In all three modes: each has its own points that figures and claims may miss. */
+static int tell_mistakes(const char *path) {
+    struct told told = {.count = 0};
+    size_t mistakes = 0;
+    for (int mode = BAL_MODE_PLAIN; mode <= BAL_MODE_FULL; mode++) {
+        told.mode = (enum bal_mode)mode;
+        mistakes += bal_experiment_mistakes(path, told.mode, tell, &told);
+    }
+    const bool no_memory = told.no_memory;
+    told_fini(&told);
+    return no_memory ? cli_no_memory() : mistakes ? CLI_BAD_INPUT : CLI_OK;
+}
+
 static int check_file(const char *path, FILE *out) {
+    const int status = tell_mistakes(path);
+    if (status != CLI_OK)
+        return status;
     fprintf(out, "%s: in order;", path);
     for (int mode = BAL_MODE_PLAIN; mode <= BAL_MODE_FULL; mode++) {
         struct bal_experiment *e;
         struct bal_error err = {0};
         if (bal_experiment_read(path, (enum bal_mode)mode, &e, &err))
-            return mode == BAL_MODE_PLAIN
-                       ? cli_fail("%s", err.text)
-                       : cli_fail("%s (with --%s)", err.text, bal_mode_text((enum bal_mode)mode));
+            return cli_fail("%s", err.text);
         fprintf(out, "%s%s %.0f trials", mode ? ", " : " ", bal_mode_text((enum bal_mode)mode),
                 count_trials(e));
         bal_experiment_free(e);
@@ -98,9 +158,10 @@ const struct cli_command cmd_check = {
     .name = "check",
     .summary = "check experiment files without running them",
     .operands = "FILE.yaml...",
-    .description = "Reads experiment files in all their modes and says what is wrong with them: file, line, "
-                   "field and what\n"
-                   "would be right. Exit status 2 when something is.",
+    .description =
+        "Reads experiment files in all their modes and says all that is wrong with them, a line for "
+        "each mistake: file,\n"
+        "line, field and what would be right. Exit status 2 when something is.",
     .examples = "  ballast check examples/load.yaml\n"
                 "  ballast check --schema > experiment.schema.json\n",
     .options = options,

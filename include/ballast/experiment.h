@@ -230,6 +230,12 @@ enum bal_code bal_experiment_parse(const char *text, size_t length, const char *
                                    struct bal_experiment **experiment, struct bal_error *err);
 void bal_experiment_free(struct bal_experiment *experiment);
 
+/* All mistakes of a file, each told as such an error would be, in the order of their lines. Returns how many
+ * there are; 0: bal_experiment_read() reads it. What follows from another mistake is not told, and what
+ * depends on one (whether a policy can run a model that is wrong) only when that is mended. */
+size_t bal_experiment_mistakes(const char *path, enum bal_mode mode,
+                               void (*tell)(void *context, const char *mistake), void *context);
+
 /* Index into each axis of a point, and back. */
 void bal_experiment_coordinates(const struct bal_experiment *experiment, size_t point,
                                 size_t index[BAL_AXES_MAX]);

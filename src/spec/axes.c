@@ -39,6 +39,7 @@ static enum bal_code find_parameter(struct bal_reader *reader, int node, const c
             return BAL_OK;
         named = named || strcmp(policy->name, swept->policy) == 0;
     }
+    reader->dangling = true;
     if (named)
         return bal_reader_fail(reader, node, "axis", BAL_E_UNKNOWN,
                                "no policy of the experiment has a parameter '%.60s' that could be swept",

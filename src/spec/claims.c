@@ -54,8 +54,7 @@ static enum bal_code read_operand(struct bal_reader *reader, int node, const cha
     const int policy = bal_node_get(reader->document, node, "policy");
     const int metric = bal_node_get(reader->document, node, "metric");
     if (!policy && !other)
-        return bal_reader_fail(reader, node, field, BAL_E_SYNTAX,
-                               "field 'policy' is missing: the label of a policy");
+        return bal_reader_lacks(reader, node, field, "policy", "the label of a policy");
     enum bal_code code = policy ? read_reference(reader, policy, "policy", other, operand) : BAL_OK;
     if (!code && metric)
         code = bal_reader_quantity(reader, metric, "metric", &operand->quantity);

@@ -40,6 +40,8 @@ struct bal_document {
     struct bal_arena arena;
     int nodes, capacity;
     struct node *node; /* node[0] is not used */
+    int failed_at;
+    const char *missing;
 };
 
 struct builder {
@@ -62,8 +64,7 @@ static enum bal_code fail_at(struct builder *b, const yaml_event_t *event, const
     return bal_fail(b->err, BAL_E_SYNTAX, "%s:%zu: %s", b->document->name, event->start_mark.line + 1, what);
 }
 
-static int add_node(struct builder *b, enum bal_node_kind kind, const yaml_event_t *event) {
-    struct bal_document *d = b->document;
+static int add_node(struct bal_document *d, enum bal_node_kind kind, unsigned line) {
     if (d->nodes + 1 >= d->capacity) {
         const int capacity = d->capacity ? 2 * d->capacity : 256;
         struct node *node = realloc(d->node, (size_t)capacity * sizeof *node);
@@ -72,9 +73,12 @@ static int add_node(struct builder *b, enum bal_node_kind kind, const yaml_event
         d->node = node;
         d->capacity = capacity;
     }
-    d->node[++d->nodes] =
-        (struct node){.kind = kind, .line = (unsigned)event->start_mark.line + 1, .text = ""};
+    d->node[++d->nodes] = (struct node){.kind = kind, .line = line, .text = ""};
     return d->nodes;
+}
+
+static unsigned line_of(const yaml_event_t *event) {
+    return (unsigned)event->start_mark.line + 1;
 }
 
 static bool add_child(struct open *open, int node) {
@@ -108,7 +112,7 @@ static enum bal_code add_text(struct builder *b, const yaml_event_t *event) {
     const yaml_char_t *value = event->data.scalar.value, *anchor = event->data.scalar.anchor;
     if (strlen((const char *)value) != event->data.scalar.length)
         return fail_at(b, event, "a text with a zero character in it; leave that out");
-    const int node = add_node(b, BAL_NODE_TEXT, event);
+    const int node = add_node(b->document, BAL_NODE_TEXT, line_of(event));
     const char *text = keep(b, value), *name = keep(b, anchor);
     if (!node || b->document->arena.lost || !add_child(&b->open[b->depth], node))
         return no_memory(b);
@@ -129,7 +133,7 @@ static enum bal_code begin(struct builder *b, const yaml_event_t *event, enum ba
                            const yaml_char_t *anchor) {
     if (b->depth == DEPTH_MAX)
         return fail_at(b, event, "lists and maps are nested too deeply; at most 32 levels are possible");
-    const int node = add_node(b, kind, event);
+    const int node = add_node(b->document, kind, line_of(event));
     const char *name = keep(b, anchor);
     if (!node || b->document->arena.lost || !add_child(&b->open[b->depth], node))
         return no_memory(b);
@@ -318,6 +322,100 @@ enum bal_code bal_document_fail(struct bal_document *document, struct bal_error 
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    document->failed_at = node;
+    document->missing = NULL;
     return bal_fail(err, code, "%s:%u: %s%s%s", document->name, bal_node_line(document, node), field,
                     *field ? ": " : "", text);
+}
+
+enum bal_code bal_document_lacks(struct bal_document *document, struct bal_error *err, int map,
+                                 const char *field, const char *name, const char *help) {
+    const enum bal_code code =
+        bal_document_fail(document, err, map, field, BAL_E_SYNTAX, "field '%s' is missing: %s", name, help);
+    document->missing = name;
+    return code;
+}
+
+/* ---- going on after a failure ---- */
+
+int bal_document_failed_at(struct bal_document *document) {
+    return document->failed_at;
+}
+
+const char *bal_document_missing(struct bal_document *document) {
+    return document->missing;
+}
+
+void bal_document_begin_anew(struct bal_document *document) {
+    document->failed_at = 0;
+    document->missing = NULL;
+    document->steps = 0;
+}
+
+static size_t children(const struct node *node) {
+    return node->kind == BAL_NODE_MAP ? 2 * node->count : node->count;
+}
+
+/* The first node, after another one, that has this one as a child; 0: none. *place says as which. */
+static int parent_after(const struct bal_document *document, int after, int child, size_t *place) {
+    for (int i = after + 1; i <= document->nodes; i++)
+        for (size_t k = 0; k < children(&document->node[i]); k++)
+            if (document->node[i].child[k] == child) {
+                *place = k;
+                return i;
+            }
+    return 0;
+}
+
+const char *bal_document_name(struct bal_document *document, int node) {
+    size_t place = 0;
+    const int parent = parent_after(document, 0, node, &place);
+    const bool is_value = parent && document->node[parent].kind == BAL_NODE_MAP && place % 2;
+    return is_value ? bal_node_text(document, document->node[parent].child[place - 1]) : "";
+}
+
+/* Removes a member, or a pair that a child belongs to. */
+static void remove_child(struct node *node, size_t place) {
+    const size_t width = node->kind == BAL_NODE_MAP ? 2 : 1;
+    const size_t first = place / width * width, behind = children(node) - first - width;
+    memmove(&node->child[first], &node->child[first + width], behind * sizeof *node->child);
+    node->count--;
+}
+
+int bal_document_strike(struct bal_document *document, int node) {
+    const int root = bal_document_root(document);
+    int from = 0;
+    size_t place = 0;
+    for (int parent = 0; node != root && (parent = parent_after(document, parent, node, &place));) {
+        struct node *holder = &document->node[parent];
+        from = holder->kind == BAL_NODE_LIST || place % 2 ? parent : 0;
+        remove_child(holder, place);
+        if (holder->count == 0 && parent != root)
+            from = bal_document_strike(document, parent);
+        parent--; /* it may have the node once more */
+    }
+    return from;
+}
+
+static int add_stand_in(struct bal_document *document, const char *text, unsigned line) {
+    const int node = add_node(document, BAL_NODE_TEXT, line);
+    if (node)
+        document->node[node].text = text;
+    return node;
+}
+
+bool bal_document_supply(struct bal_document *document, int map, const char *name) {
+    const size_t count = children(&document->node[map]);
+    const unsigned line = bal_node_line(document, map);
+    int *child = bal_arena_take(&document->arena, count + 2, sizeof *child);
+    const int key = add_stand_in(document, name, line), value = key ? add_stand_in(document, "-", line) : 0;
+    if (!child || !value)
+        return false;
+    struct node *node = &document->node[map];
+    memcpy(child, node->child, count * sizeof *child);
+    child[count] = key;
+    child[count + 1] = value;
+    node->child = child;
+    node->count++;
+    return true;
 }

@@ -41,5 +41,26 @@ enum bal_code bal_document_spend(struct bal_document *document, size_t steps, st
 enum bal_code bal_document_fail(struct bal_document *document, struct bal_error *err, int node,
                                 const char *field, enum bal_code code, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
+/* The same for a field that should be in the map at the node; help says what it is. */
+enum bal_code bal_document_lacks(struct bal_document *document, struct bal_error *err, int map,
+                                 const char *field, const char *name, const char *help);
+
+/* ---- going on after a failure ---- */
+
+/* Where the last failure was; 0: it was not one of a node. And the name of what is missing there, or NULL. */
+int bal_document_failed_at(struct bal_document *document);
+const char *bal_document_missing(struct bal_document *document);
+/* Forgets the last failure and the steps that were counted. */
+void bal_document_begin_anew(struct bal_document *document);
+
+/* The name of the field whose value a node is; "": it is none. */
+const char *bal_document_name(struct bal_document *document, int node);
+/* Takes a value out of the document with its name, or a name with its value, or a member of a list; a list or
+ * map that is empty then goes too. The root stays. Returns the map or list from which a value was taken last,
+ * 0 when it was a name. */
+int bal_document_strike(struct bal_document *document, int node);
+/* Gives a map a field that it lacks, with a text that means nothing. Returns false when there is no memory.
+ */
+bool bal_document_supply(struct bal_document *document, int map, const char *name);
 
 #endif

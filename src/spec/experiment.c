@@ -126,8 +126,7 @@ static enum bal_code check_settings(struct bal_reader *reader) {
             if (field->fallback || bal_node_get(reader->document, section, field->name) ||
                 bal_node_get(reader->document, override, field->name) || is_swept(reader->e, field))
                 continue;
-            return bal_reader_fail(reader, section, bal_section[i].name, BAL_E_SYNTAX,
-                                   "field '%s' is missing: %s", field->name, field->help);
+            return bal_reader_lacks(reader, section, bal_section[i].name, field->name, field->help);
         }
     }
     return BAL_OK;
@@ -151,8 +150,8 @@ static enum bal_code check_point(struct bal_reader *reader, size_t point) {
     bal_plan_point(e, point, &draft);
     const int workload = bal_node_get(document, reader->root, "workload");
     if (isnan(draft.c.model.load))
-        return bal_reader_fail(reader, workload, "workload", BAL_E_SYNTAX,
-                               "field 'load' is missing: give it, such as `load: 0.9`, or sweep it");
+        return bal_reader_lacks(reader, workload, "workload", "load",
+                                "give it, such as `load: 0.9`, or sweep it");
     if (draft.c.model.clock == BAL_CLOCK_CONTINUOUS &&
         (draft.c.model.split || draft.c.model.batch.kind != BAL_BATCH_NONE))
         return bal_reader_fail(
@@ -217,9 +216,10 @@ static enum bal_code read_all(struct bal_reader *reader) {
     e->paper = bal_reader_text(reader, reader->root, "paper");
     e->section = bal_reader_text(reader, reader->root, "section");
     e->seed = (uint64_t)bal_reader_number(reader, reader->root, "seed", 1);
-    enum bal_code (*const part[])(struct bal_reader *) = {bal_read_policies, read_settings,  bal_read_sweep,
-                                                          check_settings,    check_cells,    read_metrics,
-                                                          bal_read_figures,  bal_read_claims};
+    /* What needs all to be right comes last, so that a check can tell as much as possible at once. */
+    enum bal_code (*const part[])(struct bal_reader *) = {
+        bal_read_policies, read_settings,   bal_read_sweep, read_metrics,
+        bal_read_figures,  bal_read_claims, check_settings, check_cells};
     for (size_t i = 0; !code && i < sizeof part / sizeof *part; i++)
         code = part[i](reader);
     return code;
@@ -249,30 +249,46 @@ static struct bal_experiment *new_experiment(const char *text, size_t length, co
     return e;
 }
 
-enum bal_code bal_experiment_parse(const char *text, size_t length, const char *name, enum bal_mode mode,
-                                   struct bal_experiment **experiment, struct bal_error *err) {
-    if (length > BAL_EXPERIMENT_BYTES)
-        return bal_fail(err, BAL_E_RANGE, "%s: the file has %zu bytes; an experiment has at most %u", name,
-                        length, BAL_EXPERIMENT_BYTES);
-    const enum bal_code whole = bal_embed_check(text, length, name, err);
-    if (whole)
-        return whole;
+enum bal_code bal_read_document(struct bal_document *document, const char *text, size_t length,
+                                const char *name, enum bal_mode mode, struct bal_experiment **experiment,
+                                bool *dangling, struct bal_error *err) {
     struct bal_experiment *e = new_experiment(text, length, name, mode);
     if (!e)
         return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory to read it", name);
-    struct bal_reader reader = {.e = e, .arena = &e->own->arena, .err = err};
-    enum bal_code code = bal_document_new(text, length, name, &reader.document, err);
-    if (!code) {
-        reader.root = bal_document_root(reader.document);
-        code = read_all(&reader);
-        if (reader.arena->lost) /* whatever else it then seemed to be */
-            code = bal_fail(err, BAL_E_MEMORY, "%s: not enough memory to read it", name);
-        bal_document_free(reader.document);
-    }
+    struct bal_reader reader = {.document = document,
+                                .root = bal_document_root(document),
+                                .e = e,
+                                .arena = &e->own->arena,
+                                .err = err};
+    enum bal_code code = read_all(&reader);
+    if (reader.arena->lost) /* whatever else it then seemed to be */
+        code = bal_fail(err, BAL_E_MEMORY, "%s: not enough memory to read it", name);
+    *dangling = reader.dangling;
     if (code)
         bal_experiment_free(e);
     else
         *experiment = e;
+    return code;
+}
+
+enum bal_code bal_read_yaml(const char *text, size_t length, const char *name, struct bal_document **document,
+                            struct bal_error *err) {
+    if (length > BAL_EXPERIMENT_BYTES)
+        return bal_fail(err, BAL_E_RANGE, "%s: the file has %zu bytes; an experiment has at most %u", name,
+                        length, BAL_EXPERIMENT_BYTES);
+    const enum bal_code code = bal_embed_check(text, length, name, err);
+    return code ? code : bal_document_new(text, length, name, document, err);
+}
+
+enum bal_code bal_experiment_parse(const char *text, size_t length, const char *name, enum bal_mode mode,
+                                   struct bal_experiment **experiment, struct bal_error *err) {
+    struct bal_document *document;
+    bool dangling;
+    enum bal_code code = bal_read_yaml(text, length, name, &document, err);
+    if (code)
+        return code;
+    code = bal_read_document(document, text, length, name, mode, experiment, &dangling, err);
+    bal_document_free(document);
     return code;
 }
 
@@ -284,35 +300,34 @@ void bal_experiment_free(struct bal_experiment *experiment) {
 }
 
 /* From here on the text of the experiment is all there is to it. */
-static enum bal_code parse_embedded(const char *text, size_t length, const char *path, enum bal_mode mode,
-                                    struct bal_experiment **experiment, struct bal_error *err) {
-    char *embedded;
-    size_t size;
-    enum bal_code code = bal_embed(text, length, path, &embedded, &size, err);
-    if (code)
-        return code;
-    code = bal_experiment_parse(embedded, size, path, mode, experiment, err);
-    free(embedded);
+enum bal_code bal_read_file(const char *path, char **text, size_t *length, struct bal_error *err) {
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return bal_fail(err, BAL_E_IO, "%s: cannot be read: %s", path, strerror(errno));
+    char *raw = malloc(BAL_EXPERIMENT_BYTES + 1);
+    const size_t size = raw ? fread(raw, 1, BAL_EXPERIMENT_BYTES + 1, file) : 0;
+    const bool failed = ferror(file);
+    const int reason = errno;
+    fclose(file);
+    enum bal_code code;
+    if (!raw)
+        code = bal_fail(err, BAL_E_MEMORY, "%s: not enough memory to read it", path);
+    else if (failed)
+        code = bal_fail(err, BAL_E_IO, "%s: cannot be read: %s", path, strerror(reason));
+    else
+        code = bal_embed(raw, size, path, text, length, err);
+    free(raw);
     return code;
 }
 
 enum bal_code bal_experiment_read(const char *path, enum bal_mode mode, struct bal_experiment **experiment,
                                   struct bal_error *err) {
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return bal_fail(err, BAL_E_IO, "%s: cannot be read: %s", path, strerror(errno));
-    char *text = malloc(BAL_EXPERIMENT_BYTES + 1);
-    const size_t length = text ? fread(text, 1, BAL_EXPERIMENT_BYTES + 1, file) : 0;
-    const bool failed = ferror(file);
-    const int reason = errno;
-    fclose(file);
-    enum bal_code code;
-    if (!text)
-        code = bal_fail(err, BAL_E_MEMORY, "%s: not enough memory to read it", path);
-    else if (failed)
-        code = bal_fail(err, BAL_E_IO, "%s: cannot be read: %s", path, strerror(reason));
-    else
-        code = parse_embedded(text, length, path, mode, experiment, err);
+    char *text;
+    size_t length;
+    enum bal_code code = bal_read_file(path, &text, &length, err);
+    if (code)
+        return code;
+    code = bal_experiment_parse(text, length, path, mode, experiment, err);
     free(text);
     return code;
 }

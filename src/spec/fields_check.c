@@ -194,8 +194,7 @@ enum bal_code bal_table_check(const struct bal_table *table, struct bal_document
         const struct bal_field *f = &table->field[i];
         const int value = bal_node_get(document, node, f->name);
         if (!value && !f->fallback && f->type != BAL_TYPE_SETTING)
-            return bal_document_fail(document, err, node, field, BAL_E_SYNTAX, "field '%s' is missing: %s",
-                                     f->name, f->help);
+            return bal_document_lacks(document, err, node, field, f->name, f->help);
         const enum bal_code code = value ? check_value(f, document, value, err) : BAL_OK;
         if (code)
             return code;

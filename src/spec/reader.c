@@ -85,9 +85,11 @@ enum bal_code bal_reader_policy(struct bal_reader *reader, int node, const char 
             same_spec = (int)i;
         add_name(&names, e->policy[i].label);
     }
-    if (same_spec < 0)
+    if (same_spec < 0) {
+        reader->dangling = true;
         return bal_reader_fail(reader, node, field, BAL_E_UNKNOWN,
                                "the experiment has no policy '%.60s'; it has %s", text, names.text);
+    }
     *policy = same_spec;
     return BAL_OK;
 }
@@ -103,6 +105,7 @@ enum bal_code bal_reader_axis(struct bal_reader *reader, int node, const char *f
         }
         add_name(&names, e->axis[a].name);
     }
+    reader->dangling = true;
     if (e->axes == 0)
         return bal_reader_fail(reader, node, field, BAL_E_UNKNOWN, "'%.60s' is not swept; there is no sweep",
                                text);
@@ -156,6 +159,7 @@ enum bal_code bal_reader_value(struct bal_reader *reader, int node, int axis, in
         }
         add_name(&names, a->value[i].label);
     }
+    reader->dangling = true;
     return bal_reader_fail(reader, node, a->name, BAL_E_UNKNOWN,
                            "'%.60s' is not a value of this axis; these are: %s", text, names.text);
 }

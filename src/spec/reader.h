@@ -12,11 +12,15 @@ struct bal_reader {
     struct bal_experiment *e; /* being filled in */
     struct bal_arena *arena;
     struct bal_error *err;
+    bool dangling; /* it failed at a name of something that is not in the file */
 };
 
 /* Fails at a node; at the root when node is 0. */
 #define bal_reader_fail(reader, node, field, ...)                                                            \
     bal_document_fail((reader)->document, (reader)->err, (node) ? (node) : (reader)->root, field, __VA_ARGS__)
+
+#define bal_reader_lacks(reader, map, field, ...)                                                            \
+    bal_document_lacks((reader)->document, (reader)->err, (map) ? (map) : (reader)->root, field, __VA_ARGS__)
 
 /* Memory that lives as long as the experiment; NULL leaves an error behind. */
 void *bal_reader_take(struct bal_reader *reader, size_t count, size_t size);
@@ -50,5 +54,21 @@ enum bal_code bal_read_policies(struct bal_reader *reader);
 enum bal_code bal_read_sweep(struct bal_reader *reader);
 enum bal_code bal_read_figures(struct bal_reader *reader);
 enum bal_code bal_read_claims(struct bal_reader *reader);
+
+/* ---- whole files ---- */
+
+/* The text of a file, with what it takes from other files put into it; the caller frees it. */
+enum bal_code bal_read_file(const char *path, char **text, size_t *length, struct bal_error *err);
+
+/* bal_experiment_mistakes() of a text. */
+size_t bal_mistakes_of(const char *text, size_t length, const char *name, enum bal_mode mode,
+                       void (*tell)(void *context, const char *mistake), void *context);
+
+/* From a text to its document, and from that to the experiment. */
+enum bal_code bal_read_yaml(const char *text, size_t length, const char *name, struct bal_document **document,
+                            struct bal_error *err);
+enum bal_code bal_read_document(struct bal_document *document, const char *text, size_t length,
+                                const char *name, enum bal_mode mode, struct bal_experiment **experiment,
+                                bool *dangling, struct bal_error *err);
 
 #endif

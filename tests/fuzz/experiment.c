@@ -3,7 +3,7 @@
  * exist, identities that differ. */
 #include "ballast/experiment.h"
 
-#include "spec/plan.h"
+#include "spec/reader.h"
 
 #include <assert.h>
 #include <math.h>
@@ -79,12 +79,32 @@ static void check_experiment(const struct bal_experiment *e) {
         check_cell(e, cell / e->policies, cell % e->policies);
 }
 
+/* The mistakes that are told, and whether the one that reading stops at is among them. */
+struct told {
+    const char *first;
+    bool found;
+};
+
+static void hear(void *context, const char *mistake) {
+    struct told *told = context;
+    assert(strncmp(mistake, "fuzz.yaml:", 10) == 0);
+    told->found = told->found || strcmp(mistake, told->first) == 0;
+}
+
+static void check_mistakes(const uint8_t *data, size_t size, enum bal_mode mode,
+                           const struct bal_error *err) {
+    struct told told = {.first = err->text};
+    const size_t count = bal_mistakes_of((const char *)data, size, "fuzz.yaml", mode, hear, &told);
+    assert((count > 0) == (err->code != BAL_OK) && told.found == (count > 0));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (int mode = BAL_MODE_PLAIN; mode <= BAL_MODE_FULL; mode++) {
         struct bal_experiment *e;
         struct bal_error err = {0};
         const enum bal_code code =
             bal_experiment_parse((const char *)data, size, "fuzz.yaml", (enum bal_mode)mode, &e, &err);
+        check_mistakes(data, size, (enum bal_mode)mode, &err);
         if (code) {
             check_error(&err, code);
             continue;

@@ -8,7 +8,7 @@
 
 #include "ballast/experiment.h"
 
-#include "spec/setting.h"
+#include "spec/reader.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -128,6 +128,65 @@ static void older_names_are_read(void **state) {
     fclose(out);
     assert_null(strstr(strstr(fields, "### `run`"), "slots` |"));
     free(fields);
+}
+
+static void gather(void *context, const char *mistake) {
+    char *all = context;
+    strcat(strcat(all, mistake), "\n");
+}
+
+/* Every mistake is told, in the order of the lines, and nothing that follows from another. */
+static void all_mistakes_are_told_at_once(void **state) {
+    (void)state;
+    static const char text[] = "fleet: {servers: 0, bufer: 3}\n"                   /* 1 */
+                               "workload: {load: -1}\n"                            /* 2 */
+                               "policies: [random, {policy: jqs, label: short}]\n" /* 3 */
+                               "sweep:\n"
+                               "  - {axis: load, values: [0.5, 2x, 0.5]}\n" /* 5 */
+                               "  - {axis: jsq.d, values: [1]}\n"           /* 6 */
+                               "metrics: [respons.p99]\n"
+                               "claims:\n"
+                               "  - {id: a, says: x, of: short, expect: {most: 1}}\n" /* as in line 3 */
+                               "  - {id: b, says: x, of: nobody, expect: {most: 1}}\n"
+                               "  - {id: c, says: x, of: random, where: {load: 2x}, expect: {most: 1}}\n"
+                               "  - {id: d, of: random, expect: {most: 1}}\n"
+                               "  - {id: e, says: x, of: random, expect: {least: 2, most: 1}}\n"
+                               "run: {replications: 0, warmup: 2}\n";
+    static const char *const says[] = {
+        ":1: experiment: field 'title' is missing",
+        ":1: fleet: there is no field 'bufer'",
+        ":1: servers: servers '0'",
+        ":2: load: '-1' is not",
+        ":3: policies: unknown policy 'jqs'",
+        ":5: load: '2x' is not",
+        ":5: load: '0.5' is there twice",
+        ":6: axis: 'jsq.d' sweeps a parameter of jsq",
+        ":7: metrics: there is no metric",
+        ":10: of: the experiment has no policy 'nobody'",
+        ":12: claims: field 'says' is missing",
+        ":13: expect: `least` is 2",
+        ":14: replications: '0'",
+        ":14: warmup: '2'",
+    };
+    enum { MISTAKES = sizeof says / sizeof *says };
+    char all[20000] = "";
+    const size_t count = bal_mistakes_of(text, strlen(text), "t.yaml", BAL_MODE_PLAIN, gather, all);
+    char *rest = all;
+    for (size_t i = 0; i < MISTAKES; i++) {
+        char *line = strsep(&rest, "\n");
+        if (!line || strncmp(line, "t.yaml", 6) != 0 || strncmp(line + 6, says[i], strlen(says[i])) != 0)
+            fail_msg("'%s' is told in place of '%s'", line, says[i]);
+    }
+    assert_int_equal(count, MISTAKES);
+}
+
+static void nothing_is_told_of_a_good_file(void **state) {
+    (void)state;
+    static const char text[] = "title: x\nfleet: {servers: 2}\nworkload: {load: 0.5}\npolicies: [random]\n";
+    char all[2000] = "";
+    assert_int_equal(bal_mistakes_of(text, strlen(text), "t.yaml", BAL_MODE_PLAIN, gather, all), 0);
+    assert_int_equal(bal_mistakes_of("title: [", 8, "t.yaml", BAL_MODE_PLAIN, gather, all), 1);
+    assert_non_null(strstr(all, "not YAML"));
 }
 
 static void settings_reach_the_model(void **state) {
@@ -705,6 +764,8 @@ int main(void) {
         cmocka_unit_test(settings_print_what_they_read),
         cmocka_unit_test(settings_refuse_nonsense),
         cmocka_unit_test(older_names_are_read),
+        cmocka_unit_test(all_mistakes_are_told_at_once),
+        cmocka_unit_test(nothing_is_told_of_a_good_file),
         cmocka_unit_test(settings_reach_the_model),
         cmocka_unit_test(slotted_time),
         cmocka_unit_test(axes_span_a_grid),
