@@ -30,24 +30,35 @@ int cli_unknown_command(const char *name) {
     return cli_fail("unknown command '%.100s'; the commands are %s", name, list);
 }
 
+struct request {
+    bool manual, completion;
+};
+
 static enum bal_code set_manual(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
-    *(bool *)into = true;
+    ((struct request *)into)->manual = true;
+    return BAL_OK;
+}
+
+static enum bal_code set_completion(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct request *)into)->completion = true;
     return BAL_OK;
 }
 
 static const struct cli_option options[] = {
     {"manual", NULL, "the whole manual page, as mdoc source", set_manual},
+    {"completion", NULL, "completion of command lines, as bash source", set_completion},
 };
 
 static int run(const struct cli_command *command, int argc, char **argv) {
-    bool manual = false;
+    struct request request = {0};
     int operands;
-    const int status = cli_parse(command, argc, argv, &manual, 1, &operands);
+    const int status = cli_parse(command, argc, argv, &request, 1, &operands);
     if (status >= 0)
         return status;
-    if (manual) {
-        cli_print_manual(stdout);
+    if (request.manual || request.completion) {
+        (request.manual ? cli_print_manual : cli_print_completion)(stdout);
         return CLI_OK;
     }
     if (operands == 0) {

@@ -22,7 +22,8 @@ extern const struct cli_command cmd_share;
 extern const struct cli_command cmd_tune;
 
 void cli_print_overview(FILE *out);
-void cli_print_manual(FILE *out); /* in mdoc */
+void cli_print_manual(FILE *out);     /* in mdoc */
+void cli_print_completion(FILE *out); /* for bash */
 int cli_unknown_command(const char *name);
 
 #endif

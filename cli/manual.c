@@ -127,7 +127,7 @@ void cli_print_manual(FILE *out) {
     put_laws(out);
     fputs(".Sh EXIT STATUS\n.Bl -tag -width Ds\n.It 0\nsuccess.\n"
           ".It 1\nan outcome that was asked to be good is not: a claim does not hold, a wish cannot be met.\n"
-          ".It 2\nbad input; one line on standard error says what is wrong and what would be right.\n"
+          ".It 2\nbad input; standard error says what is wrong and what would be right.\n"
           ".It 130\ninterrupted; what was known by then has been printed.\n.El\n",
           out);
 }

@@ -184,3 +184,30 @@ $ ballast check --fields | sed -n '1,8p'
 | | field | kind | default | meaning |
 | |---|---|---|---|
 | | `title` | text | required | one line |
+
+# All mistakes at once, in all modes.
+$ cat >wrong.yaml <<'END'
+> title: x
+> fleet: {servers: 20, bufer: 3}
+> policies: [random, "pod:d=0"]
+> sweep: {axis: load, values: [0.5, 2x]}
+> run: {jobs: 0}
+> claims:
+>   - {id: a, says: x, of: "pod:d=0", expect: {most: 1}}
+>   - {id: b, says: x, of: random, expect: {least: 2, most: 1}}
+> quick: {run: {warmup: 3}}
+> full: {run: {warmup: 4}}
+> END
+$ ballast check wrong.yaml small.yaml
+| small.yaml: in order; plain 12 trials, quick 8 trials, full 54 trials
+! ballast: wrong.yaml:2: fleet: there is no field 'bufer'; did you mean 'buffer'?
+! ballast: wrong.yaml:3: policies: policy 'pod': d=0 is not a whole number from 1 to 1000000 (servers probed for a job)
+! ballast: wrong.yaml:4: load: '2x' is not a load above 0 (to 100), such as 0.9
+! ballast: wrong.yaml:5: jobs: '0' is not a whole number of jobs from 1, such as 2M
+! ballast: wrong.yaml:8: expect: `least` is 2 and `most` is 1; nothing lies between them
+! ballast: wrong.yaml:9: warmup: '3' is not auto, mser, or the part of the run to cut, 0 to 0.999 (with --quick)
+! ballast: wrong.yaml:10: warmup: '4' is not auto, mser, or the part of the run to cut, 0 to 0.999 (with --full)
+? 2
+$ ballast run wrong.yaml
+! ballast: wrong.yaml:2: fleet: there is no field 'bufer'; did you mean 'buffer'?
+? 2

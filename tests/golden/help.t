@@ -121,7 +121,7 @@ $ ballast help compare
 |   ballast compare --servers 50x1,50x10 --load 0.8
 |   ballast compare --policy pod:d=2 --policy jiq --service 'lognormal(4)' --precision 0.01
 $ ballast help policies
-| usage: ballast policies [NAME] [options]
+| usage: ballast policies [POLICY] [options]
 |
 | Lists all policies, or tells everything about one.
 |
@@ -138,6 +138,7 @@ $ ballast help help
 |
 | options:
 |   --manual                 the whole manual page, as mdoc source
+|   --completion             completion of command lines, as bash source
 $ ballast policies
 | policy                      cost a job         bits, N=1000  paper
 |
