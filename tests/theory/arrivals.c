@@ -41,11 +41,16 @@ static struct bal_policy_spec policy_of(const struct setting *s) {
     return spec;
 }
 
-static struct replications run(const struct setting *s) {
-    const struct bal_model model = model_of(s);
+static struct replications run_with(const struct setting *s, uint32_t dispatchers) {
+    struct bal_model model = model_of(s);
+    model.network.dispatchers.count = dispatchers;
     const struct bal_policy_spec policy = policy_of(s);
     const struct bal_run run = {.seed = 5, .time = s->jobs / bal_model_arrival_rate(&model), .warmup = 0.2};
     return replicate(&model, &policy, &run, RUNS);
+}
+
+static struct replications run(const struct setting *s) {
+    return run_with(s, 1);
 }
 
 /* Is the mean of the runs the wanted one? precision: relative, at most the half-width. */
@@ -261,8 +266,8 @@ static void mmpp_queues(void **state) {
 
 /* ---- together with the rest ---- */
 
-/* The engines of servers with queues and of one common queue see the same arrivals: with one server they are
- * the same queue, to the last bit but for the order of sums. */
+/* The engines of servers with queues, of one common queue and of a network see the same arrivals: with one
+ * server they are the same queue, to the last bit but for the order of sums. */
 static void engines_agree(void **state) {
     (void)state;
     static const char *const arrivals[] = {"mmpp(3,5;1,10)", "renewal(hyper(4))", "batch(geometric(2))"};
@@ -274,10 +279,15 @@ static void engines_agree(void **state) {
             struct replications a = run(&s);
             s.policy = "central";
             struct replications b = run(&s);
-            for (unsigned k = 0; k < RUNS; k++)
+            s.policy = "random";
+            struct replications c = run_with(&s, 2);
+            for (unsigned k = 0; k < RUNS; k++) {
                 assert_true(fabs(a.value[k][BAL_RESPONSE_MEAN] / b.value[k][BAL_RESPONSE_MEAN] - 1) < 1e-9);
+                assert_true(fabs(a.value[k][BAL_RESPONSE_MEAN] / c.value[k][BAL_RESPONSE_MEAN] - 1) < 1e-9);
+            }
             replications_free(&a);
             replications_free(&b);
+            replications_free(&c);
         }
 }
 
