@@ -732,7 +732,8 @@ static void unreadable_files(void **state) {
     assert_int_equal(bal_experiment_read("/", BAL_MODE_PLAIN, &e, &err), BAL_E_IO);
 }
 
-/* A 0 that is read is printed as something else than the default: it does not stand for that. */
+/* A 0 that is read is printed as something else than the default, unless that is 0: it does not stand for
+ * it. */
 static void zero_never_means_the_default(void **unused) {
     (void)unused;
     static const char *const zeros[] = {"0", "0,0,0,0", "0.0", "det(0)", "exp(0)", "constant(0)"};
@@ -747,7 +748,7 @@ static void zero_never_means_the_default(void **unused) {
             if (bal_setting_read(setting, zeros[i], &draft, NULL))
                 continue;
             bal_setting_print(setting, &draft, after);
-            if (strcmp(before, after) == 0)
+            if (strcmp(before, after) == 0 && strcmp(before, "0") != 0)
                 fail_msg("%s: '%s' means the default, %s", setting->name, zeros[i], before);
             char pair[100];
             snprintf(pair, sizeof pair, "%s=%.60s", setting->name, after);
