@@ -94,10 +94,11 @@ static struct bal_log_span next_word(const char **at, const char *end) {
 /* The next text in quotes; *at moves behind it. One that was cut off goes to the end. */
 static struct bal_log_span next_quoted(const char **at, const char *end) {
     const char *start = memchr(*at, '"', (size_t)(end - *at));
-    if (!start++) {
+    if (!start) {
         *at = end;
         return (struct bal_log_span){end, 0};
     }
+    start++;
     const char *quote = memchr(start, '"', (size_t)(end - start));
     *at = quote ? quote + 1 : end;
     return (struct bal_log_span){start, (size_t)((quote ? quote : end) - start)};

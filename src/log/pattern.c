@@ -99,13 +99,27 @@ static bool is_escaped(const char *start, const char *quote) {
     return (quote - at) % 2 == 1;
 }
 
-static const char *find_text(const char *at, const char *end, struct bal_log_span text) {
+/* Does text stand here, whose first character does? It is short, and a call of memcmp() would cost more. */
+static inline bool stands_at(const char *at, struct bal_log_span text) {
+    switch (text.length) {
+    case 1:
+        return true;
+    case 2:
+        return at[1] == text.text[1];
+    case 3:
+        return at[1] == text.text[1] && at[2] == text.text[2];
+    default:
+        return memcmp(at, text.text, text.length) == 0;
+    }
+}
+
+static inline const char *find_text(const char *at, const char *end, struct bal_log_span text) {
     const char *start = at;
     while ((size_t)(end - at) >= text.length) {
         const char *found = memchr(at, text.text[0], (size_t)(end - at) - text.length + 1);
         if (!found)
             return NULL;
-        if (memcmp(found, text.text, text.length) == 0 && !(*found == '"' && is_escaped(start, found)))
+        if (stands_at(found, text) && !(*found == '"' && is_escaped(start, found)))
             return found;
         at = found + 1;
     }
