@@ -189,9 +189,10 @@ static bool split_clf(struct haproxy *haproxy, const char *at, const char *end, 
         return false;
     fields[REQUEST] = next_quoted(&at, end);
     fields[STATUS] = next_word(&at, end);
-    next_word(&at, end);                                                    /* bytes */
-    if (next_word(&at, end).length != 2 || next_word(&at, end).length != 2) /* "" "" */
-        return false;
+    next_word(&at, end); /* bytes */
+    for (int i = 0; i < 2; i++)
+        if (!bal_log_is(next_word(&at, end), "\"\""))
+            return false;
     next_word(&at, end); /* port */
     if (!join_time(haproxy, date, next_word(&at, end), &fields[TIME]))
         return false;

@@ -43,7 +43,9 @@ struct reader {
     struct bal_log_format format;
     struct bal_log_binding binding;
     struct bal_log_clock clock;
-    bool header; /* its first line is one */
+    bool header;   /* its first line is one */
+    bool measured; /* how finely time is told is known: by the first lines, or else by the first that has one
+                    */
     bool spread;
     struct bal_rng rng;
     int64_t latest;  /* time that was read */
@@ -77,6 +79,15 @@ static void skip(struct reader *reader, struct bal_log_span line, enum bal_log_r
     example->line = reader->file->lines;
     snprintf(example->file, sizeof example->file, "%s", reader->file->path);
     bal_log_show(line, example->text, sizeof example->text);
+}
+
+static void set_clock(struct reader *reader, int decimals) {
+    static const double resolution[] = {1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
+    reader->measured = true;
+    reader->spread = reader->file->spread = decimals == 0;
+    reader->summary->spread |= reader->spread;
+    if (resolution[decimals] > reader->summary->resolution)
+        reader->summary->resolution = resolution[decimals];
 }
 
 static void watch_order(struct reader *reader, int64_t time) {
@@ -173,6 +184,8 @@ static enum bal_code name_line(const struct reader *reader, enum bal_code code, 
 }
 
 static enum bal_code add(struct reader *reader, const struct bal_log_entry *entry, struct bal_error *err) {
+    if (!reader->measured)
+        set_clock(reader, entry->decimals);
     watch_order(reader, entry->time);
     struct bal_log_record record; /* large: its visits are not set when there are none */
     record.file = (size_t)(reader->file - reader->summary->file);
@@ -267,7 +280,7 @@ static enum bal_code take_sample(struct reader *reader, struct bal_log_sample *s
                 sample->line[sample->count++] = lines[i];
             else if (sample->count == 0)
                 note_comment(lines[i], sample);
-            else if (names_columns(lines[i])) /* what follows has others */
+            else if (*sample->columns && names_columns(lines[i])) /* what follows has others */
                 break;
         for (size_t i = 0; sample->count == 0 && i < count + !count && !code; i++)
             code = take_next(reader, &kind, err);
@@ -287,14 +300,9 @@ static void measure_clock(struct reader *reader, const struct bal_log_sample *sa
         if (reason != BAL_LOG_MALFORMED && reason != BAL_LOG_NO_TIME)
             most = entry.decimals > most ? entry.decimals : most;
     }
-    reader->spread = most == 0;
-    if (most < 0)
-        return;
-    reader->summary->spread |= reader->spread;
-    reader->file->spread = reader->spread;
-    static const double resolution[] = {1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
-    if (resolution[most] > reader->summary->resolution)
-        reader->summary->resolution = resolution[most];
+    reader->measured = most >= 0;
+    if (reader->measured)
+        set_clock(reader, most);
 }
 
 static void report(struct reader *reader) {
@@ -353,7 +361,7 @@ static enum bal_code read_file(struct reader *reader, const char *path, size_t n
     reader->file = &reader->summary->file[number];
     reader->file->path = path;
     reader->latest = INT64_MIN + BAL_LOG_SECOND;
-    reader->header = reader->spread = false;
+    reader->header = reader->measured = reader->spread = false;
     reader->coarse = 0;
     reader->clock = (struct bal_log_clock){0};
     reader->format = (struct bal_log_format){0};

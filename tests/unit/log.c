@@ -968,6 +968,20 @@ static void refuses_files(void **state) {
     }
 }
 
+/* The first lines tell nothing of the clock: the first that has a time does. */
+static void measures_the_clock_late(void **state) {
+    (void)state;
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    for (int i = 0; i < 1200; i++)
+        fprintf(file, "not a line of the format\n");
+    fprintf(file, "1794737472.345 0.100\n1794737473.345 0.100\n");
+    assert_int_equal(fclose(file), 0);
+    const struct result *r = read_log(&(struct bal_log_options){.format = "$msec $request_time"});
+    assert_job(r, 0, TEN + 245 * MS, 100 * MS);
+    assert_true(r->summary.resolution == 0.001 && !r->summary.spread);
+}
+
 /* Comments by the thousand before the first line that tells the format. */
 static void looks_behind_comments(void **state) {
     (void)state;
@@ -1157,6 +1171,7 @@ int main(void) {
         cmocka_unit_test(drops_long_lines),
         cmocka_unit_test(reads_compressed_files),
         cmocka_unit_test(refuses_files),
+        cmocka_unit_test(measures_the_clock_late),
         cmocka_unit_test(looks_behind_comments),
         cmocka_unit_test(reads_several),
         cmocka_unit_test(finds_the_same_file_twice),
