@@ -12,8 +12,8 @@ $ ballast compare --servers 2 --load 0.5 --arrivals 'renewal(erlang(4))' --polic
 |
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, with the difference of the simulation.
-$ ballast compare --servers 2 --load 0.5 --arrivals ' mmpp( 3,5 ; 1,10 )' --policy jsq --jobs 5k --replications 2 --quiet --format json | jq -c '.spec.settings // .settings // keys'
-| {"fleet":{"servers":"2"},"workload":{"load":"0.5","arrivals":"mmpp(3,5;1,10)"},"run":{"jobs":"5000","replications":"2"}}
+$ ballast compare --servers 2 --load 0.5 --arrivals ' mmpp( 3,5 ; 1,10 )' --policy jsq --jobs 5k --replications 2 --quiet --format json | jq -c .settings.workload
+| {"load":"0.5","arrivals":"mmpp(3,5;1,10)"}
 $ ballast compare --servers 2 --load 0.5 --arrivals 'batch(geometric(2))' --policy central --jobs 5k --replications 2 --quiet --format csv | cut -d, -f1,2
 | policy,verdict
 | "central",undecided
