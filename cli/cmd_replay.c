@@ -415,15 +415,11 @@ const struct cli_command cmd_replay = {
     .summary = "access logs on a fleet of your choice: which policy, how many servers, what energy",
     .operands = "LOG...",
     .description =
-        "Reads the requests of access logs (nginx, Apache, HAProxy, Envoy, AWS and others, JSON lines, csv; "
-        "also\n"
-        "compressed; - is standard input) and replays them, each at its recorded time and with its recorded "
-        "service\n"
-        "time, on a fleet of servers under each policy. Prints what was read, response times, messages and "
-        "energy, best first.\n"
-        "With --target it also finds the least number of servers that each policy needs; exit status 1 when "
-        "no\n"
-        "number will do.",
+        "Reads the requests of access logs (nginx, Apache, HAProxy, Envoy, AWS and others, JSON lines, csv;\n"
+        "also compressed; - is standard input) and replays them, each at its recorded time and with its\n"
+        "recorded service time, on a fleet of servers under each policy. Prints what was read, response\n"
+        "times, messages and energy, best first. With --target it also finds the least number of servers\n"
+        "that each policy needs; exit status 1 when no number will do.",
     .examples =
         "  ballast replay access.log --servers 40\n"
         "  ballast replay access.log.gz --servers 40 --slots 8 --speedup 2 --target p99=200ms\n"
