@@ -38,16 +38,23 @@ void bal_head_print(const struct bal_head *head, FILE *out) {
     bal_table_wrap("", head->text, 0, out);
 }
 
+/* A section that says nothing is left out. */
 void bal_head_json(struct json *json, const struct bal_draft *draft, const char *const *told) {
     char text[BAL_SETTING_TEXT];
     bal_json_open(json, "settings", '{');
     for (size_t s = 0; s < BAL_SECTIONS; s++) {
         const struct bal_table *table = bal_section[s].table;
-        bal_json_open_line(json, bal_section[s].name, '{');
-        for (size_t i = 0; i < table->count; i++)
-            if (!is_told(&table->field[i], told) && bal_setting_print(&table->field[i], draft, text))
-                bal_json_text(json, table->field[i].name, text);
-        bal_json_close(json, '}');
+        bool open = false;
+        for (size_t i = 0; i < table->count; i++) {
+            if (is_told(&table->field[i], told) || !bal_setting_print(&table->field[i], draft, text))
+                continue;
+            if (!open)
+                bal_json_open_line(json, bal_section[s].name, '{');
+            open = true;
+            bal_json_text(json, table->field[i].name, text);
+        }
+        if (open)
+            bal_json_close(json, '}');
     }
     bal_json_close(json, '}');
 }

@@ -65,7 +65,7 @@ $ cut -d, -f1,2,4,5 a.csv; head -n 1 a.csv | tr , '\n' | tail -n 4
 $ ballast run small.yaml --format csv --seconds | head -n 1 | tr , '\n' | tail -n 1
 | settings
 $ ballast run small.yaml --format json | jq -c '.experiment, (.results[3] | [.point, .label, .policy, .replications, (.response | keys[0:3]), (.ratio | keys)]), (.claims[] | [.id, .section, .expected, .verdict, .at])'
-| {"name":"small","title":"Two choices","mode":"plain","seed":3,"baseline":"random","axes":["load"],"settings":{"fleet":{"servers":"20"},"workload":{},"run":{"jobs":"40000","replications":"3"}}}
+| {"name":"small","title":"Two choices","mode":"plain","seed":3,"baseline":"random","axes":["load"],"settings":{"fleet":{"servers":"20"},"run":{"jobs":"40000","replications":"3"}}}
 | [{"load":0.8},"two","pod:d=2",3,["ci","mean","p50"],["messages.per_job","response.mean"]]
 | ["faster","2","at most 0.95","holds","load=0.5"]
 

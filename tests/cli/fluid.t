@@ -86,8 +86,7 @@ $ ballast fluid pod-scp:d1=1,d2=3 --high 0.25 --from state --until 2 --points 2 
 |   },
 |   "settings": {
 |     "fleet": {"servers": "200"},
-|     "workload": {"load": "0.9", "high": "0.25"},
-|     "run": {}
+|     "workload": {"load": "0.9", "high": "0.25"}
 |   },
 |   "limit": {"waiting_mean": 3.3088375565, "jobs": 3.8779538008, "s": [0.9, 0.771525, 0.624110826]},
 |   "distance": {"norm": 0.0697622009, "difference": 0.0968687844, "time": 1.768, "level": 1},

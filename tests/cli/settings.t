@@ -79,7 +79,7 @@ $ printf '{"time": "2026-01-01T00:00:0%sZ", "request_time": 0.5}\n' 1 2 3 4 5 6 
 $ ballast replay log.json --servers 2 --policy tabs --standby 20s --watts 10,5,10,0 | grep settings
 | settings standby det(20), setup det(30), watts 10,5,10,0
 $ ballast replay log.json --servers 2 --policy jiq --format json | jq -c .settings
-| {"fleet":{"servers":"2","standby":"det(60)","setup":"det(30)"},"workload":{},"run":{"replications":"5"}}
+| {"fleet":{"servers":"2","standby":"det(60)","setup":"det(30)"},"run":{"replications":"5"}}
 $ ballast replay log.json --servers 2 --policy jiq --format csv | sed 's/.*,settings/settings/; s/.*,"/"/'
 | settings
 | "servers=2; standby=det(60); setup=det(30); run.replications=5"
@@ -88,7 +88,7 @@ $ ballast run told.yaml | sed '/^$/,$d'
 | x
 | servers 4, buffer 7, jobs 1000, warmup 0.3, seed 1
 $ ballast results told.db --format json | jq -c .experiment.settings
-| {"fleet":{"servers":"4","buffer":"7"},"workload":{},"run":{"jobs":"1000","warmup":"0.3"}}
+| {"fleet":{"servers":"4","buffer":"7"},"run":{"jobs":"1000","warmup":"0.3"}}
 $ ballast results told.db --format csv | sed 's/.*,settings/settings/; s/.*,"/"/'
 | settings
 | "servers=4; buffer=7; load=0.5; run.jobs=1000; run.warmup=0.3"
