@@ -127,6 +127,17 @@ struct bal_history {
     double *response; /* their mean response time; NaN where there are none */
     double *p99;      /* and its 99th percentile */
     double *watts;    /* mean power of the whole fleet */
+    /* May be NULL: */
+    struct bal_histogram *responses; /* one a span, in units of the mean size; all zeros at first */
+    struct bal_kind_times *kind;     /* with a trace: one for each kind of its jobs, all zeros at first */
+    size_t kinds;                    /* above the kind of any job */
+};
+
+/* The response times of the jobs of one kind. */
+struct bal_kind_times {
+    uint64_t jobs;
+    double response; /* their sum */
+    struct bal_histogram responses;
 };
 
 /* What is cut of a run unless told otherwise. */
@@ -153,7 +164,8 @@ struct bal_run {
                                     * last of them has left; its time must be that of the trace / speedup, and
                                     * the load and mean size of the model those that the trace makes. */
     double speedup;                /* with a trace: jobs come so many times as fast; 0 means 1 */
-    struct bal_history *history;   /* filled in by replication 0; may be NULL */
+    struct bal_history *history;   /* filled in by this run; may be NULL. The lab has it filled in by
+                                    * replication 0 of a case. */
 };
 
 /* What one trial measured, warm-up removed. */

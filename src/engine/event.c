@@ -258,7 +258,8 @@ FOLDED enum bal_code join(struct event *event, double now, uint32_t server, unsi
     const double size =
         features & RECORDED ? (double)event->recorded.size * 1e-9 : bal_law_sample(event->law, &event->sizes);
     if (features & MANY) {
-        const union bal_word job[WORDS + 1] = {{.real = now}, {.real = size}, {.bits = rank}};
+        const union bal_word job[WORDS + 1] = {
+            {.real = now}, {.real = size}, {.bits = rank | system->kind_tag}};
         if (knows_work(event))
             add_work(event, server, now, size);
         return enter_many(event, now, server, rank, job, features);
@@ -315,6 +316,8 @@ FOLDED enum bal_code arrive(struct event *event, double now, unsigned features) 
     event->now = now;
     if ((features & (RECORDED | RANKED)) == (RECORDED | RANKED))
         system->job.rank = !event->recorded.high;
+    if (features & KINDED)
+        system->kind_tag = (uint64_t)event->recorded.kind << TAG_KIND;
     const struct bal_decision decision = system_route(system, now, features);
     enum bal_code code = BAL_OK;
     if (features & TASKS && decision.parts) {

@@ -9,12 +9,14 @@ enum bal_code bal_history_init(struct history *history, struct bal_history *to, 
     for (size_t span = 0; span < to->spans; span++)
         to->jobs[span] = to->response[span] = 0;
     /* Most bins are never used, and what is not touched takes no memory. */
-    history->responses = calloc(to->spans, sizeof *history->responses);
+    history->own = !to->responses;
+    history->responses = history->own ? calloc(to->spans, sizeof *history->responses) : to->responses;
     return history->responses ? BAL_OK : BAL_E_MEMORY;
 }
 
 void bal_history_fini(struct history *history) {
-    free(history->responses);
+    if (history->own)
+        free(history->responses);
     history->responses = NULL;
 }
 

@@ -12,7 +12,8 @@ struct history {
     double time;                     /* of the run */
     size_t closed;                   /* spans that have ended */
     double energy;                   /* spent until then */
-    struct bal_histogram *responses; /* one a span, in the units of the tally */
+    struct bal_histogram *responses; /* one a span, in the units of the tally: the caller's, or our own */
+    bool own;
 };
 
 /* to may be NULL. */
@@ -43,6 +44,14 @@ static inline void history_complete(struct history *history, const struct tally 
     history->to->jobs[at]++;
     history->to->response[at] += response;
     bal_histogram_add(&history->responses[at], response * tally->per_unit);
+}
+
+static inline void history_complete_kind(struct history *history, const struct tally *tally, uint64_t number,
+                                         double response) {
+    struct bal_kind_times *kind = &history->to->kind[number];
+    kind->jobs++;
+    kind->response += response;
+    bal_histogram_add(&kind->responses, response * tally->per_unit);
 }
 
 #endif

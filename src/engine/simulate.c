@@ -308,6 +308,11 @@ static enum bal_code choose_engine(const struct bal_model *model, const struct b
     if (run->history && (run->history->spans < 1 || run->history->spans > SPANS_MAX))
         return bal_fail(err, BAL_E_RANGE, "a history of %zu spans; it can have 1 to %d", run->history->spans,
                         SPANS_MAX);
+    if (run->history && run->history->kind)
+        for (size_t kind = run->history->kinds; kind < BAL_TRACE_KINDS; kind++)
+            if (!run->trace || bal_trace_info(run->trace)->kind[kind] > 0)
+                return bal_fail(err, BAL_E_RANGE, "a history of %zu kinds of jobs, where there are more",
+                                run->history->kinds);
     return BAL_OK;
 }
 

@@ -74,8 +74,10 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
         features |= RECORDED;
     else if (!bal_arrivals_are_poisson(&model->arrivals))
         features |= BURSTY;
-    if (run->history && run->replication == 0)
+    if (run->history)
         features |= HISTORIED;
+    if (run->history && run->history->kind)
+        features |= KINDED;
     if (!model->classes)
         return features;
     features |= RANKED;

@@ -33,14 +33,15 @@ enum {
     RECORDED = 8192,   /* jobs come from a trace */
     HISTORIED = 16384, /* a history is kept */
     BURSTY = 65536,    /* arrivals are no Poisson process */
-    UNUSUAL = MANY | STEALING | RECORDED | HISTORIED | OBSERVED | BURSTY
+    KINDED = 131072,   /* the history tells kinds of jobs apart */
+    UNUSUAL = MANY | STEALING | RECORDED | HISTORIED | OBSERVED | BURSTY | KINDED
 };
 
 /* As features for the choice of a loop: the one that looks at them as it goes. */
 #define UNSPECIALISED (~0u)
 
-/* The tag of an item: its rank, and whether its service has begun. */
-enum { TAG_RANK = 1, TAG_STARTED = 2 };
+/* The tag of an item: its rank, whether its service has begun, and from a bit on its kind. */
+enum { TAG_RANK = 1, TAG_STARTED = 2, TAG_KIND = 8 };
 
 struct system {
     uint32_t servers;
@@ -49,6 +50,7 @@ struct system {
     void *state;
     struct bal_rng rng; /* the policy's */
     struct bal_job job;
+    uint64_t kind_tag; /* KINDED: of the job that arrives */
     struct bal_fleet fleet;
     struct bal_queues queues; /* one for each server; two where LANED: the high jobs of server s are in 2 s.
                                * Where MANY only those that wait; the others have a slot. */
@@ -125,7 +127,7 @@ enum bal_code bal_system_end(struct system *system, enum bal_code code, struct b
 _Noreturn void bal_system_broken(const struct system *system, const char *what);
 
 static inline uint32_t item_words(uint32_t words, unsigned features) {
-    return words + (features & RANKED ? 1 : 0);
+    return words + (features & (RANKED | KINDED) ? 1 : 0);
 }
 
 static inline uint64_t *item_tag(union bal_word *item, uint32_t words) {
@@ -242,8 +244,8 @@ static inline union bal_word *system_push(struct system *system, double now, uin
     union bal_word *item = bal_queues_push(&system->queues, lane_of(server, rank, features), words);
     if (__builtin_expect(!item, 0) || !system_count_up(system, now, server, rank, features))
         return NULL;
-    if (features & RANKED)
-        *item_tag(item, words) = rank;
+    if (features & (RANKED | KINDED))
+        *item_tag(item, words) = rank | system->kind_tag;
     return item;
 }
 
@@ -305,6 +307,8 @@ static inline uint32_t system_measure(struct system *system, double now, union b
         tally_complete(&system->tally, &system->tally.by_class[rank], response);
     if (features & HISTORIED)
         history_complete(&system->history, &system->tally, item[0].real, response);
+    if (features & KINDED)
+        history_complete_kind(&system->history, &system->tally, *item_tag(item, words) >> TAG_KIND, response);
     return rank;
 }
 

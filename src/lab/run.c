@@ -65,6 +65,8 @@ static void run_task(void *context, size_t i) {
     struct bal_run run = c->run;
     run.replication = task->replication;
     run.stop = lab->options->stop;
+    if (task->replication > 0)
+        run.history = NULL;
     struct bal_error err = {0};
     const enum bal_code code = bal_case_trial(c, &run, &record->trial[task->replication], &err);
     record->complete[task->replication] = code == BAL_OK;

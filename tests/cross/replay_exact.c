@@ -12,9 +12,10 @@
 #include <cmocka.h>
 
 #include "../literal.h"
+#include "ballast/lab.h"
 #include "texts.h"
 
-enum { JOBS = 3000 };
+enum { JOBS = 3000, KINDS = 3 };
 #define FIRST INT64_C(1760000000000000000)
 
 /* A day of traffic in small: arrivals in a quiet and a busy half, sizes of two kinds, a fifth of them high.
@@ -33,6 +34,7 @@ static struct bal_trace *trace_new(struct literal_job *job, double speedup) {
             .time = time,
             .size = 1 + (int64_t)(bal_rng_exp(&rng) * (i % 10 ? 80e6 : 500e6)),
             .high = bal_rng_below(&rng, 5) == 0,
+            .kind = (uint8_t)(i % KINDS),
         };
         if (bal_trace_add(trace, &recorded, &err))
             fail_msg("%s", err.text);
@@ -299,7 +301,66 @@ struct spans {
 };
 
 static struct bal_history history_of(struct spans *spans) {
-    return (struct bal_history){SPANS, spans->jobs, spans->response, spans->p99, spans->watts};
+    return (struct bal_history){.spans = SPANS,
+                                .jobs = spans->jobs,
+                                .response = spans->response,
+                                .p99 = spans->p99,
+                                .watts = spans->watts};
+}
+
+/* Kinds of jobs, and the histograms of all spans, add up to all jobs, whatever servers do with them. */
+static void a_history_tells_kinds(void **state) {
+    (void)state;
+    static struct literal_job jobs[JOBS];
+    struct bal_trace *trace = trace_new(jobs, 1);
+    static const struct {
+        const char *policy, *steal;
+        uint32_t slots;
+        enum bal_discipline discipline;
+        bool classes;
+    } cases[] = {{"jiq", "none", 1, BAL_DISCIPLINE_AUTO, false},
+                 {"random", "half", 1, BAL_DISCIPLINE_AUTO, false},
+                 {"random", "half", 3, BAL_DISCIPLINE_AUTO, false},
+                 {"jsq", "none", 1, BAL_DISCIPLINE_PREEMPTIVE, true},
+                 {"jsq", "none", 3, BAL_DISCIPLINE_NONPREEMPTIVE, true},
+                 {"pod-ssp", "none", 1, BAL_DISCIPLINE_AUTO, true}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct bal_model model = model_of(trace, 1, "4x1,1x2");
+        model.slots = cases[c].slots;
+        model.classes = cases[c].classes;
+        model.high = 0.2;
+        model.discipline = cases[c].discipline;
+        if (strcmp(cases[c].steal, "none") != 0)
+            assert_int_equal(bal_steal_parse(cases[c].steal, &model.steal, NULL), BAL_OK);
+        const struct bal_policy_spec spec = policy_of(cases[c].policy);
+        struct bal_run run = run_of(trace, 1);
+        run.replication = 3; /* any */
+        struct spans spans;
+        struct bal_history history = history_of(&spans);
+        history.kinds = KINDS;
+        history.kind = calloc(KINDS, sizeof *history.kind);
+        history.responses = calloc(SPANS, sizeof *history.responses);
+        struct bal_trial trial = {.response = calloc(1, sizeof *trial.response)};
+        assert_true(history.kind && history.responses && trial.response);
+        run.history = &history;
+        simulate(&model, &spec, &run, &trial);
+        double sum = 0;
+        for (int k = 0; k < KINDS; k++) {
+            assert_int_equal(history.kind[k].jobs, JOBS / KINDS);
+            sum += history.kind[k].response;
+            bal_histogram_subtract(trial.response, &history.kind[k].responses);
+        }
+        assert_true(fabs(sum / JOBS / trial.metric[BAL_RESPONSE_MEAN] - 1) < 1e-9);
+        assert_int_equal(bal_histogram_total(trial.response), 0);
+        uint64_t jobs_of_spans = 0;
+        for (int s = 0; s < SPANS; s++)
+            jobs_of_spans += bal_histogram_total(&history.responses[s]);
+        assert_int_equal(jobs_of_spans, JOBS);
+        free(history.kind);
+        free(history.responses);
+        free(trial.response);
+    }
+    bal_trace_free(trace);
 }
 
 /* round-robin on equal servers of one slot: a job's times follow from those of the job N places before. */
@@ -410,18 +471,20 @@ static void a_history_of_drawn_jobs(void **state) {
         assert_true(jobs == (double)trial.jobs);
         assert_true(fabs(response / jobs - trial.metric[BAL_RESPONSE_MEAN]) < 1e-9);
         assert_true(fabs(watts / 15 - trial.metric[BAL_POWER_MEAN]) < 1e-6);
-        /* Looking changes nothing, and only the first replication is looked at. */
+        /* Looking changes nothing, and of several replications the lab looks at the first. */
         run.history = NULL;
         run.engine = BAL_ENGINE_EVENT;
         simulate(&model, &spec, &run, &plain);
         assert_memory_equal(trial.tail, plain.tail, sizeof trial.tail);
         assert_true(trial.metric[BAL_RESPONSE_MEAN] == plain.metric[BAL_RESPONSE_MEAN]);
-        run.history = &history;
-        run.replication = 1;
+        const struct spans first = got;
         memset(&got, 0, sizeof got);
-        simulate(&model, &spec, &run, &plain);
-        for (int s = 0; s < SPANS; s++)
-            assert_true(got.jobs[s] == 0 && got.watts[s] == 0);
+        run.history = &history;
+        const struct bal_case c = {.model = model, .policy = spec, .run = run, .replications = 3};
+        const struct bal_lab_options options = {.threads = 3};
+        struct bal_result result;
+        assert_int_equal(bal_lab_run(&c, 1, &options, &result, &err), BAL_OK);
+        assert_memory_equal(&got, &first, sizeof got);
     }
 }
 
@@ -493,6 +556,7 @@ int main(void) {
         cmocka_unit_test(an_overload_is_drained),
         cmocka_unit_test(a_trace_may_last_for_centuries),
         cmocka_unit_test(a_run_may_outlast_its_jobs),
+        cmocka_unit_test(a_history_tells_kinds),
         cmocka_unit_test(a_history_counted_by_hand),
         cmocka_unit_test(a_history_of_power),
         cmocka_unit_test(a_history_of_drawn_jobs),

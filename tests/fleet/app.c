@@ -2,8 +2,6 @@
  * in which they come, and on each for as long as its header X-Service says, in microseconds, asleep. When it
  * ends it prints the path of each and how long that really took, from accepting the connection to closing it.
  * usage: app PORT SLOTS >TRUTH; ends with SIGTERM */
-#define _GNU_SOURCE
-
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <signal.h>

@@ -280,7 +280,8 @@ static void power_is_conserved(void **unused) {
         char policy[80];
         draw_setting(&rng, &model, &run, policy, sizeof policy);
         double jobs[7], response[7], p99[7], watts[7];
-        struct bal_history history = {7, jobs, response, p99, watts};
+        struct bal_history history = {
+            .spans = 7, .jobs = jobs, .response = response, .p99 = p99, .watts = watts};
         run.history = run.engine == BAL_ENGINE_EVENT ? &history : NULL;
         struct bal_trial trial = {0};
         simulate(&model, policy, &run, &trial);
