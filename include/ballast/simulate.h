@@ -164,8 +164,12 @@ struct bal_run {
                                     * last of them has left; its time must be that of the trace / speedup, and
                                     * the load and mean size of the model those that the trace makes. */
     double speedup;                /* with a trace: jobs come so many times as fast; 0 means 1 */
-    struct bal_history *history;   /* filled in by this run; may be NULL. The lab has it filled in by
-                                    * replication 0 of a case. */
+    /* So many servers, the last ones of the fleet, fail at that time and never come back. The dispatcher
+     * knows at once; their jobs are dispatched again, and begin anew. Some must be left. */
+    uint32_t failing;
+    double fail_at;
+    struct bal_history *history; /* filled in by this run; may be NULL. The lab has it filled in by
+                                  * replication 0 of a case. */
 };
 
 /* What one trial measured, warm-up removed. */

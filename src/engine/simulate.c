@@ -291,29 +291,58 @@ static enum bal_code check_trace(const struct bal_model *model, const struct bal
 
 enum { SPANS_MAX = 10000 };
 
-/* A trace and a history ask for the event engine. */
+/* Servers that fail, and kinds of jobs, are known to the event engine alone. */
+static enum bal_code check_event_only(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                      const struct bal_run *run, enum bal_engine engine,
+                                      struct bal_error *err) {
+    const bool kinds = run->history && run->history->kind;
+    if ((run->failing > 0 || kinds) && engine != BAL_ENGINE_EVENT)
+        return bal_fail(err, BAL_E_MODEL, "%s needs engine 'event', not '%s'; use event or auto",
+                        kinds ? "a history of kinds of jobs" : "a run in which servers fail",
+                        bal_engine_text(engine));
+    for (size_t kind = kinds ? run->history->kinds : BAL_TRACE_KINDS; kind < BAL_TRACE_KINDS; kind++)
+        if (!run->trace || bal_trace_info(run->trace)->kind[kind] > 0)
+            return bal_fail(err, BAL_E_RANGE, "a history of %zu kinds of jobs, where there are more",
+                            run->history->kinds);
+    if (run->failing == 0)
+        return BAL_OK;
+    const uint32_t servers = bal_servers_count(&model->servers);
+    if (run->failing >= servers)
+        return bal_fail(err, BAL_E_RANGE, "%u of %u servers fail; some must be left", run->failing, servers);
+    if (!(run->fail_at >= 0))
+        return bal_fail(err, BAL_E_RANGE, "servers fail at time %g, which is not from 0 on", run->fail_at);
+    if (bal_model_discipline(model, bal_policy_flags(policy) & BAL_SERVES_RANKS) == BAL_DISCIPLINE_PREEMPTIVE)
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy '%s' with discipline preemptive knows no servers that fail; use discipline "
+                        "nonpreemptive",
+                        policy->policy->name);
+    if (model->tasks > 1)
+        return bal_fail(err, BAL_E_MODEL, "jobs of %u tasks know no servers that fail; use tasks 1",
+                        model->tasks);
+    return BAL_OK;
+}
+
+/* A trace, a history and servers that fail ask for the event engine. */
 static enum bal_code choose_engine(const struct bal_model *model, const struct bal_policy_spec *policy,
                                    const struct bal_run *run, enum bal_engine *engine,
                                    struct bal_error *err) {
     enum bal_code code = check_trace(model, policy, run, err);
     if (!code)
         code = bal_simulate_check(model, policy, run->engine, engine, err);
-    if (code || !(run->trace || run->history))
+    if (code || !(run->trace || run->history || run->failing > 0))
         return code;
     if (run->engine == BAL_ENGINE_AUTO && *engine == BAL_ENGINE_MARKOV)
         *engine = BAL_ENGINE_EVENT;
     if (*engine != BAL_ENGINE_EVENT && *engine != BAL_ENGINE_NETWORK)
         return bal_fail(err, BAL_E_MODEL, "%s needs engine 'event', not '%s'; use event or auto",
-                        run->trace ? "a replay of recorded jobs" : "a history", bal_engine_text(*engine));
+                        run->trace     ? "a replay of recorded jobs"
+                        : run->history ? "a history"
+                                       : "a run in which servers fail",
+                        bal_engine_text(*engine));
     if (run->history && (run->history->spans < 1 || run->history->spans > SPANS_MAX))
         return bal_fail(err, BAL_E_RANGE, "a history of %zu spans; it can have 1 to %d", run->history->spans,
                         SPANS_MAX);
-    if (run->history && run->history->kind)
-        for (size_t kind = run->history->kinds; kind < BAL_TRACE_KINDS; kind++)
-            if (!run->trace || bal_trace_info(run->trace)->kind[kind] > 0)
-                return bal_fail(err, BAL_E_RANGE, "a history of %zu kinds of jobs, where there are more",
-                                run->history->kinds);
-    return BAL_OK;
+    return check_event_only(model, policy, run, *engine, err);
 }
 
 enum bal_code bal_simulate(const struct bal_model *model, const struct bal_policy_spec *policy,

@@ -48,7 +48,7 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
     const struct bal_policy *policy = spec->policy;
     const unsigned flags = bal_policy_flags(spec);
     unsigned features = 0;
-    if (flags & BAL_NEEDS_INDEX && !run->plain)
+    if (flags & BAL_NEEDS_INDEX && !run->plain && run->failing == 0) /* the index knows no closed servers */
         features |= INDEXED;
     if (flags & BAL_NEEDS_RESPONSES)
         features |= OBSERVED;
@@ -78,6 +78,8 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
         features |= HISTORIED;
     if (run->history && run->history->kind)
         features |= KINDED;
+    if (run->failing > 0)
+        features |= FAILING;
     if (!model->classes)
         return features;
     features |= RANKED;

@@ -34,7 +34,8 @@ enum {
     HISTORIED = 16384, /* a history is kept */
     BURSTY = 65536,    /* arrivals are no Poisson process */
     KINDED = 131072,   /* the history tells kinds of jobs apart */
-    UNUSUAL = MANY | STEALING | RECORDED | HISTORIED | OBSERVED | BURSTY | KINDED
+    FAILING = 262144,  /* servers fail */
+    UNUSUAL = MANY | STEALING | RECORDED | HISTORIED | OBSERVED | BURSTY | KINDED | FAILING
 };
 
 /* As features for the choice of a loop: the one that looks at them as it goes. */

@@ -323,10 +323,11 @@ struct doing {
     double busy, standby, setup, off;
 };
 
-/* Where servers cannot be off, those that are not busy stand by. */
+/* Where servers do not switch off, those that are neither busy nor gone stand by. */
 static struct doing doing_of(const struct tally *tally, double all, double busy, const double *power) {
     if (!tally->powered)
-        return (struct doing){.busy = busy, .standby = all - busy};
+        return (struct doing){
+            .busy = busy, .standby = all - busy - power[POWER_OFF], .off = power[POWER_OFF]};
     return (struct doing){busy, power[POWER_STANDBY], power[POWER_SETUP], power[POWER_OFF]};
 }
 

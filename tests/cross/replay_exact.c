@@ -488,6 +488,99 @@ static void a_history_of_drawn_jobs(void **state) {
     }
 }
 
+/* ---- servers that fail ---- */
+
+static void simulate_failure(const struct bal_trace *trace, const struct bal_model *model, const char *policy,
+                             uint32_t failing, double at, struct bal_trial *trial) {
+    struct bal_run run = run_of(trace, 1);
+    run.plain = true; /* as servers that fail ask for */
+    run.failing = failing;
+    run.fail_at = at;
+    const struct bal_policy_spec spec = policy_of(policy);
+    simulate(model, &spec, &run, trial);
+}
+
+/* Two servers take jobs in turn; the second fails. What it had then begins anew at the first, behind what
+ * that has, in the order in which it stood; so does what comes later. */
+static void a_failure_counted_by_hand(void **state) {
+    (void)state;
+    static struct literal_job jobs[JOBS];
+    struct bal_trace *trace = trace_new(jobs, 1);
+    const struct bal_model model = model_of(trace, 1, "2x4");
+    const double at = jobs[2001].arrival + 1e-6; /* which is with the second server */
+    double free_at[2] = {0, 0}, response = 0;
+    int lost[JOBS], count = 0;
+    for (int i = 0; i < JOBS && jobs[i].arrival < at; i++) {
+        const int server = i % 2;
+        const double start = fmax(free_at[server], jobs[i].arrival);
+        free_at[server] = start + jobs[i].size / 4;
+        if (server == 1 && free_at[1] > at)
+            lost[count++] = i;
+        else
+            response += free_at[server] - jobs[i].arrival;
+    }
+    assert_true(count > 0);
+    for (int k = 0; k < count; k++) {
+        free_at[0] = fmax(free_at[0], at) + jobs[lost[k]].size / 4;
+        response += free_at[0] - jobs[lost[k]].arrival;
+    }
+    for (int i = 0; i < JOBS; i++)
+        if (jobs[i].arrival >= at) {
+            free_at[0] = fmax(free_at[0], jobs[i].arrival) + jobs[i].size / 4;
+            response += free_at[0] - jobs[i].arrival;
+        }
+    struct bal_trial trial = {0};
+    simulate_failure(trace, &model, "round-robin", 1, at, &trial);
+    assert_int_equal(trial.jobs, JOBS);
+    assert_true(fabs(trial.metric[BAL_RESPONSE_MEAN] / (response / JOBS) - 1) < 1e-9);
+    assert_true(fabs(trial.metric[BAL_POWER_OFF] - (1 - at / free_at[0]) / 2) < 1e-9);
+    bal_trace_free(trace);
+}
+
+/* Nothing is lost when servers fail, whatever the policy and the servers; what they do not do afterwards
+ * shows in the power; a failure that comes too late changes nothing. */
+static void no_job_is_lost_by_a_failure(void **state) {
+    (void)state;
+    static struct literal_job jobs[JOBS];
+    struct bal_trace *trace = trace_new(jobs, 1);
+    const double span = bal_trace_info(trace)->span;
+    static const struct {
+        const char *steal;
+        uint32_t slots;
+        enum bal_discipline discipline;
+        bool classes;
+    } fleets[] = {
+        {NULL, 1, BAL_DISCIPLINE_AUTO, false},         {NULL, 3, BAL_DISCIPLINE_AUTO, false},
+        {"half", 1, BAL_DISCIPLINE_AUTO, false},       {"half", 3, BAL_DISCIPLINE_AUTO, false},
+        {NULL, 1, BAL_DISCIPLINE_NONPREEMPTIVE, true}, {NULL, 3, BAL_DISCIPLINE_NONPREEMPTIVE, true}};
+    static const char *const all[] = {"random", "round-robin", "pod:d=2", "pod-memory:d=1,b=1", "jsq", "jiq",
+                                      "pi",     "rcpb:c=1",    "tabs",    "least-work",         "own"};
+    for (size_t f = 0; f < sizeof fleets / sizeof *fleets; f++)
+        for (size_t p = 0; p < sizeof all / sizeof *all; p++) {
+            struct bal_model model = model_of(trace, 1, "6x1,2x2");
+            model.slots = fleets[f].slots;
+            model.classes = fleets[f].classes;
+            model.high = 0.2;
+            model.discipline = fleets[f].discipline;
+            if (fleets[f].steal)
+                assert_int_equal(bal_steal_parse(fleets[f].steal, &model.steal, NULL), BAL_OK);
+            enum bal_engine engine;
+            const struct bal_policy_spec spec = policy_of(all[p]);
+            if (bal_simulate_check(&model, &spec, BAL_ENGINE_EVENT, &engine, NULL))
+                continue;
+            struct bal_trial with = {0}, late = {0}, without = {0};
+            simulate_failure(trace, &model, all[p], 3, 0.5 * span, &with);
+            simulate_failure(trace, &model, all[p], 3, 10 * span, &late);
+            simulate_failure(trace, &model, all[p], 0, 0, &without);
+            assert_true(late.metric[BAL_RESPONSE_MEAN] == without.metric[BAL_RESPONSE_MEAN]);
+            const double refused = with.metric[BAL_REFUSED];
+            assert_true(with.jobs == (uint64_t)lrint(JOBS * (1 - refused)) && (refused == 0 || p == 8));
+            assert_true(with.metric[BAL_RESPONSE_MEAN] > without.metric[BAL_RESPONSE_MEAN]);
+            assert_true(p == 8 || with.metric[BAL_POWER_OFF] > 0.4 * 3 / 8);
+        }
+    bal_trace_free(trace);
+}
+
 /* ---- what cannot be ---- */
 
 static void expect_refused(const struct bal_model *model, const char *policy, const struct bal_run *run,
@@ -560,6 +653,8 @@ int main(void) {
         cmocka_unit_test(a_history_counted_by_hand),
         cmocka_unit_test(a_history_of_power),
         cmocka_unit_test(a_history_of_drawn_jobs),
+        cmocka_unit_test(a_failure_counted_by_hand),
+        cmocka_unit_test(no_job_is_lost_by_a_failure),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(a_replay_can_be_stopped),
     };
