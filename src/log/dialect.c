@@ -265,6 +265,16 @@ static const char *guess(const char *text) {
     return strstr(text, "%>s") ? "apache" : "directives";
 }
 
+/* Envoy is told to end a line. */
+static void drop_newline(char *text) {
+    size_t length = strlen(text);
+    while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == ' '))
+        length--;
+    if (length > 1 && text[length - 1] == 'n' && text[length - 2] == '\\')
+        length -= 2;
+    text[length] = 0;
+}
+
 const struct bal_log_dialect *bal_log_dialect_of(const char *given, char **text) {
     given = skip_blanks(given);
     *text = malloc(strlen(given) + 1);
@@ -277,5 +287,6 @@ const struct bal_log_dialect *bal_log_dialect_of(const char *given, char **text)
         strcpy(*text, given);
         name = guess(given);
     }
+    drop_newline(*text);
     return bal_log_dialect_named(name);
 }

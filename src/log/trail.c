@@ -43,7 +43,8 @@ struct trail {
     const struct bal_log_sample *sample;
     bool combined;
     struct bal_log_format head;
-    struct layout layout;
+    struct layout seen[SHAPES];
+    struct layout layout; /* that of most lines */
     struct column column[COLUMNS];
 };
 
@@ -154,9 +155,9 @@ static bool same_layout(const struct layout *a, const struct layout *b) {
 
 /* Finds the layout of most lines that have the head; false when there is none of more than half of all. */
 static bool find_layout(struct trail *trail) {
-    struct layout *seen = calloc(SHAPES, sizeof *seen);
+    struct layout *seen = trail->seen;
     size_t times[SHAPES] = {0}, count = 0, best = 0;
-    for (size_t i = 0; seen && i < trail->sample->count; i++) {
+    for (size_t i = 0; i < trail->sample->count; i++) {
         struct bal_log_span rest, values[COLUMNS];
         struct layout layout = {0};
         if (!read_rest(trail, trail->sample->line[i], &rest) || !read_columns(rest, &layout, values))
@@ -172,9 +173,8 @@ static bool find_layout(struct trail *trail) {
         best = times[at] > times[best] ? at : best;
     }
     const bool most = 2 * times[best] > trail->sample->count;
-    if (seen && most)
+    if (most)
         trail->layout = seen[best];
-    free(seen);
     return most;
 }
 

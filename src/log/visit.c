@@ -7,7 +7,9 @@
 #include "log/servers.h"
 
 bool bal_log_names_server(struct bal_log_span text) {
-    if (!text.text || text.length == 0 || memchr(text.text, '<', text.length)) /* b/<NOSRV> of HAProxy */
+    if (!text.text || text.length == 0 || text.text[0] == 0)
+        return false;
+    if (memchr(text.text, '<', text.length)) /* b/<NOSRV> of HAProxy */
         return false;
     return !bal_log_is(text, "-") && !bal_log_is(text, "null");
 }

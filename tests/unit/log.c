@@ -211,10 +211,18 @@ static void reads_patterns(void **state) {
     options.format = "apache:%t \"%r\" %D";
     assert_job(read_text("[15/Nov/2026:10:11:12.000 +0000] \"GET\" 5\n", &options), 0, TEN, 5000);
 
+    /* operators of Envoy, with the end of the line that they are told */
+    options.format = "[%START_TIME%] %REQ(:PATH):20% %DURATION%\\n";
+    r = read_text("[2026-11-15T10:11:12.000Z] /a?b 17\n", &options);
+    assert_job(r, 0, TEN, 17 * MS);
+    assert_string_equal(r->summary.file[0].service, "DURATION (ms)");
+
     const struct {
         const char *format, *part;
         enum bal_code code;
     } bad[] = {
+        {"%START_TIME% %DURATION", "not a directive at '%DURATION'", BAL_E_SYNTAX},
+        {"squid:%ts.%03tu %6", "not a directive at '%6'", BAL_E_SYNTAX},
         {"combind", "'combind' is none of auto, json, caddy, haproxy", BAL_E_SYNTAX},
         {"", "has neither $variables nor %directives", BAL_E_SYNTAX},
         {"$msec$request_time", "where the last value ends at '$request_time'", BAL_E_SYNTAX},
