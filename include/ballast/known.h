@@ -67,7 +67,7 @@ double bal_known_critical_load(const struct bal_model *model, const struct bal_p
 /* How fast a fleet that begins idle forgets it: what is missing of the mean queue falls about like exp(-t/r),
  * and r, in the unit of the model, is the answer. NaN where it is not known: for policies other than random,
  * round-robin, pod, least-work and central, for sizes of infinite variance, arrivals that are not Poisson,
- * and where there is no steady state. O(groups); pod in some microseconds. */
+ * several or distant dispatchers, and where there is no steady state. O(groups); pod in some microseconds. */
 double bal_known_relaxation(const struct bal_model *model, const struct bal_policy_spec *policy);
 
 /* The load above which it is proved not to be stable: the critical load where that is known, for policy

@@ -330,7 +330,8 @@ static void print_outcome(const struct bal_offers *offers, const struct bal_case
               out);
         return;
     }
-    fputs("\nno policy meets this", out);
+    const bool open = offers->count > 0 && offers->offer[0].fulfilment == BAL_WISH_UNDECIDED;
+    fputs(open ? "\nundecided: no policy is known to meet this" : "\nno policy meets this", out);
     if (offers->count == 0) {
         fputs(": there is none with so few messages and so little memory\n", out);
     } else if (offers->offer[0].result.jobs == 0) {

@@ -225,6 +225,38 @@ static void the_impossible_is_said_to_be(void **state) {
     free(offers);
 }
 
+/* A thousand servers are far from full after ten service times: round-robin seems to wait less than 1, and
+ * waits 4.2. Doubted results decide nothing, but what is exactly known may; and where the length is open,
+ * runs are made long enough. */
+static void doubted_results_decide_nothing(void **state) {
+    (void)state;
+    struct bal_case c = {.model = model_of("1000", 0.9, "exp"),
+                         .run = {.seed = 1, .time = 10, .warmup = NAN},
+                         .replications = 3};
+    const struct bal_lab_options options = {.threads = 2};
+    const struct bal_wish wish = {1, 0, 20};
+    struct bal_offers *offers;
+    struct bal_error err;
+    for (int open = 0; open <= 1; open++) {
+        c.longest = open ? c.run.time : 0;
+        assert_int_equal(bal_price_search(&c, &wish, &options, &offers, &err), BAL_OK);
+        assert_true(offers->count >= 2); /* random and round-robin */
+        for (size_t i = 0; i < offers->count; i++) {
+            const struct bal_offer *offer = &offers->offer[i];
+            assert_int_equal(offer->fulfilment, BAL_WISH_MISSED);
+            assert_true(open ? offer->result.doubts == 0 : offer->result.doubts & BAL_DOUBT_SETTLING);
+        }
+        free(offers);
+    }
+    const struct bal_wish generous = {5, 0, 20}; /* round-robin does it, but ten service times do not tell */
+    c.longest = 0;
+    assert_int_equal(bal_price_search(&c, &generous, &options, &offers, &err), BAL_OK);
+    for (size_t i = 0; i < offers->count; i++)
+        assert_int_equal(offers->offer[i].fulfilment,
+                         offers->offer[i].theory > 5 ? BAL_WISH_MISSED : BAL_WISH_UNDECIDED);
+    free(offers);
+}
+
 static void bad_wishes_are_refused(void **state) {
     (void)state;
     struct bal_case c = {
@@ -260,6 +292,7 @@ int main(void) {
         cmocka_unit_test(offers_are_sound),
         cmocka_unit_test(theory_proposes_simulation_disposes),
         cmocka_unit_test(the_impossible_is_said_to_be),
+        cmocka_unit_test(doubted_results_decide_nothing),
         cmocka_unit_test(bad_wishes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -231,6 +231,12 @@ static void metrics_are_known_by_name(void **state) {
     assert_int_equal(count, 1);
     assert_true(back[0].metric[1] == 11 && isnan(back[0].metric[BAL_LOAD_TAIL]));
     bal_store_close(store);
+    /* Nor is the drift, without which a trial can still be judged. */
+    execute("metrics.db", "UPDATE metric SET name = 'none' WHERE name = 'drift'");
+    store = open_store("metrics.db", BAL_STORE_READ);
+    assert_int_equal(bal_store_get(store, cell, 1, back, NULL, &count, &err), BAL_OK);
+    assert_true(count == 1 && isnan(back[0].metric[BAL_DRIFT]));
+    bal_store_close(store);
     execute("metrics.db", "UPDATE metric SET name = 'older' WHERE place = 0");
     /* Opened for writing the file learns the metric, and the trial is replaced by a complete one. */
     store = open_store("metrics.db", BAL_STORE_WRITE);

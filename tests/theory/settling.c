@@ -1,0 +1,224 @@
+/* Do runs settle, and does the judge of settling see when they do not?
+ *
+ * Seeds are fixed, so a test that passes once passes always; what is said of chance is about other seeds. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "ballast/known.h"
+#include "ballast/lab.h"
+#include "ballast/theory.h"
+#include "texts.h"
+
+static struct bal_case case_of(const char *policy, const char *servers, double load, const char *size) {
+    struct bal_case c = {.model = {.load = load}, .policy = policy_of(policy), .replications = 10};
+    struct bal_error err;
+    if (bal_servers_parse(servers, &c.model.servers, &err) || bal_law_parse(size, &c.model.size, &err))
+        fail_msg("%s", err.text);
+    c.run = (struct bal_run){.seed = 1, .time = bal_usual_time(&c.model), .warmup = NAN};
+    return c;
+}
+
+static void run(const struct bal_case *cases, size_t count, struct bal_result *results) {
+    const struct bal_lab_options options = {.threads = 2};
+    struct bal_error err;
+    if (bal_lab_run(cases, count, &options, results, &err))
+        fail_msg("%s", err.text);
+}
+
+/* ---- time constants ---- */
+
+/* What is missing of the mean queue at some time: the equations of the supermarket model from an idle fleet,
+ * by the midpoint rule; with d = 1 they are those of an M/M/1 queue, exactly. */
+static double missing_at(double lambda, unsigned d, double until) {
+    enum { LEVELS = 400 };
+    static double s[LEVELS + 2], middle[LEVELS + 2];
+    double mean = 0, tail = lambda;
+    for (int i = 1; i <= LEVELS; i++, tail = lambda * pow(tail, d)) {
+        mean += tail;
+        s[i] = 0;
+    }
+    s[0] = middle[0] = 1;
+    const double step = 0.2;
+    for (double t = 0; t < until; t += step) {
+        for (int i = 1; i <= LEVELS; i++)
+            middle[i] = s[i] + step / 2 * (lambda * (pow(s[i - 1], d) - pow(s[i], d)) - (s[i] - s[i + 1]));
+        for (int i = 1; i <= LEVELS; i++)
+            s[i] +=
+                step * (lambda * (pow(middle[i - 1], d) - pow(middle[i], d)) - (middle[i] - middle[i + 1]));
+    }
+    double jobs = 0;
+    for (int i = 1; i <= LEVELS; i++)
+        jobs += s[i];
+    return 1 - jobs / mean;
+}
+
+/* After 7.5 time constants 0.02 % are missing, more or less; that is what lengths are chosen by. */
+static void time_constants_tell_when_a_fleet_is_full(void **state) {
+    (void)state;
+    static const struct {
+        const char *policy;
+        unsigned d;
+        double load;
+    } rows[] = {{"random", 1, 0.5},   {"random", 1, 0.9},  {"pod:d=2", 2, 0.5}, {"pod:d=2", 2, 0.9},
+                {"pod:d=2", 2, 0.97}, {"pod:d=5", 5, 0.9}, {"pod:d=1", 1, 0.7}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct bal_case c = case_of(rows[i].policy, "100000000", rows[i].load, "exp");
+        const double missing =
+            missing_at(rows[i].load, rows[i].d, 7.5 * bal_known_relaxation(&c.model, &c.policy));
+        if (!(missing > 3e-5 && missing < 5e-4))
+            fail_msg("%s at load %g: %g of the mean queue are missing", rows[i].policy, rows[i].load,
+                     missing);
+    }
+}
+
+/* ---- the judge ---- */
+
+static bool is_settling(const struct bal_result *result) {
+    return bal_is_settling(result->metric[BAL_DRIFT], result->metric[BAL_TRANSIENT], result->warmup,
+                           result->replications);
+}
+
+/* How many of so many experiments with a length of `constants` time constants are called settling. */
+static unsigned count_settling(struct bal_case c, double constants, unsigned experiments) {
+    struct bal_case *cases = calloc(experiments, sizeof *cases);
+    struct bal_result *results = calloc(experiments, sizeof *results);
+    assert_true(cases && results);
+    c.run.time = constants * bal_known_relaxation(&c.model, &c.policy);
+    for (unsigned i = 0; i < experiments; i++) {
+        cases[i] = c;
+        cases[i].run.seed = 1000 + i;
+    }
+    run(cases, experiments, results);
+    unsigned count = 0;
+    for (unsigned i = 0; i < experiments; i++)
+        count += is_settling(&results[i]);
+    free(cases);
+    free(results);
+    return count;
+}
+
+/* A fifth of 40 time constants is cut. The drift of a settled run is called one in 1 of 500 cases if it is
+ * normal, 1 in 300 as measured over 1200 cases: more than 4 of 150 have probability 2e-4. */
+static void settled_runs_are_rarely_doubted(void **state) {
+    (void)state;
+    const struct bal_case c = case_of("random", "4", 0.8, "exp");
+    assert_true(count_settling(c, 40, 150) <= 4);
+    const struct bal_case few = {.model = c.model, .policy = c.policy, .replications = 3, .run = c.run};
+    assert_true(count_settling(few, 40, 150) <= 4);
+}
+
+/* A run of one time constant of a hundred servers is one slow climb: the mean of the first such run lies five
+ * half-widths below the truth. Of 100 other seeds all were seen. */
+static void slow_climbs_are_seen(void **state) {
+    (void)state;
+    assert_int_equal(count_settling(case_of("random", "100", 0.9, "exp"), 1, 30), 30);
+    assert_int_equal(count_settling(case_of("pod:d=2", "1000", 0.9, "exp"), 3, 30), 30);
+}
+
+/* Even where only a thousandth of a time constant passes, as in few jobs of very many servers. */
+static void the_beginning_of_a_climb_is_seen(void **state) {
+    (void)state;
+    assert_int_equal(count_settling(case_of("random", "1000", 0.99, "exp"), 0.005, 10), 10);
+}
+
+/* ---- what comes out ---- */
+
+/* What a finite fleet may add to the limit of many servers, relative to it. For two choices that is about
+ * 1.7/N at load 0.9 (refined mean field, Gast and Van Houdt 2017) and grows like 1/(N (1 - load)); a
+ * thousand servers hardly ever are all busy at load 0.9, but at 0.99 they are, and nothing is known of jiq.
+ */
+static double excess_of(const char *policy, double servers, double load) {
+    return policy[0] == 'p'   ? 0.3 / (servers * (1 - load))
+           : policy[0] == 'r' ? 0
+           : load > 0.9       ? INFINITY
+                              : 1e-3;
+}
+
+/* Default runs are right or doubted. Each of 12 intervals misses with probability 0.05, by half of its width
+ * again with 0.009: 1.5 half-widths are asked, and one of the 12 fails by chance in one of ten runs of the
+ * test with another seed. */
+static void default_runs_are_right_or_doubted(void **state) {
+    (void)state;
+    static const char *const policies[] = {"random", "pod:d=2", "jiq"};
+    static const struct {
+        const char *servers;
+        double load;
+    } rows[] = {{"1000", 0.5}, {"1000", 0.9}, {"1000", 0.99}, {"10000", 0.5}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bal_case cases[3];
+        struct bal_result results[3];
+        for (int k = 0; k < 3; k++) {
+            cases[k] = case_of(policies[k], rows[i].servers, rows[i].load, "exp");
+            cases[k].replications = 4;
+        }
+        bal_choose_length(cases, 3, bal_usual_time(&cases[0].model) / 4, 0);
+        run(cases, 3, results);
+        for (int k = 0; k < 3; k++) {
+            const double n = bal_servers_count(&cases[k].model.servers);
+            const double known = bal_known_of(&cases[k].model, &cases[k].policy).response_mean;
+            const struct bal_estimate mean = results[k].metric[BAL_RESPONSE_MEAN];
+            const double half = 1.5 * mean.half, above = excess_of(policies[k], n, rows[i].load);
+            const bool right = mean.mean + half >= known && mean.mean - half <= known * (1 + above);
+            if (!right && !results[k].doubts)
+                fail_msg("%s on %s servers at load %g: %g +- %g, but it is %g", policies[k], rows[i].servers,
+                         rows[i].load, mean.mean, mean.half, known);
+        }
+    }
+}
+
+/* Where nothing is known runs grow until they are settled: pod-memory from a tenth of a service time on. */
+static void runs_grow_until_they_settle(void **state) {
+    (void)state;
+    struct bal_case c = case_of("pod-memory", "1000", 0.8, "exp");
+    c.replications = 5;
+    bal_choose_length(&c, 1, 0.5, 0);
+    assert_true(c.run.time == 0.5 && c.longest > 1000);
+    struct bal_result result, reference;
+    run(&c, 1, &result);
+    assert_int_equal(result.doubts, 0);
+    assert_true(result.time >= 16);
+    c.run.time = 500;
+    c.run.seed = 2;
+    c.longest = 0;
+    run(&c, 1, &reference);
+    /* Both are known to a percent; a difference of two intervals has probability 1e-4. */
+    const struct bal_estimate a = result.metric[BAL_RESPONSE_MEAN], b = reference.metric[BAL_RESPONSE_MEAN];
+    assert_true(fabs(a.mean - b.mean) <= a.half + b.half);
+}
+
+/* A precision is reached by longer runs, not by more that are as short: with the length given it is not
+ * reached, and no more replications are spent on it than the interval needs. */
+static void precision_waits_until_runs_are_settled(void **state) {
+    (void)state;
+    struct bal_case c = case_of("pod-memory", "1000", 0.8, "exp");
+    struct bal_result result;
+    c.precision = 0.05;
+    c.run.time = 2;
+    run(&c, 1, &result);
+    assert_true(result.metric[BAL_RESPONSE_MEAN].half <= 0.05 * result.metric[BAL_RESPONSE_MEAN].mean);
+    assert_false(result.precise);
+    assert_int_equal(result.doubts, BAL_DOUBT_SETTLING | BAL_DOUBT_PRECISION);
+    assert_true(result.replications < 20);
+    bal_choose_length(&c, 1, 2, 0);
+    run(&c, 1, &result);
+    assert_true(result.precise && result.doubts == 0 && result.time > 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(time_constants_tell_when_a_fleet_is_full),
+        cmocka_unit_test(settled_runs_are_rarely_doubted),
+        cmocka_unit_test(slow_climbs_are_seen),
+        cmocka_unit_test(the_beginning_of_a_climb_is_seen),
+        cmocka_unit_test(default_runs_are_right_or_doubted),
+        cmocka_unit_test(runs_grow_until_they_settle),
+        cmocka_unit_test(precision_waits_until_runs_are_settled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

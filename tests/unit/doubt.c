@@ -1,0 +1,295 @@
+/* Doubts in results, and how long runs are made so that there is none. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ballast/known.h"
+#include "ballast/lab.h"
+#include "lab/length.h"
+#include "texts.h"
+
+static struct bal_case case_of(const char *policy, const char *servers, double load, const char *size) {
+    struct bal_case c = {.model = {.load = load}, .policy = policy_of(policy), .replications = 10};
+    assert_int_equal(bal_servers_parse(servers, &c.model.servers, NULL), BAL_OK);
+    assert_int_equal(bal_law_parse(size, &c.model.size, NULL), BAL_OK);
+    c.run = (struct bal_run){.seed = 1, .time = bal_usual_time(&c.model), .warmup = NAN};
+    return c;
+}
+
+enum { TRIALS = 10 };
+
+/* Settled replications of a mean response time, which scatter by one percent of it. */
+static void make_trials(const struct bal_case *c, double mean, struct bal_trial trial[TRIALS]) {
+    for (int r = 0; r < TRIALS; r++) {
+        trial[r] = (struct bal_trial){.warmup = 0.2 * c->run.time, .jobs = 1000};
+        for (int m = 0; m < BAL_METRIC_COUNT; m++)
+            trial[r].metric[m] = NAN;
+        const double noise = (r % 2 ? 0.01 : -0.01) * (1 + r / 20.0);
+        trial[r].metric[BAL_RESPONSE_MEAN] = mean * (1 + noise);
+        trial[r].metric[BAL_DRIFT] = noise;
+        trial[r].metric[BAL_TRANSIENT] = 0.1 + noise;
+        for (int q = 0; q < 4; q++)
+            trial[r].quarter[q] = 100 * (1 + noise);
+    }
+}
+
+static struct bal_result result_of(const struct bal_case *c, const struct bal_trial trial[TRIALS]) {
+    struct bal_result result;
+    bal_result_of(c, trial, TRIALS, &result);
+    return result;
+}
+
+static void a_settled_result_is_sure(void **state) {
+    (void)state;
+    const struct bal_case c = case_of("random", "100", 0.9, "exp");
+    struct bal_trial trial[TRIALS];
+    make_trials(&c, 10, trial);
+    const struct bal_result result = result_of(&c, trial);
+    assert_int_equal(result.doubts, 0);
+    assert_true(bal_result_is_sure(&result) && result.precise);
+    assert_true(result.time == c.run.time);
+}
+
+/* Each sign alone is enough, in either direction of the drift. */
+static void what_still_moves_is_settling(void **state) {
+    (void)state;
+    const struct bal_case c = case_of("jiq", "100", 0.9, "exp");
+    struct bal_trial trial[TRIALS];
+    for (int sign = -1; sign <= 1; sign += 2) {
+        make_trials(&c, 1.1, trial);
+        for (int r = 0; r < TRIALS; r++)
+            trial[r].metric[BAL_DRIFT] += sign * 0.05;
+        assert_int_equal(result_of(&c, trial).doubts, BAL_DOUBT_SETTLING);
+    }
+    make_trials(&c, 1.1, trial);
+    for (int r = 0; r < TRIALS; r++)
+        trial[r].metric[BAL_TRANSIENT] += 0.3;
+    assert_int_equal(result_of(&c, trial).doubts, BAL_DOUBT_SETTLING);
+    for (int r = 0; r < TRIALS; r++)
+        trial[r].warmup = 0.5 * c.run.time; /* so much was cut */
+    assert_int_equal(result_of(&c, trial).doubts, 0);
+}
+
+/* Runs that are measured from their very start on are not doubted for what MSER-5 takes of any run. */
+static void no_warmup_is_no_doubt_by_itself(void **state) {
+    (void)state;
+    struct bal_case c = case_of("jiq", "100", 0.9, "exp");
+    struct bal_trial trial[TRIALS];
+    c.run.warmup = 0;
+    make_trials(&c, 1.1, trial);
+    for (int r = 0; r < TRIALS; r++)
+        trial[r].warmup = 0;
+    assert_int_equal(result_of(&c, trial).doubts, 0);
+}
+
+/* A load that varies has nothing to settle to. */
+static void a_curve_may_drift(void **state) {
+    (void)state;
+    struct bal_case c = case_of("jiq", "100", 0.9, "exp");
+    assert_int_equal(bal_curve_parse("sine(0.5,60)", &c.model.curve, NULL), BAL_OK);
+    struct bal_trial trial[TRIALS];
+    make_trials(&c, 1.1, trial);
+    for (int r = 0; r < TRIALS; r++)
+        trial[r].metric[BAL_DRIFT] += 0.05;
+    assert_int_equal(result_of(&c, trial).doubts, 0);
+}
+
+/* The trials say nothing, but theory knows that 2000 jobs on 100 servers are still filling up. */
+static void a_short_run_is_doubted_by_theory(void **state) {
+    (void)state;
+    struct bal_case c = case_of("random", "100", 0.9, "exp");
+    struct bal_trial trial[TRIALS];
+    c.run.time = 2000 / 90.0;
+    make_trials(&c, 10, trial);
+    assert_int_equal(result_of(&c, trial).doubts, BAL_DOUBT_SETTLING);
+    c.policy = policy_of("pi"); /* nothing is known of it */
+    assert_int_equal(result_of(&c, trial).doubts, 0);
+}
+
+/* 7.4 for an M/M/1 queue at load 0.9, whose mean is 10; and the means of classes. */
+static void exact_theory_is_never_contradicted_silently(void **state) {
+    (void)state;
+    struct bal_case c = case_of("random", "100", 0.9, "exp");
+    struct bal_trial trial[TRIALS];
+    make_trials(&c, 7.4, trial);
+    assert_int_equal(result_of(&c, trial).doubts, BAL_DOUBT_THEORY);
+    make_trials(&c, 9.95, trial);
+    assert_int_equal(result_of(&c, trial).doubts, 0);
+    c.policy = policy_of("pod:d=2"); /* a limit: its fleet is finite */
+    make_trials(&c, 2.7, trial);
+    assert_int_equal(result_of(&c, trial).doubts, 0);
+    c.policy = policy_of("random");
+    c.model.classes = true;
+    c.model.high = 0.3;
+    make_trials(&c, 10, trial);
+    for (int r = 0; r < TRIALS; r++)
+        trial[r].metric[BAL_LOW_RESPONSE_MEAN] = 0.8 * trial[r].metric[BAL_RESPONSE_MEAN];
+    assert_int_equal(result_of(&c, trial).doubts, BAL_DOUBT_THEORY);
+}
+
+/* The third moment of pareto(A) is finite from A = 3 on. */
+static void sizes_without_a_third_moment_are_doubted(void **state) {
+    (void)state;
+    static const struct {
+        const char *size;
+        bool heavy;
+    } laws[] = {{"pareto(2.2)", true},     {"pareto(3)", true}, {"pareto(3.1)", false},
+                {"lognormal(100)", false}, {"exp", false},      {"bounded-pareto(1.1,1,1e9)", false}};
+    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
+        const struct bal_case c = case_of("jsq", "100", 0.9, laws[i].size);
+        struct bal_trial trial[TRIALS];
+        make_trials(&c, 2, trial);
+        assert_int_equal(result_of(&c, trial).doubts, laws[i].heavy ? BAL_DOUBT_TAIL : 0);
+    }
+}
+
+static void few_jobs_are_doubted(void **state) {
+    (void)state;
+    const struct bal_case c = case_of("jiq", "10", 0.9, "exp");
+    struct bal_trial trial[TRIALS];
+    make_trials(&c, 2, trial);
+    for (int r = 0; r < TRIALS; r++)
+        trial[r].jobs = 99;
+    assert_int_equal(result_of(&c, trial).doubts, BAL_DOUBT_FEW);
+}
+
+/* A narrow interval is not enough, and more replications are not asked for what they cannot cure. */
+static void precision_is_not_reached_while_there_is_a_doubt(void **state) {
+    (void)state;
+    struct bal_case c = case_of("jiq", "100", 0.9, "exp");
+    struct bal_trial trial[TRIALS];
+    c.precision = 0.02;
+    make_trials(&c, 1.1, trial);
+    struct bal_result result = result_of(&c, trial);
+    assert_true(result.precise && result.doubts == 0);
+    for (int r = 0; r < TRIALS; r++)
+        trial[r].metric[BAL_DRIFT] += 0.05;
+    result = result_of(&c, trial);
+    assert_false(result.precise);
+    assert_int_equal(result.doubts, BAL_DOUBT_SETTLING | BAL_DOUBT_PRECISION);
+    assert_false(bal_result_is_sure(&result));
+    assert_int_equal(bal_replications_needed(&c, &result, 1000), TRIALS);
+    c.precision = 0.001; /* not narrow enough: more would help, and what there is decides as far as it goes */
+    make_trials(&c, 1.1, trial);
+    result = result_of(&c, trial);
+    assert_int_equal(result.doubts, BAL_DOUBT_PRECISION);
+    assert_true(bal_result_is_sure(&result));
+    assert_true(bal_replications_needed(&c, &result, 1000) > TRIALS);
+}
+
+/* ---- lengths ---- */
+
+static double jobs_of(const struct bal_case *c) {
+    return c->run.time * bal_model_arrival_rate(&c->model);
+}
+
+static void choose(struct bal_case *cases, size_t count) {
+    bal_choose_length(cases, count, bal_usual_time(&cases[0].model), 0);
+}
+
+/* A hundred servers at load 0.9 settle within what is cut of 2M jobs. */
+static void the_usual_length_is_kept_where_it_suffices(void **state) {
+    (void)state;
+    for (int n = 1; n <= 100; n *= 10) {
+        char servers[20];
+        snprintf(servers, sizeof servers, "%d", n);
+        struct bal_case c = case_of("random", servers, 0.9, "exp");
+        choose(&c, 1);
+        assert_true(isnan(c.run.warmup));
+        assert_true(fabs(jobs_of(&c) - 2e6) < 1e-3);
+        assert_true(c.longest > 2 * c.run.time);
+    }
+}
+
+/* What is measured begins when 7.5 time constants are over, and is as much as usual. */
+static void large_fleets_get_time_to_fill_up(void **state) {
+    (void)state;
+    static const char *const fleets[] = {"1000", "10000", "5kx1,5kx3"};
+    for (int i = 0; i < 3; i++) {
+        struct bal_case c[3] = {case_of("jiq", fleets[i], i < 2 ? 0.9 : 0.4, "exp"),
+                                case_of("random", fleets[i], i < 2 ? 0.9 : 0.4, "exp"),
+                                case_of("pod:d=2", fleets[i], i < 2 ? 0.9 : 0.4, "exp")};
+        const double r = bal_known_relaxation(&c[1].model, &c[1].policy);
+        choose(c, 3);
+        for (int k = 0; k < 3; k++) { /* the same for all: they are to see the same arrivals */
+            assert_true(c[k].run.time == c[0].run.time && c[k].run.warmup == c[0].run.warmup);
+            assert_true(c[k].run.warmup * c[k].run.time >= 7.5 * r * (1 - 1e-9));
+            assert_true((1 - c[k].run.warmup) * jobs_of(&c[k]) >= 0.04 * jobs_of(&c[k]));
+            assert_true(jobs_of(&c[k]) < 4e7);
+        }
+    }
+}
+
+/* random would need some 200M jobs: it does without, and does not make the others wait for it. */
+static void what_is_out_of_reach_is_not_tried(void **state) {
+    (void)state;
+    struct bal_case c[2] = {case_of("random", "100000", 0.9, "exp"),
+                            case_of("pod:d=2", "100000", 0.9, "exp")};
+    choose(c, 2);
+    assert_true(c[0].run.time == c[1].run.time && jobs_of(&c[0]) < 4e7);
+    assert_true(c[1].run.warmup * c[1].run.time >= 7.5 * bal_known_relaxation(&c[1].model, &c[1].policy));
+    assert_true(c[0].longest == c[0].run.time && c[1].longest > c[1].run.time);
+    const struct bal_result result = {.time = c[0].run.time, .warmup = c[0].run.warmup};
+    const struct bal_advice advice = bal_advise_length(&c[0], &result);
+    assert_true(advice.known && advice.time * bal_model_arrival_rate(&c[0].model) > 1.5e8);
+    assert_true(advice.time * advice.warmup >= 7.5 * bal_known_relaxation(&c[0].model, &c[0].policy));
+}
+
+/* A warm-up or a window that is given is kept, and the run made longer instead. */
+static void a_given_warmup_or_window_is_kept(void **state) {
+    (void)state;
+    struct bal_case c = case_of("random", "1000", 0.9, "exp");
+    const double before = 7.5 * bal_known_relaxation(&c.model, &c.policy);
+    c.run.warmup = 0.3;
+    choose(&c, 1);
+    assert_true(c.run.warmup == 0.3 && 0.3 * c.run.time >= before);
+    c = case_of("random", "1000", 0.9, "exp");
+    bal_choose_length(&c, 1, bal_usual_time(&c.model), 10);
+    assert_true(fabs((1 - c.run.warmup) * c.run.time - 10) < 1e-6 && c.run.time - 10 >= before);
+}
+
+/* Runs that had to grow are doubled once more when there is no doubt left, and never beyond their limit. */
+static void growth_has_a_reserve_and_an_end(void **state) {
+    (void)state;
+    struct bal_case c = case_of("pi", "1000", 0.9, "exp");
+    c.longest = 100 * c.run.time;
+    struct bal_result settled = {.replications = 10, .verdict = BAL_STABLE};
+    struct bal_result settling = {.replications = 10, .verdict = BAL_STABLE, .doubts = BAL_DOUBT_SETTLING};
+    struct bal_result unstable = {.replications = 10, .verdict = BAL_UNSTABLE};
+    struct growth growth = {false, false};
+    assert_false(bal_growth_ask(&growth, &c, &settled));
+    assert_true(bal_growth_ask(&growth, &c, &settling));
+    assert_true(bal_growth_ask(&growth, &c, &settled));
+    assert_false(bal_growth_ask(&growth, &c, &settled));
+    assert_false(bal_growth_ask(&growth, &c, &unstable));
+    c.longest = 1.9 * c.run.time;
+    assert_false(bal_growth_ask(&growth, &c, &settling));
+    c.longest = 0;
+    assert_false(bal_growth_ask(&growth, &c, &settling));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_settled_result_is_sure),
+        cmocka_unit_test(what_still_moves_is_settling),
+        cmocka_unit_test(no_warmup_is_no_doubt_by_itself),
+        cmocka_unit_test(a_curve_may_drift),
+        cmocka_unit_test(a_short_run_is_doubted_by_theory),
+        cmocka_unit_test(exact_theory_is_never_contradicted_silently),
+        cmocka_unit_test(sizes_without_a_third_moment_are_doubted),
+        cmocka_unit_test(few_jobs_are_doubted),
+        cmocka_unit_test(precision_is_not_reached_while_there_is_a_doubt),
+        cmocka_unit_test(the_usual_length_is_kept_where_it_suffices),
+        cmocka_unit_test(large_fleets_get_time_to_fill_up),
+        cmocka_unit_test(what_is_out_of_reach_is_not_tried),
+        cmocka_unit_test(a_given_warmup_or_window_is_kept),
+        cmocka_unit_test(growth_has_a_reserve_and_an_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
