@@ -1,6 +1,7 @@
 /* A unit is open when the name does not tell it. Then each reading is held against what is known:
  *
- *   - nobody waits an hour on average, and nothing is served in less than a microsecond;
+ *   - nobody waits an hour, which the middle one is asked, since a single one may be anything; and on average
+ *     nothing is served in less than a microsecond;
  *   - a fraction of a nanosecond is none;
  *   - lines are written when requests end: with the right unit, start and length make ends that are in order.
  *     This tells something where the starts themselves are not in order, or where it is known that lines are
@@ -14,11 +15,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MEAN_LEAST 1e-6 /* seconds */
-#define MEAN_MOST 3600.0
+#define LEAST 1e-6 /* seconds */
+#define MOST 3600.0
 
 /* Lines that come too late may be a part of all: servers write in blocks, and several write to one file. */
 #define LATE_PART 0.05
+
+/* Values that do not look as they should may be a part of all. */
+#define ODD_PART 0.05
 
 enum { LATE_LEAST = 3, UNITS = 4 };
 
@@ -50,8 +54,10 @@ struct numbers {
     size_t decimal;               /* of these, where it cannot stand between thousands: 0,25 */
     int decimals;                 /* the most that one has */
     double sum;                   /* as they stand */
+    double middle;                /* half of them are longer */
     struct bal_log_span text;     /* the first that is no number */
-    struct bal_log_span odd;      /* the first that is no length of time as the program writes it */
+    size_t odds;                  /* of these, that are no lengths of time as the program writes them */
+    struct bal_log_span odd;      /* the first of them */
     double value[BAL_LOG_SAMPLE]; /* by line; NaN: none */
     int64_t time[BAL_LOG_SAMPLE]; /* by line */
     bool second[BAL_LOG_SAMPLE];  /* the time is a whole second */
@@ -111,8 +117,23 @@ static void count_number(struct numbers *numbers, struct bal_log_span text, enum
     numbers->commas += comma;
     numbers->decimal += comma && (decimals != 3 || before > 3 || *at == '0');
     numbers->decimals = (int)decimals > numbers->decimals ? (int)decimals : numbers->decimals;
-    if (!has_shape(shape, point, decimals, exact) && !numbers->odd.text)
+    if (!has_shape(shape, point, decimals, exact) && numbers->odds++ == 0)
         numbers->odd = text;
+}
+
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void find_middle(struct numbers *numbers) {
+    double sorted[BAL_LOG_SAMPLE];
+    size_t count = 0;
+    for (size_t i = 0; i < numbers->lines; i++)
+        if (!isnan(numbers->value[i]))
+            sorted[count++] = numbers->value[i];
+    qsort(sorted, count, sizeof *sorted, by_size);
+    numbers->middle = count > 0 ? sorted[count / 2] : 0;
 }
 
 static void count_numbers(const struct bal_log_format *format, const struct bal_log_sample *sample,
@@ -133,6 +154,7 @@ static void count_numbers(const struct bal_log_format *format, const struct bal_
             count_number(numbers, fields[length->field], length->shape, exact, value);
         numbers->lines++;
     }
+    find_middle(numbers);
 }
 
 /* How many lines come more than the clock's step and half a second after a line that they should precede,
@@ -160,13 +182,16 @@ static bool is_in_order(const struct numbers *numbers, size_t starts_late, int u
     return !by_ends || late < LATE_LEAST || (double)late <= LATE_PART * (double)numbers->count;
 }
 
-static size_t list_readings(const struct numbers *numbers, bool at_end, bool by_ends, int left[UNITS]) {
+static bool is_possible(const struct numbers *numbers, int unit) {
     const double mean = numbers->sum / (double)numbers->count;
+    return numbers->middle * seconds_of(unit) <= MOST && mean * seconds_of(unit) >= LEAST;
+}
+
+static size_t list_readings(const struct numbers *numbers, bool at_end, bool by_ends, int left[UNITS]) {
     const size_t starts_late = at_end ? 0 : count_late(numbers, 0);
     size_t count = 0;
     for (size_t i = 0; i < UNITS; i++) {
-        const double length = mean * seconds_of(units[i]);
-        if (length < MEAN_LEAST || length > MEAN_MOST)
+        if (!is_possible(numbers, units[i]))
             continue;
         if (units[i] == BAL_LOG_NS && numbers->wholes < numbers->count)
             continue;
@@ -237,7 +262,8 @@ static enum bal_code check_shape(const struct bal_log_words *words, struct bal_l
                                  const struct numbers *numbers, bool exact, struct bal_error *err) {
     const bool always_whole =
         length->shape == BAL_LOG_THOUSANDTHS && numbers->wholes == numbers->count && numbers->sum > 0;
-    if (!numbers->odd.text && !always_whole)
+    const bool odd = (double)numbers->odds > ODD_PART * (double)numbers->count; /* a line may be broken */
+    if (!odd && !always_whole)
         return BAL_OK;
     if (exact)
         return fail_shape(words, length, numbers, err);
@@ -248,7 +274,8 @@ static enum bal_code check_shape(const struct bal_log_words *words, struct bal_l
 
 static enum bal_code check_commas(const struct bal_log_words *words, struct bal_log_length *length,
                                   const struct numbers *numbers, struct bal_error *err) {
-    if (length->scale.list || numbers->commas == 0)
+    const size_t points = numbers->count - numbers->wholes - numbers->commas;
+    if (length->scale.list || numbers->commas <= points) /* most have none */
         return BAL_OK;
     if (numbers->decimal == 0)
         return bal_fail(
@@ -296,10 +323,10 @@ static enum bal_code check_known(const struct bal_log_words *words, const struct
                                  struct bal_error *err) {
     if (numbers->count == 0 || 2 * numbers->units > numbers->count)
         return BAL_OK;
-    const double unit = seconds_of(length->scale.unit), mean = unit * numbers->sum / (double)numbers->count;
+    const double mean = seconds_of(length->scale.unit) * numbers->sum / (double)numbers->count;
     char text[40];
     show_length(mean, text, sizeof text);
-    if (mean > MEAN_MOST || (mean > 0 && mean < MEAN_LEAST))
+    if (numbers->sum > 0 && !is_possible(numbers, length->scale.unit))
         return bal_fail(
             err, BAL_E_FORMAT,
             "%s%s would be %s on average, which cannot be: it is something else, or in another unit"

@@ -29,13 +29,17 @@ struct layout {
     struct style style[COLUMNS];
 };
 
-enum looks { THOUSANDTHS, MOMENT, OWN_UNIT, NUMBER, WORD };
+enum looks { THOUSANDTHS, MOMENT, OWN_UNIT, NUMBER, WORD, LOOKS };
+
+/* Values that look otherwise may be a part of all: a line may be broken. */
+#define ODD_PART 0.05
 
 struct column {
     enum looks looks;
+    size_t seen[LOOKS];
     size_t numbers, dashes, fractions;
     bool list;
-    double sum;
+    double sum[LOOKS];
     char name[BAL_LOG_NAME];
 };
 
@@ -227,7 +231,6 @@ static struct bal_log_span first_of(struct bal_log_span value, bool *list) {
     }
 }
 
-/* A column looks like the least that one of its values does. */
 static void look_at(struct column *column, struct bal_log_span value, double *number) {
     *number = NAN;
     value = first_of(value, &column->list);
@@ -236,13 +239,31 @@ static void look_at(struct column *column, struct bal_log_span value, double *nu
         return;
     }
     const enum looks looks = look_at_one(value, number);
-    if (column->numbers == 0)
-        column->looks = looks;
-    else if (column->looks != looks)
-        column->looks = column->looks == WORD || looks == WORD || looks == OWN_UNIT ? WORD : NUMBER;
+    column->seen[looks]++;
     column->numbers++;
     column->fractions += looks != WORD && memchr(value.text, '.', value.length) != NULL;
-    column->sum += looks == WORD ? 0 : *number;
+    column->sum[looks] += looks == WORD ? 0 : *number;
+}
+
+/* What nearly all of its values look like; numbers of several kinds are numbers. */
+static enum looks looks_of(const struct column *column) {
+    const double least = (1 - ODD_PART) * (double)column->numbers;
+    for (int looks = 0; looks < WORD && column->numbers > 0; looks++)
+        if ((double)column->seen[looks] >= least)
+            return (enum looks)looks;
+    const size_t plain = column->seen[THOUSANDTHS] + column->seen[MOMENT] + column->seen[NUMBER];
+    return column->numbers > 0 && (double)plain >= least ? NUMBER : WORD;
+}
+
+/* Of the values that look like the column. */
+static double mean_of(const struct column *column) {
+    double sum = column->sum[column->looks];
+    size_t count = column->seen[column->looks];
+    if (column->looks == NUMBER) {
+        sum += column->sum[THOUSANDTHS] + column->sum[MOMENT];
+        count += column->seen[THOUSANDTHS] + column->seen[MOMENT];
+    }
+    return sum / (double)count;
 }
 
 /* Looks at every line in the layout; longer[i][k] counts those in which column i is longer than k. */
@@ -262,8 +283,7 @@ static void look_at_columns(struct trail *trail, size_t longer[COLUMNS][COLUMNS]
                 longer[i][k] += number[i] > number[k] + 0.0025; /* two clocks may differ by milliseconds */
     }
     for (size_t i = 0; i < count; i++)
-        if (trail->column[i].numbers == 0)
-            trail->column[i].looks = WORD;
+        trail->column[i].looks = looks_of(&trail->column[i]);
 }
 
 /* ---- deciding ---- */
@@ -325,8 +345,7 @@ static enum bal_code fail_times(const struct trail *trail, const char *why, stru
     for (size_t i = 0; i < trail->layout.count && used < sizeof list; i++)
         if (trail->column[i].looks == THOUSANDTHS)
             used += (size_t)snprintf(list + used, sizeof list - used, "%scolumn%zu (mean %.3g s)",
-                                     used ? ", " : "", i + 1,
-                                     trail->column[i].sum / (double)trail->column[i].numbers);
+                                     used ? ", " : "", i + 1, mean_of(&trail->column[i]));
     return bal_fail(err, BAL_E_FORMAT,
                     "which is the service time, %s? %s; say it with --service-field column1, or give the"
                     " log_format itself",
@@ -353,7 +372,7 @@ static enum bal_code name_times(struct trail *trail, size_t longer[COLUMNS][COLU
     const int part = find_longest(trail, longer);
     if (part < 0)
         return fail_times(trail, "besides the longest, none is longer than the others", err);
-    if (trail->column[part].sum * 20 < trail->column[whole].sum)
+    if (mean_of(&trail->column[part]) * 20 < mean_of(&trail->column[whole]))
         return fail_times(trail, "a short one may be the time to connect", err);
     name_column(&trail->column[part], "upstream_response_time");
     return BAL_OK;
@@ -434,7 +453,7 @@ static enum bal_code try_numbers(struct trail *trail, struct bal_log_format *for
         }
         if (used < sizeof list)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s (%.6g on average)",
-                                     used ? ", " : "", name, column->sum / (double)column->numbers);
+                                     used ? ", " : "", name, mean_of(column));
     }
     if (numbers == 0)
         return fail_untimed(err);

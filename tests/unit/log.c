@@ -327,6 +327,39 @@ static void tells_times_of_nginx_apart(void **state) {
     assert_in_range(r->job[0].time, TEN, TEN + S - 1);
 }
 
+/* One line in many that is broken, or is somebody else's, does not change how the others are read. */
+static void reads_past_odd_lines(void **state) {
+    (void)state;
+    static const struct {
+        const char *line, *odd, *format;
+        enum bal_log_reason reason;
+    } cases[] = {
+        {COMBINED " 0.250 0.200\n", COMBINED " 250 x\n", NULL, BAL_LOG_NO_SERVICE},
+        {COMBINED " 0.250 0.200\n", COMBINED " 0.250 17\n",
+         "nginx:$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent "
+         "\"$http_referer\" "
+         "\"$http_user_agent\" $request_time $upstream_response_time",
+         BAL_LOG_REASON_COUNT},
+        {"{\"ts\":1.5,\"request_time\":0.25}\n", "{\"ts\":1.5,\"request_time\":0.123456}\n", NULL,
+         BAL_LOG_REASON_COUNT},
+        {"{\"start\":1.5,\"duration_s\":\"0.25\"}\n", "{\"start\":1.5,\"duration_s\":\"0,25\"}\n", NULL,
+         BAL_LOG_NO_SERVICE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static char text[20000];
+        *text = 0;
+        for (int line = 0; line < 40; line++)
+            strcat(text, line == 7 ? cases[i].odd : cases[i].line);
+        const struct result *r = read_text(text, &(struct bal_log_options){.format = cases[i].format});
+        if (r->code)
+            fail_msg("%s: %s", cases[i].odd, r->err.text);
+        const bool skipped = cases[i].reason != BAL_LOG_REASON_COUNT;
+        assert_int_equal(r->jobs, 40 - skipped);
+        if (skipped)
+            assert_int_equal(r->summary.skipped[cases[i].reason], 1);
+    }
+}
+
 /* Commas: decimal ones are told from those between thousands, and one too many makes a line another. */
 static void reads_decimal_commas(void **state) {
     (void)state;
@@ -371,6 +404,12 @@ static void asks_for_units(void **state) {
     assert_fails(r, BAL_E_FORMAT, "is no length of time in any unit");
     r = read_text("{\"start\":1.5,\"duration\":500000000000}\n", &(struct bal_log_options){0});
     assert_string_equal(r->summary.file[0].service, "duration (ns)");
+    /* one that is beyond everything rules nothing out */
+    static char text[3000];
+    *text = 0;
+    for (int i = 0; i < 40; i++)
+        strcat(text, i == 7 ? "{\"ts\":1.5,\"duration\":1e15}\n" : "{\"ts\":1.5,\"duration\":41000}\n");
+    assert_fails(read_text(text, &(struct bal_log_options){0}), BAL_E_FORMAT, "in which unit is duration");
     r = read_text("{\"start\":1.5,\"latency\":\"41ms\"}\n", &(struct bal_log_options){0});
     assert_job(r, 0, 3 * S / 2, 41 * MS);
     r = read_text("start,duration [ms],x\n1.5,41,y\n", &(struct bal_log_options){0});
@@ -1160,6 +1199,7 @@ int main(void) {
         cmocka_unit_test(reads_patterns),
         cmocka_unit_test(tells_units_by_the_order_of_lines),
         cmocka_unit_test(tells_times_of_nginx_apart),
+        cmocka_unit_test(reads_past_odd_lines),
         cmocka_unit_test(reads_decimal_commas),
         cmocka_unit_test(asks_for_units),
         cmocka_unit_test(takes_the_fields_it_is_told),
