@@ -61,6 +61,8 @@ $ ballast compare --policy jiq --servers 5 --load 0.5 --curve 'table(0:1 5:2)' -
 $ ballast compare --policy jiq --servers 5 --load 0.5 --curve 'table(0:1 5:2)' --window 10 --jobs 1k --engine event --format csv | sed 's/.*,settings/settings/; s/.*,"/"/'
 | settings
 | "servers=5; load=0.5; curve=table(0:1 5:2); run.jobs=1000; run.window=10; run.engine=event"
+$ ballast compare --policy jiq --servers 5 --load 0.5 --curve 'table(0:1 5:2)' --window 10 --jobs 1k --engine event --format json | jq '{title: "again", policies: ["jiq"]} + .settings' >again.yaml; ballast run again.yaml --format json | jq -c .experiment.settings
+| {"fleet":{"servers":"5"},"workload":{"load":"0.5","curve":"table(0:1 5:2)"},"run":{"jobs":"1000","window":"10","engine":"event"}}
 $ ballast price --policy jiq --servers 5 --buffer 9 --warmup mser --jobs 1k | sed '/^$/,$d'
 | 5 servers at load 0.9, service exp, buffer 9; 10 replications of 1000 jobs each, warmup mser,
 | seed 1
