@@ -2,6 +2,10 @@
  * in which they come, and on each for as long as its header X-Service says, in microseconds, asleep. When it
  * ends it prints the path of each and how long that really took, from accepting the connection to closing it.
  * usage: app PORT SLOTS >TRUTH; ends with SIGTERM */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <signal.h>
