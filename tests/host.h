@@ -15,7 +15,8 @@ struct host {
     struct bal_rng rng;
     uint32_t *length;
     uint32_t *urgent;
-    double *work;  /* remaining, in time */
+    double *work; /* remaining, in time */
+    uint32_t ask[64];
     uint32_t rank; /* of the jobs to come */
     void *state;
 };
@@ -50,6 +51,8 @@ static inline void host_init(struct host *host, const struct bal_policy_spec *sp
                                      .shares = host_block(servers * sizeof(struct bal_share)),
                                      .work = host_work,
                                      .own = host->length, /* the only dispatcher */
+                                     .ask = host->ask,
+                                     .ask_room = sizeof host->ask / sizeof *host->ask,
                                      .host = host};
     bal_rng_init(&host->rng, seed, servers, BAL_STREAM_TEST);
     const size_t size = bal_policy_size(spec, &host->setting);
@@ -87,9 +90,22 @@ static inline void host_report_all(struct host *host) {
     free(order);
 }
 
+/* What a server says of itself. */
+static inline void host_report_load(struct host *host, uint32_t server) {
+    const struct bal_reply load = {host->length[server], host->urgent[server], host->work[server] + 1};
+    bal_policy_report(&host->spec, host->state, &host->fleet, BAL_REPORT_LOAD, server, &load);
+}
+
+/* A little time passes, and those that the policy wants asked reply at once. */
 static inline struct bal_decision host_route(struct host *host, uint32_t count, bool split) {
     const struct bal_job job = {.count = count, .rank = host->rank, .split = split};
-    return bal_policy_route(&host->spec, host->state, &host->fleet, &job, &host->rng);
+    host->fleet.now += 0.1;
+    const struct bal_decision decision =
+        bal_policy_route(&host->spec, host->state, &host->fleet, &job, &host->rng);
+    for (uint32_t i = 0; i < host->fleet.asks; i++)
+        host_report_load(host, host->ask[i]);
+    host->fleet.asks = 0;
+    return decision;
 }
 
 /* Does the decision keep the contract? */
@@ -121,13 +137,16 @@ static inline void host_join(struct host *host, struct bal_decision decision, st
     host->work[decision.server] += bal_rng_exp(rng);
 }
 
-/* One job leaves a server, an urgent one if there is any, and the server reports if that was the last. */
+/* One job leaves a server, an urgent one if there is any; the server reports, and the response is there. */
 static inline void host_leave(struct host *host, uint32_t server) {
     if (host->length[server] == 0)
         return;
     host->work[server] *= (host->length[server] - 1.0) / host->length[server];
     host->urgent[server] -= host->urgent[server] > 0;
-    if (--host->length[server] == 0)
+    --host->length[server];
+    bal_policy_response(&host->spec, host->state, &host->fleet, server, 1 + 0.1 * server, false);
+    host_report_load(host, server);
+    if (host->length[server] == 0)
         host_report(host, BAL_REPORT_IDLE, server);
 }
 

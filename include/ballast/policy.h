@@ -83,7 +83,8 @@ struct bal_share {
 struct bal_reply {
     uint32_t length; /* jobs there, those in service included */
     uint32_t urgent; /* those of rank 0 among them; 0 where there are no classes */
-    double latency;  /* the time that jobs have taken there of late; NaN: not told */
+    double latency;  /* the time that a job which came now would take, by what jobs have taken there of late;
+                        NaN: not told */
 };
 
 /* The servers as a dispatcher may see them. The host (an engine, a proxy) fills it in and keeps it up to
@@ -227,13 +228,12 @@ enum bal_report {
                         at any time as a heartbeat */
 };
 
-/* Which of them a policy wants; servers send no others. Reports that take back are sent to all that want any.
- */
+/* Which of them a policy wants; servers send no others, but for those that take back. */
 enum {
     BAL_WANTS_IDLE = 1 << BAL_REPORT_IDLE,
     BAL_WANTS_STILL_IDLE = 1 << BAL_REPORT_STILL_IDLE,
     BAL_WANTS_POWER = 1 << BAL_REPORT_OFF | 1 << BAL_REPORT_ON | 1 << BAL_REPORT_SETUP,
-    BAL_WANTS_LOAD = 1 << BAL_REPORT_LOAD, /* after completions: see load_share */
+    BAL_WANTS_LOAD = 1 << BAL_REPORT_LOAD,
     BAL_TAKES_BACK = 1 << BAL_REPORT_BUSY | 1 << BAL_REPORT_GONE,
 };
 
@@ -330,8 +330,8 @@ struct bal_policy {
                                  struct bal_rng *rng);
     /* required of those that probe: names by bal_ask() the servers that route would probe for this job */
     void (*sample)(void *state, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng);
-    /* optional: a policy without state leaves out size and init, one that wants no reports leaves out report
-     */
+    /* optional: a policy without state leaves out size and init; one that wants no reports may have report
+     * all the same, for those that take back */
     size_t (*size)(const double *value, const struct bal_setting *setting);
     void (*init)(void *state, const double *value, const struct bal_setting *setting);
     void (*report)(void *state, struct bal_fleet *fleet, enum bal_report what, uint32_t server,
@@ -341,14 +341,17 @@ struct bal_policy {
     void (*response)(void *state, struct bal_fleet *fleet, uint32_t server, double time, bool failed);
     /* required of those that keep reports of idle servers: how many they have now */
     uint32_t (*tokens)(const void *state);
+    /* required with size: is the state one that the other functions can have left? No
+     * hot path: up to O(servers^2) */
+    bool (*sound)(const void *state, const double *value, const struct bal_setting *setting);
     /* flags that depend on the parameters, besides those above */
     unsigned (*more_flags)(const double *value);
     /* bits of dispatcher memory kept between two events; without it: 0 */
     double (*memory_bits)(const double *value, const struct bal_setting *setting);
     /* rate of BAL_REPORT_STILL_IDLE for each idle server, in reports per mean service time */
     double (*report_rate)(const double *value, const struct bal_setting *setting);
-    /* required with BAL_WANTS_LOAD: the probability with which a completion is followed by a report of the
-     * load; one that leaves the server idle always is */
+    /* the probability with which a completion is followed by a report of the load; one that leaves the server
+     * idle always is. Without it servers report their load only when they are asked */
     double (*load_share)(const double *value);
     /* of how many dispatchers, drawn uniformly, a server tells the one with the fewest tokens that it is
      * idle; without it: 1 */
@@ -401,6 +404,11 @@ unsigned bal_policy_needs(const struct bal_policy_spec *spec);
 /* Reports of idle servers that are at hand: what a server that chooses among dispatchers asks for. */
 uint32_t bal_policy_tokens(const struct bal_policy_spec *spec, const void *state);
 
+/* Is the state as the policy can have left it? For a host whose worker has died with the lock in its hand: if
+ * not, it must begin anew (bal_policy_init, bal_policy_tell). */
+bool bal_policy_sound(const struct bal_policy_spec *spec, const struct bal_setting *setting,
+                      const void *state);
+
 static inline struct bal_decision bal_policy_route(const struct bal_policy_spec *spec, void *state,
                                                    struct bal_fleet *fleet, const struct bal_job *job,
                                                    struct bal_rng *rng) {
@@ -419,7 +427,7 @@ uint32_t bal_policy_sample(const struct bal_policy_spec *spec, void *state, stru
  * returns whether it was taken. load: for BAL_REPORT_LOAD alone. */
 static inline bool bal_policy_report(const struct bal_policy_spec *spec, void *state, struct bal_fleet *fleet,
                                      enum bal_report what, uint32_t server, const struct bal_reply *load) {
-    const unsigned wants = spec->policy->wants | (spec->policy->wants ? BAL_TAKES_BACK : 0);
+    const unsigned wants = spec->policy->wants | (spec->policy->report ? BAL_TAKES_BACK : 0);
     if ((unsigned)what > BAL_REPORT_LOAD || !(wants >> what & 1) || server >= fleet->servers ||
         (what == BAL_REPORT_LOAD && !load))
         return false;
@@ -428,7 +436,8 @@ static inline bool bal_policy_report(const struct bal_policy_spec *spec, void *s
 }
 
 /* All that is so at a server now, as far as the policy wants to hear it: for heartbeats, and to a dispatcher
- * that begins. What the policy knew of that server before is then forgotten. */
+ * that begins. What the policy knew of that server before is then forgotten. To one that knows nothing of
+ * power a server that is off or in set-up is gone. */
 void bal_policy_tell(const struct bal_policy_spec *spec, void *state, struct bal_fleet *fleet,
                      uint32_t server, const struct bal_present *present);
 

@@ -67,6 +67,22 @@ static inline bool bal_set_remove(struct bal_set *set, uint32_t x) {
     return true;
 }
 
+/* Is it a set of this capacity, and whole? O(capacity). */
+static inline bool bal_set_sound(const struct bal_set *set, uint32_t capacity) {
+    if (set->capacity != capacity || set->count > capacity)
+        return false;
+    uint32_t members = 0;
+    for (uint32_t x = 0; x < capacity; x++) {
+        const uint32_t place = set->slot[(size_t)capacity + x];
+        if (place == BAL_SET_ABSENT)
+            continue;
+        if (place >= set->count || set->slot[place] != x)
+            return false;
+        members++;
+    }
+    return members == set->count;
+}
+
 /* A uniform member of a set that is not empty. */
 static inline uint32_t bal_set_uniform(const struct bal_set *set, struct bal_rng *rng) {
     return set->slot[bal_rng_below(rng, set->count)];

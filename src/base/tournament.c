@@ -50,3 +50,20 @@ uint32_t bal_tournament_draw(const struct bal_tournament *tree, struct bal_rng *
     }
     return at - tree->leaves;
 }
+
+bool bal_tournament_sound(const struct bal_tournament *tree, uint32_t n) {
+    const struct bal_node *node = tree->node;
+    if (tree->leaves != leaves_for(n))
+        return false;
+    for (uint32_t i = 0; i < tree->leaves; i++) {
+        const struct bal_node leaf = node[tree->leaves + i];
+        if (isnan(leaf.least) || leaf.ties != (i < n) || (i >= n && leaf.least != INFINITY))
+            return false;
+    }
+    for (uint32_t i = tree->leaves - 1; i > 0; i--) {
+        const struct bal_node right = winner(node[2 * i], node[2 * i + 1]);
+        if (node[i].least != right.least || node[i].ties != right.ties)
+            return false;
+    }
+    return true;
+}

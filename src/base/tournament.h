@@ -9,6 +9,7 @@
 
 #include "ballast/random.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,9 @@ void bal_tournament_init(struct bal_tournament *tree, uint32_t n, double key);
 void bal_tournament_set(struct bal_tournament *tree, uint32_t i, double key);
 /* A uniform one of the leaves with the least key. */
 uint32_t bal_tournament_draw(const struct bal_tournament *tree, struct bal_rng *rng);
+
+/* Is it a tree of n keys, and whole? O(n). */
+bool bal_tournament_sound(const struct bal_tournament *tree, uint32_t n);
 
 static inline double bal_tournament_key(const struct bal_tournament *tree, uint32_t i) {
     return tree->node[tree->leaves + i].least;

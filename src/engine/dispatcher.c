@@ -130,7 +130,8 @@ static void send_job(struct network *net, uint32_t job, uint32_t server) {
     struct job *j = &net->job[job];
     struct dispatcher *d = &net->dispatcher[j->dispatcher];
     j->server = server;
-    j->since = net->now;
+    j->sent = net->now;
+    j->joined = NAN;
     own_up(net, d, server);
     if (d->quarantine) {
         bal_quarantine_sent(d->quarantine, server);
@@ -417,7 +418,7 @@ void bal_dispatcher_answer(struct network *net, const struct message *message) {
     d->fleet.now = net->now * net->system.per_unit;
     if (net->system.features & OBSERVED)
         bal_policy_response(net->spec, d->state, &d->fleet, server,
-                            (net->now - j->since) * net->system.per_unit, failed);
+                            (net->now - j->sent) * net->system.per_unit, failed);
     judge(net, dispatcher, server, failed);
     if (!gone || net->wire->churn.lose || j->tries + 1 >= TRIES) {
         finish(net, message->job, failed);

@@ -213,8 +213,8 @@ FOLDED void complete_many(struct event *event, double now, uint32_t slot, unsign
     const double arrival = item[ARRIVAL].real;
     const uint32_t rank = system_measure(system, now, item, words, features);
     const uint32_t left = system_count_down(system, now, server, rank, features);
-    if (features & OBSERVED)
-        system_respond(system, now, server, arrival);
+    if (features & (OBSERVED | ASKING | LOADED))
+        system_after(system, now, server, arrival, left, features);
     tally_work_down(&system->tally, now);
     if (left < slots) {
         system->vacant[server * slots + slots - left - 1] = slot;
@@ -685,6 +685,8 @@ FOLDED enum bal_code loop(struct event *event, const unsigned features) {
             code = fail_servers(event, now, features);
         } else if (arrival) {
             code = arrive(event, now, features);
+            if (features & ASKING)
+                system_answer(system);
             if (!code)
                 code = next_arrival(event, now, &arrives, features);
         } else {

@@ -168,6 +168,8 @@ loop(struct system *system, const struct rates *rates, struct bal_rng *rng, cons
                 code = arrive(system, now, features);
                 if (__builtin_expect(code, 0))
                     return code;
+                if (features & ASKING)
+                    system_answer(system);
             } else if (system->length[server] > 0) {
                 complete(system, now, server, features);
             }

@@ -22,8 +22,9 @@ enum { TRIES = 4 };       /* a job that has failed so often is given up */
 struct job {
     double arrival;
     double left;   /* work */
-    double since;  /* when its service began or went on; before that, when it was sent */
-    double joined; /* the server at which it is */
+    double since;  /* when its service began or went on */
+    double sent;   /* by its dispatcher, the last time */
+    double joined; /* a server, the first since it was sent; NaN: it is on its way there */
     uint32_t next, before;
     uint32_t dispatcher;
     uint32_t server;  /* where it was sent last by its dispatcher */
@@ -115,7 +116,7 @@ struct station {
     enum power power;
     uint32_t timer;  /* version of its TIMER */
     uint32_t holder; /* the dispatcher that it told last that it is idle; NOBODY: none knows */
-    double latency;  /* of late, NaN before the first */
+    struct pace pace;
     double per_speed;
     bool fails_fast;
 };

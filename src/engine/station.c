@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-static const double latency_weight = 0.1; /* of the last job in what a server says of its latency */
-
 /* ---- whom a server tells ---- */
 
 static bool wants(const struct network *net, enum bal_report what) {
@@ -69,11 +67,12 @@ struct bal_present bal_station_present(const struct network *net, uint32_t serve
                                                  [OFF] = BAL_STANDING_OFF,
                                                  [SETUP] = BAL_STANDING_SETUP,
                                                  [DOWN] = BAL_STANDING_GONE};
-    return (struct bal_present){.standing = standing[net->station[server].power],
-                                .slots = system->slots,
-                                .load = {.length = system->length[server],
-                                         .urgent = system->urgent ? system->urgent[server] : 0,
-                                         .latency = net->station[server].latency * system->per_unit}};
+    return (struct bal_present){
+        .standing = standing[net->station[server].power],
+        .slots = system->slots,
+        .load = {.length = system->length[server],
+                 .urgent = system->urgent ? system->urgent[server] : 0,
+                 .latency = pace_latency(&net->station[server].pace, system->length[server])}};
 }
 
 /* ---- states without jobs, and what is counted ---- */
@@ -255,7 +254,8 @@ static void enter(struct network *net, uint32_t server, uint32_t job) {
     struct station *s = &net->station[server];
     struct job *j = &net->job[job];
     const unsigned features = net->system.features;
-    j->joined = net->now;
+    if (isnan(j->joined))
+        j->joined = net->now;
     if (features & POWERED && s->power == OFF)
         begin_setup(net, server, NOBODY);
     count_up(net, server, j->rank);
@@ -393,15 +393,14 @@ void bal_station_complete(struct network *net, const struct message *message) {
         steal(net, server);
     leave_slot(net, server, job);
     const double took = net->now - j->joined;
-    s->latency = isnan(s->latency) ? took : s->latency + latency_weight * (took - s->latency);
     count_down(net, server, j->rank);
+    pace_learn(&s->pace, took * net->system.per_unit, net->system.length[server]);
     bal_network_send_safely(
         net, (struct message){.what = ANSWER, .dispatcher = j->dispatcher, .job = job, .flag = j->fails});
     if (steals && net->takes_time)
         steal(net, server);
-    if (wants(net, BAL_REPORT_LOAD) &&
-        (bal_station_is_idle(net, server) ||
-         bal_rng_uniform(&net->system.report_rng) < bal_policy_load_share(net->spec)))
+    if (net->system.features & LOADED && (bal_station_is_idle(net, server) ||
+                                          bal_rng_uniform(&net->system.report_rng) < net->system.load_share))
         tell(net, server, BAL_REPORT_LOAD, whom(net));
     start_waiting(net, server);
 }
@@ -533,7 +532,6 @@ enum bal_code bal_stations_init(struct network *net) {
                                                              : off ? OFF
                                                                    : ON,
                                                     .holder = NOBODY,
-                                                    .latency = NAN,
                                                     .per_speed = 1 / servers->group[g].speed,
                                                     .fails_fast = server >= good};
         }

@@ -52,6 +52,12 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
         features |= INDEXED;
     if (flags & BAL_NEEDS_RESPONSES)
         features |= OBSERVED;
+    if (policy->wants & BAL_WANTS_LOAD && policy->load_share)
+        features |= LOADED;
+    if (flags & BAL_NEEDS_TIME)
+        features |= TIMED;
+    if (flags & BAL_ASKS)
+        features |= ASKING;
     if (policy->wants & BAL_WANTS_IDLE)
         features |= REPORTING;
     if (policy->wants & BAL_WANTS_STILL_IDLE)
@@ -182,7 +188,12 @@ static enum bal_code set_up_fleet(struct system *system) {
                                        .shortest = system->features & INDEXED ? shortest : NULL,
                                        .fewest_own = system->features & INDEXED ? shortest : NULL,
                                        .own = system->length, /* the only dispatcher has sent all */
+                                       .ask = system->ask,
+                                       .ask_room = sizeof system->ask / sizeof *system->ask,
                                        .host = system};
+    system->pace = system->features & ASKING ? calloc(system->servers, sizeof *system->pace) : NULL;
+    if (system->features & ASKING && !system->pace)
+        return BAL_E_MEMORY;
     if (system->features & TASKS) {
         system->fleet.shares = malloc(system->servers * sizeof *system->fleet.shares);
         if (!system->fleet.shares)
@@ -212,6 +223,7 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     system->high = model->high;
     const double mean_speed = bal_servers_capacity(&model->servers) / setting.servers;
     system->per_unit = mean_speed / model->size.mean;
+    system->load_share = bal_policy_load_share(policy);
     system->report_rate = bal_policy_report_rate(policy, &setting) * mean_speed / model->size.mean;
     bal_rng_init(&system->rng, run->seed, run->replication, BAL_STREAM_POLICY);
     bal_rng_init(&system->report_rng, run->seed, run->replication, BAL_STREAM_REPORTS);
@@ -260,6 +272,7 @@ void bal_system_fini(struct system *system) {
     free(system->standby);
     free(system->setup);
     free(system->fleet.shares);
+    free(system->pace);
     free(system->state);
     system->state = NULL;
 }

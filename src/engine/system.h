@@ -15,18 +15,21 @@
 #include "engine/tally.h"
 
 enum {
-    INDEXED = 1,      /* servers are kept sorted by length */
-    REPORTING = 2,    /* servers report when they become idle */
-    RATED = 4,        /* idle servers report at a rate */
-    MIXED = 8,        /* servers of different speeds */
-    TASKS = 16,       /* jobs of several tasks */
-    RANKED = 32,      /* there are classes */
-    LANED = 64,       /* servers keep a queue for each class and prefer the high one */
-    HOLDING = 128,    /* ... but never interrupt a job */
-    POWERED = 256,    /* servers switch themselves off and are woken */
-    BOUNDED = 512,    /* buffers are finite */
-    VARYING = 1024,   /* the arrival rate varies over time */
-    OBSERVED = 32768, /* the policy is told of responses */
+    INDEXED = 1,        /* servers are kept sorted by length */
+    REPORTING = 2,      /* servers report when they become idle */
+    RATED = 4,          /* idle servers report at a rate */
+    MIXED = 8,          /* servers of different speeds */
+    TASKS = 16,         /* jobs of several tasks */
+    RANKED = 32,        /* there are classes */
+    LANED = 64,         /* servers keep a queue for each class and prefer the high one */
+    HOLDING = 128,      /* ... but never interrupt a job */
+    POWERED = 256,      /* servers switch themselves off and are woken */
+    BOUNDED = 512,      /* buffers are finite */
+    VARYING = 1024,     /* the arrival rate varies over time */
+    OBSERVED = 1 << 15, /* the policy is told of responses */
+    LOADED = 1 << 19,   /* servers report their load after completions */
+    TIMED = 1 << 20,    /* the policy looks at the time */
+    ASKING = 1 << 21,   /* it asks servers and does not wait */
     /* The event engine's alone: */
     MANY = 2048,       /* servers work on several jobs at once */
     STEALING = 4096,   /* servers that run out of work steal */
@@ -35,7 +38,8 @@ enum {
     BURSTY = 65536,    /* arrivals are no Poisson process */
     KINDED = 131072,   /* the history tells kinds of jobs apart */
     FAILING = 262144,  /* servers fail */
-    UNUSUAL = MANY | STEALING | RECORDED | HISTORIED | OBSERVED | BURSTY | KINDED | FAILING
+    UNUSUAL = MANY | STEALING | RECORDED | HISTORIED | OBSERVED | BURSTY | KINDED | FAILING | LOADED | TIMED |
+              ASKING
 };
 
 /* As features for the choice of a loop: the one that looks at them as it goes. */
@@ -43,6 +47,23 @@ enum {
 
 /* The tag of an item: its rank, whether its service has begun, and from a bit on its kind. */
 enum { TAG_RANK = 1, TAG_STARTED = 2, TAG_KIND = 8 };
+
+/* What a server remembers to tell how long a job will take: moving averages, over its last jobs, of their
+ * responses and of how many jobs they left behind. As many are left behind as are found on coming (Poisson
+ * arrivals, one at a time), so response / (1 + left) is the time for each job that is there. */
+struct pace {
+    double response, left;
+};
+
+static inline void pace_learn(struct pace *pace, double response, uint32_t left) {
+    const double weight = 0.125; /* of the last job */
+    pace->response += weight * (response - pace->response);
+    pace->left += weight * (left - pace->left);
+}
+
+static inline double pace_latency(const struct pace *pace, uint32_t length) {
+    return pace->response * (1 + length) / (1 + pace->left);
+}
 
 struct system {
     uint32_t servers;
@@ -90,7 +111,10 @@ struct system {
     size_t sampled;   /* times of the path that have passed */
     const struct bal_run *run;
     double now;
-    double per_unit; /* 1 / a mean service time, the unit of the policy's times */
+    double per_unit;   /* 1 / a mean service time, the unit of the policy's times */
+    double load_share; /* LOADED: of the completions after which a server reports its load */
+    struct pace *pace; /* ASKING */
+    uint32_t ask[64];  /* whom the policy wants asked */
 };
 
 /* words: size of a queued item without the tag. The system must stay where it is: the policy's view of it
@@ -281,9 +305,28 @@ static inline void system_draw_class(struct system *system, unsigned features) {
         system->job.rank = bal_rng_uniform(&system->class_rng) >= system->high;
 }
 
+/* What a server says of itself. */
+static inline struct bal_reply system_reply(const struct system *system, uint32_t server) {
+    return (struct bal_reply){.length = system->length[server],
+                              .urgent = system->urgent ? system->urgent[server] : 0,
+                              .latency = pace_latency(&system->pace[server], system->length[server])};
+}
+
+/* The servers that the policy wants asked reply at once: they have the job already that it has just sent. */
+static inline void system_answer(struct system *system) {
+    struct bal_fleet *fleet = &system->fleet;
+    for (uint32_t i = 0; i < fleet->asks; i++) {
+        const struct bal_reply reply = system_reply(system, fleet->ask[i]);
+        system->policy->report(system->state, fleet, BAL_REPORT_LOAD, fleet->ask[i], &reply);
+    }
+    fleet->asks = 0;
+}
+
 /* Draws the class of the next job, unless it is recorded, and asks the policy where it goes. */
 static inline struct bal_decision system_route(struct system *system, double now, unsigned features) {
     const uint64_t probes = system->fleet.probes;
+    if (features & TIMED)
+        system->fleet.now = now * system->per_unit;
     system_draw_class(system, features);
     const struct bal_decision decision =
         system->policy->route(system->state, &system->fleet, &system->job, &system->rng);
@@ -313,11 +356,23 @@ static inline uint32_t system_measure(struct system *system, double now, union b
     return rank;
 }
 
-/* The response of a job that came at `arrival` is with the dispatcher. */
-static inline void system_respond(struct system *system, double now, uint32_t server, double arrival) {
-    system->fleet.now = now * system->per_unit;
-    system->policy->response(system->state, &system->fleet, server, (now - arrival) * system->per_unit,
-                             false);
+/* A job that came at `arrival` has left a server with `left` jobs. What does that tell the policy, and what
+ * does the server learn from it? */
+static inline void system_after(struct system *system, double now, uint32_t server, double arrival,
+                                uint32_t left, unsigned features) {
+    const double response = (now - arrival) * system->per_unit;
+    if (features & ASKING)
+        pace_learn(&system->pace[server], response, left);
+    if (features & OBSERVED) {
+        system->fleet.now = now * system->per_unit;
+        system->policy->response(system->state, &system->fleet, server, response, false);
+    }
+    if (features & LOADED && (left <= system_room(system, features) ||
+                              bal_rng_uniform(&system->report_rng) < system->load_share)) {
+        const struct bal_reply load = {left, system->urgent ? system->urgent[server] : 0, NAN};
+        system->tally.totals.reports++;
+        system->policy->report(system->state, &system->fleet, BAL_REPORT_LOAD, server, &load);
+    }
 }
 
 /* The job in service at a server is complete: measures it and drops it. Returns how many jobs are left. */
@@ -329,8 +384,8 @@ static inline uint32_t system_complete(struct system *system, double now, uint32
     const uint32_t rank = system_measure(system, now, item, words, features);
     bal_queues_drop(&system->queues, lane);
     const uint32_t left = system_count_down(system, now, server, rank, features);
-    if (features & OBSERVED)
-        system_respond(system, now, server, arrival);
+    if (features & (OBSERVED | ASKING | LOADED))
+        system_after(system, now, server, arrival, left, features);
     return left;
 }
 

@@ -63,6 +63,11 @@ static uint32_t report_choices(const double *value) {
     return (uint32_t)value[REPORT];
 }
 
+static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+    const struct state *state = block;
+    return state->otherwise == (enum bal_else)value[ELSE] && bal_set_sound(&state->idle, setting->servers);
+}
+
 static double memory_bits(const double *value, const struct bal_setting *setting) {
     (void)value;
     return setting->servers;
@@ -80,6 +85,7 @@ const struct bal_policy bal_policy_jiq = {
     .route = route,
     .size = size,
     .init = init,
+    .sound = sound,
     .report = report,
     .tokens = tokens,
     .more_flags = more_flags,

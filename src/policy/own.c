@@ -44,9 +44,15 @@ static unsigned more_flags(const double *value) {
     return isnan(value[D]) ? BAL_NEEDS_INDEX : 0;
 }
 
+static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+    (void)setting;
+    const struct state *state = block;
+    return state->d == (isnan(value[D]) ? 0 : (uint32_t)value[D]);
+}
+
 static double memory_bits(const double *value, const struct bal_setting *setting) {
     (void)value;
-    return setting->servers * ceil(log2(1.0 + setting->servers));
+    return setting->servers * bits_of_count(setting->servers);
 }
 
 const struct bal_policy bal_policy_own = {
@@ -60,6 +66,7 @@ const struct bal_policy bal_policy_own = {
     .route = route,
     .size = size,
     .init = init,
+    .sound = sound,
     .more_flags = more_flags,
     .memory_bits = memory_bits,
 };

@@ -14,6 +14,11 @@ static inline double bits_of_name(uint32_t servers) {
     return servers > 1 ? ceil(log2((double)servers)) : 0;
 }
 
+/* Bits for a number of jobs, where N servers do not get more than N each. */
+static inline double bits_of_count(uint32_t servers) {
+    return ceil(log2(1.0 + servers));
+}
+
 /* Is the server one of these? O(count). */
 static inline bool bal_among(const struct bal_share *share, uint32_t count, uint32_t server) {
     for (uint32_t i = 0; i < count; i++)

@@ -63,6 +63,13 @@ static uint32_t tokens(const void *block) {
     return state->idle.count;
 }
 
+static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+    (void)value;
+    const struct state *state = block;
+    return (state->last_idle == BAL_NONE || state->last_idle < setting->servers) &&
+           bal_set_sound(&state->idle, setting->servers);
+}
+
 static double memory_bits(const double *value, const struct bal_setting *setting) {
     (void)value;
     return setting->servers + bits_of_name(setting->servers);
@@ -78,6 +85,7 @@ const struct bal_policy bal_policy_pi = {
     .route = route,
     .size = size,
     .init = init,
+    .sound = sound,
     .report = report,
     .tokens = tokens,
     .memory_bits = memory_bits,

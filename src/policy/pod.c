@@ -105,7 +105,7 @@ static uint32_t shortest_distinct(struct state *state, struct bal_fleet *fleet, 
         if (server == BAL_NONE)
             break;
         const uint32_t length = bal_probe(fleet, server);
-        if (length < shortest) {
+        if (best == BAL_NONE || length < shortest) {
             best = server;
             shortest = length;
         }
@@ -131,6 +131,20 @@ static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *j
         if (server == BAL_NONE || !bal_ask(fleet, server))
             return;
     }
+}
+
+static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+    const struct state *state = block;
+    if (state->servers != setting->servers || state->distinct != wants_distinct(value))
+        return false;
+    for (uint32_t i = 0; state->distinct && i < setting->servers; i++) {
+        if (state->order[i] >= setting->servers)
+            return false;
+        for (uint32_t k = 0; k < i; k++)
+            if (state->order[k] == state->order[i])
+                return false;
+    }
+    return true;
 }
 
 static unsigned more_flags(const double *value) {
@@ -159,5 +173,6 @@ const struct bal_policy bal_policy_pod = {
     .more_flags = more_flags,
     .size = size,
     .init = init,
+    .sound = sound,
     .check = check,
 };

@@ -140,6 +140,17 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     return bal_to(best);
 }
 
+static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+    const struct state *state = block;
+    if (state->d != (uint32_t)value[D] || state->b != (uint32_t)value[B] || state->known > state->b)
+        return false;
+    for (uint32_t i = 0; i < state->known; i++)
+        if (state->candidate[i].server >= setting->servers ||
+            bal_among(state->candidate, i, state->candidate[i].server))
+            return false;
+    return true;
+}
+
 static double memory_bits(const double *value, const struct bal_setting *setting) {
     return value[B] * bits_of_name(setting->servers);
 }
@@ -156,5 +167,6 @@ const struct bal_policy bal_policy_pod_memory = {
     .sample = sample,
     .size = size,
     .init = init,
+    .sound = sound,
     .memory_bits = memory_bits,
 };

@@ -37,6 +37,12 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     return bal_to(bal_probe_some(fleet, state->d[job->rank > 0], rng));
 }
 
+static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+    (void)setting;
+    const struct state *state = block;
+    return state->d[0] == (uint32_t)value[D2] && state->d[1] == (uint32_t)value[D1];
+}
+
 static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
     const struct state *state = block;
     bal_ask_some(fleet, state->d[job->rank > 0], rng);
@@ -54,4 +60,5 @@ const struct bal_policy bal_policy_pod_scp = {
     .sample = sample,
     .size = size,
     .init = init,
+    .sound = sound,
 };

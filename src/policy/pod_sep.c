@@ -35,6 +35,12 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     return bal_to(bal_probe_some(fleet, state->d, rng));
 }
 
+static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+    (void)setting;
+    const struct state *state = block;
+    return state->d == (uint32_t)value[D];
+}
+
 static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
     (void)job;
     const struct state *state = block;
@@ -53,4 +59,5 @@ const struct bal_policy bal_policy_pod_sep = {
     .sample = sample,
     .size = size,
     .init = init,
+    .sound = sound,
 };

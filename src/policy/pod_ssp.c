@@ -71,6 +71,12 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     return bal_to(bal_probe_some(fleet, state->d1, rng));
 }
 
+static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+    (void)setting;
+    const struct state *state = block;
+    return state->d1 == (uint32_t)value[D1] && state->d2 == (uint32_t)value[D2];
+}
+
 static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
     const struct state *state = block;
     bal_ask_some(fleet, job->rank == 0 ? state->d2 : state->d1, rng);
@@ -88,4 +94,5 @@ const struct bal_policy bal_policy_pod_ssp = {
     .sample = sample,
     .size = size,
     .init = init,
+    .sound = sound,
 };

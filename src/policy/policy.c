@@ -116,17 +116,23 @@ uint32_t bal_policy_tokens(const struct bal_policy_spec *spec, const void *state
     return spec->policy->tokens ? spec->policy->tokens(state) : 0;
 }
 
+bool bal_policy_sound(const struct bal_policy_spec *spec, const struct bal_setting *setting,
+                      const void *state) {
+    return !spec->policy->sound || spec->policy->sound(state, spec->value, setting);
+}
+
 /* ---- telling ---- */
 
 void bal_policy_tell(const struct bal_policy_spec *spec, void *state, struct bal_fleet *fleet,
                      uint32_t server, const struct bal_present *present) {
+    const uint32_t slots = present->slots ? present->slots : 1;
+    const bool knows_power = spec->policy->wants & BAL_WANTS_POWER;
     enum bal_report what = BAL_REPORT_GONE;
     if (present->standing == BAL_STANDING_ON)
-        what =
-            present->load.length < (present->slots ? present->slots : 1) ? BAL_REPORT_IDLE : BAL_REPORT_BUSY;
-    else if (present->standing == BAL_STANDING_OFF)
+        what = present->load.length < slots ? BAL_REPORT_IDLE : BAL_REPORT_BUSY;
+    else if (knows_power && present->standing == BAL_STANDING_OFF)
         what = BAL_REPORT_OFF;
-    else if (present->standing == BAL_STANDING_SETUP)
+    else if (knows_power && present->standing == BAL_STANDING_SETUP)
         what = BAL_REPORT_SETUP;
     bal_policy_report(spec, state, fleet, what, server, NULL);
     if (present->standing == BAL_STANDING_ON)

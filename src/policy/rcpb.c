@@ -64,6 +64,12 @@ static unsigned more_flags(const double *value) {
     return bal_else_flags(value[ELSE]);
 }
 
+static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+    const struct state *state = block;
+    return state->most == (uint32_t)value[C] && state->otherwise == (enum bal_else)value[ELSE] &&
+           bal_set_sound(&state->names, setting->servers) && state->names.count <= state->most;
+}
+
 static double memory_bits(const double *value, const struct bal_setting *setting) {
     return value[C] * bits_of_name(setting->servers);
 }
@@ -104,6 +110,7 @@ const struct bal_policy bal_policy_rcpb = {
     .route = route,
     .size = size,
     .init = init,
+    .sound = sound,
     .report = report,
     .tokens = tokens,
     .more_flags = more_flags,

@@ -56,6 +56,12 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     return bal_to(take(state, fleet));
 }
 
+static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+    (void)value;
+    const struct state *state = block;
+    return state->next < setting->servers;
+}
+
 static double memory_bits(const double *value, const struct bal_setting *setting) {
     (void)value;
     return bits_of_name(setting->servers);
@@ -69,5 +75,6 @@ const struct bal_policy bal_policy_round_robin = {
     .route = route,
     .size = size,
     .init = init,
+    .sound = sound,
     .memory_bits = memory_bits,
 };

@@ -33,11 +33,11 @@ struct state {
     uint32_t turn; /* who of the blue ones is told next */
 };
 
-static struct bal_set *set_of(struct state *state, enum colour colour) {
+static struct bal_set *set_of(const struct state *state, enum colour colour) {
     return (struct bal_set *)((char *)(state + 1) + colour * bal_set_size(state->servers));
 }
 
-static struct bal_tournament *busy_by_own(struct state *state) {
+static struct bal_tournament *busy_by_own(const struct state *state) {
     return (struct bal_tournament *)set_of(state, COLOURS);
 }
 
@@ -150,13 +150,33 @@ static void response(void *block, struct bal_fleet *fleet, uint32_t server, doub
 }
 
 static uint32_t tokens(const void *block) {
-    const struct bal_set *green = (const struct bal_set *)((const struct state *)block + 1);
-    return green->count;
+    return set_of(block, GREEN)->count;
 }
 
 static unsigned more_flags(const double *value) {
     const bool own = value[ELSE] == BAL_ELSE_OWN;
     return (bal_else_flags(value[ELSE]) & ~(unsigned)BAL_NEEDS_INDEX) | (own ? BAL_NEEDS_RESPONSES : 0);
+}
+
+static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+    const struct state *state = block;
+    if (state->servers != setting->servers || state->otherwise != (enum bal_else)value[ELSE])
+        return false;
+    const bool own = state->otherwise == BAL_ELSE_OWN;
+    for (enum colour colour = GREEN; colour < COLOURS; colour++)
+        if (!bal_set_sound(set_of(state, colour), setting->servers))
+            return false;
+    if (own && !bal_tournament_sound(busy_by_own(state), setting->servers))
+        return false;
+    for (uint32_t server = 0; server < setting->servers; server++) {
+        unsigned colours = 0;
+        for (enum colour colour = GREEN; colour < COLOURS; colour++)
+            colours += bal_set_contains(set_of(state, colour), server);
+        const bool busy = bal_set_contains(set_of(state, YELLOW), server);
+        if (colours > 1 || (own && busy != (bal_tournament_key(busy_by_own(state), server) < INFINITY)))
+            return false;
+    }
+    return true;
 }
 
 static double memory_bits(const double *value, const struct bal_setting *setting) {
@@ -180,6 +200,7 @@ const struct bal_policy bal_policy_tabs = {
     .route = route,
     .size = size,
     .init = init,
+    .sound = sound,
     .report = report,
     .response = response,
     .tokens = tokens,

@@ -45,6 +45,7 @@ static enum bal_code watch_probes(const struct bal_policy_spec *policy, const st
     }
     for (uint32_t server = 0; server < setting->servers; server++)
         length[server] = 1;
+    uint32_t asked[64];
     struct bal_fleet fleet = {.servers = setting->servers,
                               .length = length,
                               .urgent = length,
@@ -52,7 +53,9 @@ static enum bal_code watch_probes(const struct bal_policy_spec *policy, const st
                               .least_work = any_server,
                               .work = any_work,
                               .fewest_own = any_server,
-                              .own = length};
+                              .own = length,
+                              .ask = asked,
+                              .ask_room = sizeof asked / sizeof *asked};
     bal_policy_init(policy, setting, state);
     struct bal_rng rng;
     bal_rng_init(&rng, 1, 0, BAL_STREAM_POLICY);
@@ -61,6 +64,7 @@ static enum bal_code watch_probes(const struct bal_policy_spec *policy, const st
         const uint64_t before = fleet.probes;
         const struct bal_job job = {.count = 1, .rank = i % 2};
         bal_policy_route(policy, state, &fleet, &job, &rng);
+        fleet.asks = 0; /* nobody answers: what is asked is all that matters */
         *most = fmax(*most, (double)(fleet.probes - before));
     }
     free(length);
@@ -107,10 +111,11 @@ static enum bal_growth memory_growth(const struct bal_policy_spec *policy,
 }
 
 /* Reports per job: at most one on becoming idle and one more on switching off and on again, which needs an
- * idle server; and those at a rate, of the 1 - load that is idle. */
+ * idle server; at most one of the load; and those at a rate, of the 1 - load that is idle. */
 static double reports_of(const struct bal_policy_spec *policy, const struct bal_setting *setting) {
     const unsigned wants = policy->policy->wants;
-    double reports = (wants & BAL_WANTS_IDLE ? 1 : 0) + (wants & BAL_WANTS_POWER ? 1 : 0);
+    double reports = (wants & BAL_WANTS_IDLE ? 1 : 0) + (wants & BAL_WANTS_POWER ? 1 : 0) +
+                     (policy->policy->load_share ? 1 : 0);
     if (wants & BAL_WANTS_STILL_IDLE)
         reports += bal_policy_report_rate(policy, setting) * fmax(1 - setting->load, 0) / setting->load;
     return reports;

@@ -1,6 +1,7 @@
 /* The table of theory: which row is whose. */
 #include "theory/about.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Each file has an array of rows whose last one has no name. */
@@ -21,11 +22,30 @@ const struct bal_about *bal_about_at(size_t i) {
     return NULL;
 }
 
-const struct bal_about *bal_about(const struct bal_policy_spec *policy) {
+/* A dispatcher that is alone and next to the servers has sent all jobs that are there: own is jsq, or pod
+ * without replacement, under another name; so is lsq when every completion is reported. */
+static const char *name_of(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    const char *name = policy->policy->name;
+    if (!bal_network_is_plain(&model->network))
+        return name;
+    if (strcmp(name, "own") == 0)
+        return isnan(bal_policy_value(policy, "d")) ? "jsq" : "pod";
+    if (strcmp(name, "lsq") == 0 && bal_policy_value(policy, "p") == 1)
+        return "jsq";
+    return name;
+}
+
+const struct bal_about *bal_about(const struct bal_model *model, const struct bal_policy_spec *policy) {
     static const struct bal_about nothing;
     const struct bal_about *row;
+    const char *name = name_of(model, policy);
     for (size_t i = 0; (row = bal_about_at(i)); i++)
-        if (strcmp(row->policy, policy->policy->name) == 0)
-            return row;
+        if (strcmp(row->policy, name) == 0)
+            return row->else_uniform && !bal_else_is_uniform(policy) ? &nothing : row;
     return &nothing;
+}
+
+bool bal_else_is_uniform(const struct bal_policy_spec *policy) {
+    const double otherwise = bal_policy_value(policy, "else");
+    return isnan(otherwise) || otherwise == 0;
 }

@@ -21,6 +21,7 @@ struct bal_uniform {
 
 struct bal_about {
     const char *policy; /* its name */
+    bool else_uniform;  /* nothing here holds when a job without a token does not go to a uniform server */
 
     /* All jobs together, on equal servers of one slot that serve first come, first served. Asked only about
      * exponential sizes, unless any_sizes. */
@@ -61,10 +62,13 @@ struct bal_about {
     bool any_fluid;
 };
 
-/* The row of a policy; one in which nothing is known when it has none. */
-const struct bal_about *bal_about(const struct bal_policy_spec *policy);
+/* The row of a policy on a model; one in which nothing is known when it has none. */
+const struct bal_about *bal_about(const struct bal_model *model, const struct bal_policy_spec *policy);
 /* All rows; NULL behind the last. */
 const struct bal_about *bal_about_at(size_t i);
+
+/* Does a job that finds no token go to a uniform server, as in the papers? Also where there are no tokens. */
+bool bal_else_is_uniform(const struct bal_policy_spec *policy);
 
 /* Is the model one of equal servers of one slot? Sets *uniform if so. */
 bool bal_uniform_of(const struct bal_model *model, struct bal_uniform *uniform);

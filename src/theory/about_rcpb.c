@@ -39,6 +39,10 @@ static enum bal_code fluid(struct bal_known_fluid *f, const struct bal_model *mo
     return bal_fluid_use_rcpb(f, &rcpb);
 }
 
-const struct bal_about bal_about_rcpb[] = {
-    {.policy = "rcpb", .fifo = fifo, .wait = wait, .critical_load = bal_critical_if_equal, .fluid = fluid},
-    {0}};
+const struct bal_about bal_about_rcpb[] = {{.policy = "rcpb",
+                                            .else_uniform = true,
+                                            .fifo = fifo,
+                                            .wait = wait,
+                                            .critical_load = bal_critical_if_equal,
+                                            .fluid = fluid},
+                                           {0}};

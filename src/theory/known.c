@@ -70,8 +70,9 @@ bool bal_uniform_of(const struct bal_model *model, struct bal_uniform *uniform) 
 }
 
 /* What is known of one dispatcher holds for several only where they share nothing that matters. */
-static bool knows_dispatchers(const struct bal_policy_spec *policy, const struct bal_uniform *u) {
-    return u->dispatchers == 1 || bal_about(policy)->any_dispatchers;
+static bool knows_dispatchers(const struct bal_model *model, const struct bal_policy_spec *policy,
+                              const struct bal_uniform *u) {
+    return u->dispatchers == 1 || bal_about(model, policy)->any_dispatchers;
 }
 
 struct bal_known bal_known_from_wait(struct bal_wait wait, double unit, enum bal_known_kind kind,
@@ -103,7 +104,7 @@ struct bal_known bal_known_no_wait(const struct bal_model *model, const struct b
 
 static struct bal_known known_fifo(const struct bal_model *model, const struct bal_policy_spec *policy,
                                    const struct bal_uniform *u) {
-    const struct bal_about *about = bal_about(policy);
+    const struct bal_about *about = bal_about(model, policy);
     return about->fifo && (u->exponential || about->any_sizes) ? about->fifo(model, policy, u)
                                                                : bal_known_nothing;
 }
@@ -144,7 +145,7 @@ struct bal_known bal_known_classes_of_fifo(const struct bal_model *model,
 
 static struct bal_known known_classes(const struct bal_model *model, const struct bal_policy_spec *policy,
                                       const struct bal_uniform *u) {
-    const struct bal_about *about = bal_about(policy);
+    const struct bal_about *about = bal_about(model, policy);
     const enum bal_discipline discipline =
         bal_model_discipline(model, policy->policy->flags & BAL_SERVES_RANKS);
     return (about->classes ? about->classes : bal_known_classes_of_fifo)(model, policy, u, discipline);
@@ -153,7 +154,7 @@ static struct bal_known known_classes(const struct bal_model *model, const struc
 /* Servers of k slots, first come, first served. */
 static struct bal_known known_slots(const struct bal_model *model, const struct bal_policy_spec *policy,
                                     const struct bal_uniform *u) {
-    const struct bal_about *about = bal_about(policy);
+    const struct bal_about *about = bal_about(model, policy);
     return about->slots && !model->classes && u->exponential ? about->slots(model, policy, u)
                                                              : bal_known_nothing;
 }
@@ -161,7 +162,7 @@ static struct bal_known known_slots(const struct bal_model *model, const struct 
 /* By Little's law: jobs that are stolen stay in the system. */
 static struct bal_known known_stealing(const struct bal_model *model, const struct bal_policy_spec *policy,
                                        const struct bal_uniform *u) {
-    const struct bal_about *about = bal_about(policy);
+    const struct bal_about *about = bal_about(model, policy);
     if (model->classes || model->slots > 1 || !u->exponential || !(u->lambda > 0) || !about->choices)
         return bal_known_nothing;
     const struct bal_stealing stealing = {
@@ -185,14 +186,14 @@ static struct bal_known known_stealing(const struct bal_model *model, const stru
 
 static struct bal_known known_arrivals(const struct bal_model *model, const struct bal_policy_spec *policy,
                                        const struct bal_uniform *u) {
-    const struct bal_about *about = bal_about(policy);
+    const struct bal_about *about = bal_about(model, policy);
     const bool plain = model->steal.kind == BAL_STEAL_NONE && model->slots <= 1 && !model->classes;
     return plain && about->arrivals ? about->arrivals(model, policy, u) : bal_known_nothing;
 }
 
 struct bal_known bal_known_of(const struct bal_model *model, const struct bal_policy_spec *policy) {
     struct bal_uniform u;
-    if (!any_arrivals_of(model, &u) || !knows_dispatchers(policy, &u))
+    if (!any_arrivals_of(model, &u) || !knows_dispatchers(model, policy, &u))
         return bal_known_nothing;
     if (!bal_arrivals_are_poisson(&model->arrivals))
         return known_arrivals(model, policy, &u);
@@ -205,10 +206,10 @@ struct bal_known bal_known_of(const struct bal_model *model, const struct bal_po
 
 double bal_known_longer(const struct bal_model *model, const struct bal_policy_spec *policy,
                         enum bal_known_time what, double t) {
-    const struct bal_about *about = bal_about(policy);
+    const struct bal_about *about = bal_about(model, policy);
     struct bal_uniform u;
-    if (!bal_uniform_of(model, &u) || !knows_dispatchers(policy, &u) || !u.exponential || model->classes ||
-        !(u.lambda < 1))
+    if (!bal_uniform_of(model, &u) || !knows_dispatchers(model, policy, &u) || !u.exponential ||
+        model->classes || !(u.lambda < 1))
         return NAN;
     t /= u.unit;
     if (!about->wait)

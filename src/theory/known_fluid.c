@@ -45,7 +45,7 @@ enum bal_code bal_fluid_use_rcpb(struct bal_known_fluid *fluid, const struct bal
 /* Servers that steal. Whether they ask all or the others alone is the same in the limit. */
 static enum bal_code use_stealing(struct bal_known_fluid *fluid, const struct bal_model *model,
                                   const struct bal_policy_spec *policy, struct bal_error *err) {
-    const struct bal_about *about = bal_about(policy);
+    const struct bal_about *about = bal_about(model, policy);
     if (!about->choices)
         return bal_fail(err, BAL_E_MODEL,
                         "policy '%s' has no fluid model with stealing; use random, pod or steal none",
@@ -78,11 +78,14 @@ static enum bal_code no_fluid(const struct bal_policy_spec *policy, struct bal_e
 enum bal_code bal_known_fluid_init(struct bal_known_fluid *fluid, const struct bal_model *model,
                                    const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
                                    struct bal_error *err) {
-    const struct bal_about *about = bal_about(policy);
+    const struct bal_about *about = bal_about(model, policy);
     memset(fluid, 0, sizeof *fluid);
     const enum bal_code code = check_model(model, about->any_fluid, err);
     if (code)
         return code;
+    if (!bal_else_is_uniform(policy))
+        return bal_fail(err, BAL_E_MODEL, "the fluid model of %s is about else=uniform",
+                        policy->policy->name);
     if (variant != BAL_RCPB_CONSTRAINED && strcmp(about->policy ? about->policy : "", "rcpb") != 0)
         return bal_fail(err, BAL_E_MODEL, "policy '%s' has one fluid model only; variants are those of rcpb",
                         policy->policy->name);

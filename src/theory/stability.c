@@ -48,7 +48,7 @@ double bal_critical_if_equal(const struct bal_model *model, const struct bal_pol
 }
 
 double bal_known_critical_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
-    const struct bal_about *about = bal_about(policy);
+    const struct bal_about *about = bal_about(model, policy);
     /* What does not fit into a buffer is lost: always stable. Who steals may be stable beyond what is known,
      * and so may be other arrivals than those that the theorems are about. */
     if (model->buffer > 0 || model->steal.kind != BAL_STEAL_NONE ||
@@ -58,6 +58,6 @@ double bal_known_critical_load(const struct bal_model *model, const struct bal_p
 }
 
 double bal_known_unstable_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
-    const struct bal_about *about = bal_about(policy);
+    const struct bal_about *about = bal_about(model, policy);
     return (about->unstable_load ? about->unstable_load : bal_known_critical_load)(model, policy);
 }

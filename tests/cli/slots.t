@@ -43,7 +43,7 @@ $ ballast compare --servers 100M --slots 100 --policy random
 
 # Without --policy: those that can.
 $ ballast compare --servers 4 --slots 2 --high 0.5 --jobs 2k --replications 2 --format csv | sed 1d | cut -d'"' -f2 | cut -d: -f1 | sort | xargs
-| jiq jsq least-work own pi pod pod-memory pod-scp random rcpb round-robin tabs
+| ewma jiq jsq least-work lsq own pi pod pod-memory pod-scp prequal random rcpb round-robin tabs
 
 # From an experiment: an axis.
 $ cat >slots.yaml <<'END'

@@ -35,6 +35,16 @@ struct server {
     double clock; /* when it does something by itself: reports that it is still idle, goes off, is set up */
     bool told;    /* it has reported that it is idle and on, and has got no job since */
     bool stored;  /* rcpb: its name is in the store */
+    double estimate;          /* lsq: what the dispatcher believes */
+    double average, averaged; /* ewma: of its responses, and when it was so */
+    double responses, behind; /* prequal: moving averages of its responses and of jobs left behind */
+};
+
+/* prequal: a reply in the pool. */
+struct known {
+    unsigned server, in_flight, uses;
+    double latency, since;
+    bool used;
 };
 
 /* What is measured between the end of the warm-up and the end of the run. */
@@ -58,6 +68,12 @@ struct world {
     unsigned last_idle;           /* pi */
     unsigned memory[SERVERS_MAX]; /* pod-memory */
     unsigned remembered;
+    struct known pool[64]; /* prequal: the oldest first */
+    unsigned pooled;
+    unsigned seen[64], seen_count; /* requests in flight in the last replies, the last one first */
+    bool oldest_next;
+    double due, asked_due;
+    unsigned asked[64], asked_count; /* who is to be asked when the job has joined */
     struct measured m;
 };
 
@@ -275,6 +291,149 @@ static unsigned choose_pi(struct world *w) {
     return w->last_idle;
 }
 
+/* ---- lsq ---- */
+
+static unsigned choose_lsq(struct world *w) {
+    unsigned candidate[SERVERS_MAX];
+    double key[SERVERS_MAX];
+    for (unsigned i = 0; i < param(w, "d"); i++)
+        w->asked[w->asked_count++] = uniform(w, w->servers);
+    for (unsigned s = 0; s < w->servers; s++) {
+        candidate[s] = s;
+        key[s] = w->server[s].estimate;
+    }
+    const unsigned to = least_of(w, candidate, key, w->servers);
+    w->server[to].estimate++;
+    return to;
+}
+
+/* ---- ewma: times in mean services ---- */
+
+static void average_in(struct world *w, struct server *server, double response) {
+    const double now = w->now / w->mean_service;
+    const double keep = exp(-(now - server->averaged) / param(w, "decay"));
+    if (response > server->average)
+        server->average = response;
+    else
+        server->average = keep * server->average + (1 - keep) * response;
+    server->averaged = now;
+}
+
+static unsigned choose_ewma(struct world *w) {
+    unsigned candidate[64];
+    double key[64];
+    const unsigned d = param(w, "d") < w->servers ? (unsigned)param(w, "d") : w->servers;
+    for (unsigned i = 0; i < d; i++) {
+        do
+            candidate[i] = uniform(w, w->servers);
+        while (among(candidate, i, candidate[i]));
+        struct server *server = &w->server[candidate[i]];
+        average_in(w, server, 0);
+        key[i] = server->average > 0 || server->jobs == 0 ? server->average * (server->jobs + 1)
+                                                          : 1e9 + server->jobs;
+    }
+    return least_of(w, candidate, key, d);
+}
+
+/* ---- prequal ---- */
+
+static void unpool(struct world *w, unsigned i) {
+    w->pooled--;
+    memmove(&w->pool[i], &w->pool[i + 1], (w->pooled - i) * sizeof *w->pool);
+}
+
+static unsigned pool_size(const struct world *w) {
+    if (!isnan(param(w, "pool")))
+        return (unsigned)param(w, "pool");
+    return w->servers <= 6 ? 2 : (w->servers + 2) / 3;
+}
+
+/* More requests than so many of a hundred recent replies had. */
+static bool is_hot(const struct world *w, const struct known *known) {
+    unsigned fewer = 0;
+    for (unsigned i = 0; i < w->seen_count; i++)
+        fewer += w->seen[i] < known->in_flight;
+    return fewer > (unsigned)(param(w, "q") * w->seen_count);
+}
+
+/* The higher the better: cold ones above all hot ones. */
+static double merit(const struct world *w, const struct known *known) {
+    return is_hot(w, known) ? -1e9 - known->in_flight : -known->latency - 1e-12 * known->in_flight;
+}
+
+static unsigned extreme(const struct world *w, double sign) {
+    unsigned found = 0;
+    for (unsigned i = 1; i < w->pooled; i++)
+        if (sign * merit(w, &w->pool[i]) > sign * merit(w, &w->pool[found]))
+            found = i;
+    return found;
+}
+
+static unsigned uses_of_reply(struct world *w) {
+    const double gain = (1 - (double)pool_size(w) / w->servers) * param(w, "r") - param(w, "remove");
+    const double b = gain <= 0.002 ? 1000 : gain > 2 ? 1 : 2 / gain;
+    return (unsigned)b + (bal_rng_uniform(&w->rng) < b - (unsigned)b);
+}
+
+static unsigned choose_prequal(struct world *w) {
+    for (w->asked_due += param(w, "r"); w->asked_due >= 1; w->asked_due--) {
+        if (w->asked_count == w->servers)
+            continue;
+        do
+            w->asked[w->asked_count] = uniform(w, w->servers);
+        while (among(w->asked, w->asked_count, w->asked[w->asked_count]));
+        w->asked_count++;
+    }
+    for (unsigned i = w->pooled; i-- > 0;)
+        if (w->now / w->mean_service - w->pool[i].since > param(w, "age"))
+            unpool(w, i);
+    unsigned to;
+    if (w->pooled < 2) {
+        to = uniform(w, w->servers);
+    } else {
+        const unsigned best = extreme(w, 1);
+        struct known *known = &w->pool[best];
+        to = known->server;
+        if (!known->used)
+            known->uses = uses_of_reply(w);
+        known->used = true;
+        known->in_flight++;
+        if (--known->uses == 0)
+            unpool(w, best);
+    }
+    for (w->due += param(w, "remove"); w->due >= 1; w->due--) {
+        if (w->pooled == 0)
+            continue;
+        unpool(w, w->oldest_next ? 0 : extreme(w, -1));
+        w->oldest_next = !w->oldest_next;
+    }
+    return to;
+}
+
+/* The reply of a server that was asked. */
+static void reply(struct world *w, unsigned s) {
+    struct server *server = &w->server[s];
+    w->m.probes += measuring(w);
+    server->estimate = server->jobs;
+    for (unsigned i = 0; i < w->pooled; i++)
+        if (w->pool[i].server == s)
+            unpool(w, i);
+    if (strcmp(w->spec->policy->name, "prequal") != 0)
+        return;
+    if (w->pooled == pool_size(w))
+        unpool(w, 0);
+    w->pool[w->pooled++] =
+        (struct known){.server = s,
+                       .in_flight = server->jobs,
+                       .latency = server->responses * (1 + server->jobs) / (1 + server->behind),
+                       .since = w->now / w->mean_service};
+    w->seen_count += w->seen_count < 64;
+    memmove(w->seen + 1, w->seen, (w->seen_count - 1) * sizeof *w->seen);
+    w->seen[0] = server->jobs;
+}
+
+/* ---- and again ---- */
+
 static unsigned choose_rcpb(struct world *w) {
     const unsigned stored = uniform_where(w, is_stored);
     return stored < w->servers ? stored : otherwise(w, is_any);
@@ -308,6 +467,9 @@ static const struct rule {
     {"rcpb", choose_rcpb, false},
     {"tabs", choose_tabs, true},
     {"own", choose_own, false},
+    {"lsq", choose_lsq, false},
+    {"ewma", choose_ewma, false},
+    {"prequal", choose_prequal, false},
 };
 
 static const struct rule *rule_of(const struct bal_policy *policy) {
@@ -367,15 +529,33 @@ static void arrive(struct world *w, const struct rule *rule) {
     if (server->jobs == 1)
         begin_service(w, job);
     w->m.joined += measuring(w);
+    while (w->asked_count > 0)
+        reply(w, w->asked[--w->asked_count]);
+}
+
+/* What is learned from a job that has left: the dispatcher sees its response, the server too, and the server
+ * may report its queue. */
+static void learn(struct world *w, struct server *server, double response) {
+    if (strcmp(w->spec->policy->name, "ewma") == 0)
+        average_in(w, server, response);
+    server->responses += (response - server->responses) / 8;
+    server->behind += (server->jobs - server->behind) / 8;
+    if (strcmp(w->spec->policy->name, "lsq") == 0 &&
+        (server->jobs == 0 || bal_rng_uniform(&w->rng) < param(w, "p"))) {
+        w->m.reports += measuring(w);
+        server->estimate = server->jobs;
+    }
 }
 
 static void complete(struct world *w, const struct rule *rule, struct server *server) {
+    const double response = (w->now - server->job[0].arrival) / w->mean_service;
     if (measuring(w)) {
         w->m.responses[w->m.completed++] = w->now - server->job[0].arrival;
         w->m.response += w->now - server->job[0].arrival;
     }
     server->jobs--;
     memmove(server->job, server->job + 1, server->jobs * sizeof *server->job);
+    learn(w, server, response);
     if (server->jobs > 0) {
         begin_service(w, &server->job[0]);
         return;
@@ -610,19 +790,31 @@ static bool compare(const char *policy, const char *servers, const char *size, d
 
 /* Variants beside the defaults. */
 static const char *const variants[] = {
-    "pod:d=3",
-    "pod:d=2,replace=0",
-    "pod-memory:d=2,b=2",
-    "rcpb:c=2,mu=3",
-    "tabs:mu=1,nu=0.5",
+    "pod:d=3", "pod:d=2,replace=0", "pod-memory:d=2,b=2", "rcpb:c=2,mu=3", "tabs:mu=1,nu=0.5",
+};
+enum { VARIANTS = sizeof variants / sizeof *variants };
+
+/* More of them, for two fleets. */
+static const char *const more_variants[] = {
     "own:d=2",
     "jiq:else=own",
     "jiq:else=own2",
     "rcpb:c=1,mu=3,else=own2",
     "tabs:mu=1,nu=0.5,else=own",
     "tabs:mu=1,nu=0.5,else=own2",
+    "lsq:p=0.3",
+    "lsq:p=0,d=2",
+    "ewma:d=3,decay=2",
+    "prequal:r=1.5,pool=3,remove=0.3,q=0.5,age=2",
 };
-enum { VARIANTS = sizeof variants / sizeof *variants };
+enum { MORE = sizeof more_variants / sizeof *more_variants };
+
+static void compare_more(const char *servers, double load) {
+    bool good = true;
+    for (size_t i = 0; i < MORE; i++)
+        good &= compare(more_variants[i], servers, "exp", load);
+    assert_true(good);
+}
 
 static void compare_all(const char *servers, double load) {
     bool good = true;
@@ -647,6 +839,7 @@ static void two_equal(void **state) {
 static void three_equal(void **state) {
     (void)state;
     compare_all("3", 0.7);
+    compare_more("3", 0.7);
 }
 
 static void ten_equal(void **state) {
@@ -662,6 +855,7 @@ static void two_unequal(void **state) {
 static void three_unequal(void **state) {
     (void)state;
     compare_all("2x1,1x3", 0.5);
+    compare_more("2x1,1x3", 0.5);
 }
 
 static void ten_unequal(void **state) {

@@ -33,6 +33,7 @@ struct world {
     uint32_t length[SERVERS], urgent[SERVERS];
     bool off[SERVERS];
     struct bal_share shares[SERVERS];
+    uint32_t ask[SERVERS];
     struct bal_fleet fleet;
 };
 
@@ -43,6 +44,12 @@ static double work(struct bal_fleet *fleet, uint32_t server) {
 
 static void world_report(struct world *world, enum bal_report what, uint32_t server) {
     bal_policy_report(world->spec, world->state, &world->fleet, what, server, NULL);
+}
+
+/* What a server says of itself depends on the queue alone. */
+static void world_report_load(struct world *world, uint32_t server) {
+    const struct bal_reply load = {world->length[server], world->urgent[server], 1.5 * world->length[server]};
+    bal_policy_report(world->spec, world->state, &world->fleet, BAL_REPORT_LOAD, server, &load);
 }
 
 /* All servers are on and idle, and the dispatcher knows. The order of those reports is part of the history.
@@ -56,7 +63,9 @@ static void world_start(struct world *world, const struct bal_setting *setting) 
                                       .urgent = world->urgent,
                                       .shares = world->shares,
                                       .work = work,
-                                      .own = world->length};
+                                      .own = world->length,
+                                      .ask = world->ask,
+                                      .ask_room = SERVERS};
     bal_policy_init(world->spec, setting, world->state);
     for (uint32_t i = 0; i < SERVERS; i++)
         world_report(world, BAL_REPORT_IDLE, world->name[i]);
@@ -74,6 +83,7 @@ struct outcome {
 };
 
 static struct outcome world_route(struct world *world, const struct bal_job *job, struct bal_rng *rng) {
+    world->fleet.now += 0.5;
     const struct bal_decision to = bal_policy_route(world->spec, world->state, &world->fleet, job, rng);
     struct outcome outcome = {.wake = to.wake, .move_to = to.move_to};
     if (to.parts == 0 && to.server != BAL_NONE)
@@ -90,6 +100,9 @@ static struct outcome world_route(struct world *world, const struct bal_job *job
         world->off[to.wake] = false;
         world_report(world, BAL_REPORT_ON, to.wake);
     }
+    for (uint32_t i = 0; i < world->fleet.asks; i++)
+        world_report_load(world, world->ask[i]);
+    world->fleet.asks = 0;
     return outcome;
 }
 
@@ -100,6 +113,9 @@ static void world_act(struct world *world, uint32_t server, unsigned how) {
     if (world->length[server] > 0) {
         world->length[server]--;
         world->urgent[server] -= world->urgent[server] > 0;
+        bal_policy_response(world->spec, world->state, &world->fleet, server, 1 + how, false);
+        if (how > 0)
+            world_report_load(world, server);
         if (world->length[server] == 0)
             world_report(world, BAL_REPORT_IDLE, server);
     } else if (how == 0 && world->spec->policy->wants & BAL_WANTS_POWER) {
@@ -242,7 +258,9 @@ static bool looks_symmetric(const struct bal_policy_spec *spec, const uint32_t *
 
 /* Every policy as it is listed, and some with other parameters. */
 static const char *const more[] = {"pod:d=3,replace=0", "pod:d=1,pertask=1", "pod-memory:d=2,b=2",
-                                   "rcpb:c=3,mup=1", "pod-ssp:d1=1,d2=3"};
+                                   "rcpb:c=3,mup=1",    "pod-ssp:d1=1,d2=3", "jiq:else=own",
+                                   "jiq:else=own2",     "tabs:else=own",     "tabs:else=own2",
+                                   "own:d=2",           "lsq:p=0.5,d=1",     "prequal:r=1.5,remove=0.5"};
 
 static bool listed(size_t i, struct bal_policy_spec *spec) {
     if (i >= bal_policy_count + LENGTH(more))

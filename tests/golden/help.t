@@ -170,6 +170,12 @@ $ ballast policies
 |     an idle server that is on, else a busy one, and an idle one that is off is started
 | own                         nothing                   10000  classic; nginx, HAProxy, Envoy
 |     the fewest requests in flight of this dispatcher's own (least connections), of all or of d
+| lsq:p=1                     d probes, at most 1 report         10000  Vargaftik et al. 2020
+|     the shortest queue by the dispatcher's own estimates, which reports and probes correct
+| ewma:d=2,decay=10           nothing                  128000  Finagle, Linkerd (peak EWMA)
+|     of d servers the least (requests in flight + 1) times average response time, peaks at once
+| prequal:r=3                 r probes                   3008  Wydrowski et al. 2024
+|     from a pool of replies the least latency, unless many requests are in flight there
 | central                     none counted                  0  M/M/N, Erlang 1917
 |     one common queue for all servers: nothing is routed
 | delayed-off:mu=0.1,nu=0.1   none counted                  0  Gandhi et al. 2013

@@ -355,6 +355,171 @@ static void tabs_follows_the_colours(void **state) {
     host_fini(&host);
 }
 
+static void reply(struct host *host, uint32_t server, uint32_t in_flight, double latency) {
+    const struct bal_reply load = {in_flight, 0, latency};
+    assert_true(bal_policy_report(&host->spec, host->state, &host->fleet, BAL_REPORT_LOAD, server, &load));
+}
+
+/* Nobody answers: the pool is what the test puts there. */
+static uint32_t prequal_to(struct host *host) {
+    const struct bal_job job = {.count = 1};
+    const uint32_t to = bal_policy_route(&host->spec, host->state, &host->fleet, &job, &host->rng).server;
+    host->fleet.asks = 0;
+    return to;
+}
+
+/* The cold one with the least latency; of hot ones that with the fewest requests; and a job more is counted
+ * where it is sent. */
+static void prequal_prefers_the_cold(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("prequal:r=0,pool=6,remove=0,q=0.5", &spec);
+    struct host host;
+    host_init(&host, &spec, N, 120);
+    reply(&host, 0, 2, 0.1); /* one of three has fewer: at the threshold, and cold */
+    reply(&host, 1, 1, 5);
+    reply(&host, 2, 9, 0.01); /* hot */
+    assert_int_equal(prequal_to(&host), 0);
+    assert_int_equal(prequal_to(&host), 1); /* 0 has three now, and is hot */
+    assert_int_equal(prequal_to(&host), 1); /* 2 is not above the threshold */
+    assert_int_equal(prequal_to(&host), 0); /* all are hot: 3, 3 and 9 requests */
+    host_report(&host, BAL_REPORT_GONE, 0);
+    host_report(&host, BAL_REPORT_GONE, 1);
+    uint64_t others = 0;
+    for (int job = 0; job < 100; job++)
+        others += prequal_to(&host) != 2; /* one reply is too few */
+    assert_true(others > 50);
+    host_fini(&host);
+}
+
+/* Taken out in turn: the worst, the oldest; and whatever has grown old. */
+static void prequal_takes_replies_out(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("prequal:r=0,pool=6,remove=1,q=1", &spec);
+    struct host host;
+    host_init(&host, &spec, N, 121);
+    reply(&host, 0, 1, 1);
+    reply(&host, 1, 1, 6);
+    reply(&host, 2, 1, 2);
+    reply(&host, 3, 1, 5);
+    reply(&host, 4, 1, 3);
+    reply(&host, 5, 1, 4);
+    assert_int_equal(prequal_to(&host), 0); /* then 1, the worst, goes */
+    assert_int_equal(prequal_to(&host), 0); /* then 0, the oldest */
+    assert_int_equal(prequal_to(&host), 2); /* 3 */
+    assert_int_equal(prequal_to(&host), 2); /* 2 */
+    assert_int_equal(prequal_to(&host), 4); /* 5: 4 is left, which is too few */
+    uint64_t others = 0;
+    for (int job = 0; job < 100; job++)
+        others += prequal_to(&host) != 4;
+    assert_true(others > 50);
+    host_fini(&host);
+
+    host_parse("prequal:r=0,pool=6,remove=0,q=1,age=2", &spec);
+    host_init(&host, &spec, N, 122);
+    reply(&host, 0, 1, 1);
+    host.fleet.now = 1.5;
+    reply(&host, 1, 1, 2);
+    reply(&host, 2, 1, 3);
+    assert_int_equal(prequal_to(&host), 0);
+    host.fleet.now = 2.5;
+    assert_int_equal(prequal_to(&host), 1); /* 0 has grown old */
+    host.fleet.now = 0.5;
+    assert_int_equal(prequal_to(&host), 1); /* a clock that steps back makes nobody older */
+    host_fini(&host);
+}
+
+/* b = 2 / ((1 - m/N) r - remove) = 2 / (0.5 * 4 - 0.4) = 1.25 uses of a reply on average. */
+static void prequal_uses_a_reply_as_often_as_it_should(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("prequal:r=4,pool=3,remove=0.4,q=1", &spec);
+    struct host host;
+    host_init(&host, &spec, N, 123);
+    enum { TRIES = 20000 };
+    int twice = 0;
+    for (int i = 0; i < TRIES; i++) {
+        bal_policy_init(&spec, &host.setting, host.state);
+        reply(&host, 0, 0, 1);
+        reply(&host, 1, 0, 2);
+        reply(&host, 2, 0, 3);
+        assert_int_equal(prequal_to(&host), 0);
+        twice += prequal_to(&host) == 0;
+    }
+    assert_true(fabs(twice - 0.25 * TRIES) < NORMAL_LIMIT * sqrt(TRIES * 0.25 * 0.75));
+    host_fini(&host);
+}
+
+/* A peak is believed at once and forgotten slowly; a quick failure is not believed. */
+static void ewma_jumps_up_and_comes_down_slowly(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("ewma:d=6,decay=10", &spec);
+    struct host host;
+    host_init(&host, &spec, N, 124);
+    uint32_t own[N] = {0};
+    host.fleet.own = own;
+    const struct bal_job job = {.count = 1};
+#define TO() bal_policy_route(&spec, host.state, &host.fleet, &job, &host.rng).server
+#define ANSWER(server, time, failed)                                                                         \
+    bal_policy_response(&spec, host.state, &host.fleet, (server), (time), (failed))
+    for (uint32_t server = 0; server < N; server++)
+        ANSWER(server, 2 + 0.1 * server, false);
+    assert_int_equal(TO(), 0);
+    own[0] = 1; /* 4 against 2.1 */
+    assert_int_equal(TO(), 1);
+    own[0] = 0;
+    ANSWER(0, 8, false);
+    assert_int_equal(TO(), 1);
+    ANSWER(0, 0.001, true);
+    assert_int_equal(TO(), 1);
+    host.fleet.now = 10;
+    ANSWER(0, 0.001, false); /* 8 / e + a little = 2.94 against 2.1 / e */
+    assert_int_equal(TO(), 1);
+    for (uint32_t server = 1; server < N; server++)
+        ANSWER(server, 2.8, false);
+    assert_int_not_equal(TO(), 0);
+    for (uint32_t server = 1; server < N; server++)
+        ANSWER(server, 3, false);
+    assert_int_equal(TO(), 0);
+    host_report(&host, BAL_REPORT_GONE, 3); /* nothing is known of it, and it has a request: left alone */
+    own[3] = 1;
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(TO(), 0);
+    own[3] = 0;
+    assert_int_equal(TO(), 3); /* without one it is tried */
+#undef TO
+#undef ANSWER
+    host_fini(&host);
+}
+
+/* Estimates count what was sent, are put right by reports, and forget those that have left. */
+static void lsq_believes_the_last_report(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("lsq", &spec);
+    struct host host;
+    host_init(&host, &spec, N, 125);
+    bool seen[N] = {false};
+    for (uint32_t i = 0; i < N; i++) {
+        const uint32_t to = host_route(&host, 1, false).server;
+        assert_false(seen[to]);
+        seen[to] = true;
+    }
+    for (uint32_t server = 0; server < N; server++)
+        reply(&host, server, 5 + server, NAN);
+    assert_int_equal(host_route(&host, 1, false).server, 0);
+    reply(&host, 4, 2, NAN);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(host_route(&host, 1, false).server, 4);
+    host_report(&host, BAL_REPORT_GONE, 4);
+    for (int i = 0; i < 100; i++)
+        assert_true(host_route(&host, 1, false).server != 4);
+    assert_true(host.fleet.probes == 0);
+    host_fini(&host);
+}
+
 /* A server that reports twice is there once, and a report nobody wants is ignored. */
 static void reports_may_be_repeated(void **state) {
     (void)state;
@@ -429,6 +594,11 @@ int main(void) {
         cmocka_unit_test(pi_persists),
         cmocka_unit_test(rcpb_keeps_few_names),
         cmocka_unit_test(tabs_follows_the_colours),
+        cmocka_unit_test(prequal_prefers_the_cold),
+        cmocka_unit_test(prequal_takes_replies_out),
+        cmocka_unit_test(prequal_uses_a_reply_as_often_as_it_should),
+        cmocka_unit_test(ewma_jumps_up_and_comes_down_slowly),
+        cmocka_unit_test(lsq_believes_the_last_report),
         cmocka_unit_test(reports_may_be_repeated),
         cmocka_unit_test(memory_is_counted_in_bits),
         cmocka_unit_test(different_servers_must_exist),
