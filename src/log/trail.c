@@ -4,6 +4,7 @@
  *   - nginx writes times in seconds with three decimals, and nobody else writes three (a gzip ratio has two);
  *     the time of the whole request is the longest of them, that of the servers the next;
  *   - a number with a unit of its own is what it says;
+ *   - addresses that are as many as the times of servers, also where these are several or none, are theirs;
  *   - all others may be a time in any unit, bytes, or a count: judge.h looks whether one reading fits the
  * order
  *     of the lines and no other does.
@@ -12,22 +13,12 @@
 #include "log/trail.h"
 
 #include "log/bind.h"
+#include "log/columns.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { COLUMNS = 24, SHAPES = 16, LABEL = 40, TEXT = 2000 };
-
-/* How a column is written: rt="..." */
-struct style {
-    char label[LABEL]; /* with its "=", or "" */
-    char open, close;  /* quotes or brackets; 0: none */
-};
-
-struct layout {
-    size_t count;
-    struct style style[COLUMNS];
-};
+enum { COLUMNS = BAL_LOG_COLUMNS, SHAPES = 16, TEXT = 2000 };
 
 enum looks { THOUSANDTHS, MOMENT, OWN_UNIT, NUMBER, WORD, LOOKS };
 
@@ -47,8 +38,8 @@ struct trail {
     const struct bal_log_sample *sample;
     bool combined;
     struct bal_log_format head;
-    struct layout seen[SHAPES];
-    struct layout layout; /* that of most lines */
+    struct bal_log_layout seen[SHAPES];
+    struct bal_log_layout layout; /* that of most lines */
     struct column column[COLUMNS];
 };
 
@@ -63,80 +54,13 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-static bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+static bool is_number(const char *at, const char *end) {
+    while (at < end && is_digit(*at))
+        at++;
+    return at == end;
 }
 
 /* ---- taking lines apart ---- */
-
-/* A word, and those that a list adds to it: "a, b : c". */
-static const char *read_word(const char *at, const char *end) {
-    for (;;) {
-        const char *start = at;
-        while (at < end && *at != ' ')
-            at++;
-        const bool comma = at > start && at[-1] == ',';
-        const bool colon = end - at > 3 && memcmp(at, " : ", 3) == 0;
-        if (at == end || !(comma || colon))
-            return at;
-        at += colon ? 3 : 1;
-    }
-}
-
-static const char *find_quote(const char *at, const char *end) {
-    while (at < end && *at != '"')
-        at += *at == '\\' && at + 1 < end ? 2 : 1;
-    return at < end ? at : NULL;
-}
-
-/* The length of a label such as rt=, 0 when there is none. */
-static size_t label_length(const char *at, const char *end) {
-    size_t length = 0;
-    while (at + length < end && length < LABEL - 2 &&
-           (is_letter(at[length]) || (length > 0 && is_digit(at[length]))))
-        length++;
-    return length > 0 && at + length < end && at[length] == '=' ? length + 1 : 0;
-}
-
-/* The next column; *at moves behind it. False when it does not end. */
-static bool read_column(const char **at, const char *end, struct style *style, struct bal_log_span *value) {
-    *style = (struct style){0};
-    const size_t label = label_length(*at, end);
-    memcpy(style->label, *at, label);
-    const char *start = *at + label, *stop;
-    if (start < end && (*start == '"' || *start == '[')) {
-        style->open = *start;
-        style->close = *start == '"' ? '"' : ']';
-        start++;
-        stop = style->close == '"' ? find_quote(start, end) : memchr(start, ']', (size_t)(end - start));
-        if (!stop)
-            return false;
-        *at = stop + 1;
-    } else {
-        *at = stop = read_word(start, end);
-    }
-    *value = (struct bal_log_span){start, (size_t)(stop - start)};
-    return true;
-}
-
-/* The columns of what is behind the head; false when they are too many, or do not end. */
-static bool read_columns(struct bal_log_span rest, struct layout *layout, struct bal_log_span *values) {
-    const char *at = rest.text, *end = at + rest.length;
-    while (end > at && end[-1] == ' ')
-        end--;
-    layout->count = 0;
-    while (at < end) {
-        if (*at == ' ') {
-            at++;
-            continue;
-        }
-        if (layout->count == COLUMNS ||
-            !read_column(&at, end, &layout->style[layout->count], &values[layout->count]))
-            return false;
-        layout->count++;
-    }
-    return true;
-}
 
 /* What is behind the head of a line; false when the line has none. */
 static bool read_rest(const struct trail *trail, struct bal_log_span line, struct bal_log_span *rest) {
@@ -148,26 +72,17 @@ static bool read_rest(const struct trail *trail, struct bal_log_span line, struc
     return true;
 }
 
-static bool same_layout(const struct layout *a, const struct layout *b) {
-    if (a->count != b->count)
-        return false;
-    for (size_t i = 0; i < a->count; i++)
-        if (a->style[i].open != b->style[i].open || strcmp(a->style[i].label, b->style[i].label) != 0)
-            return false;
-    return true;
-}
-
 /* Finds the layout of most lines that have the head; false when there is none of more than half of all. */
 static bool find_layout(struct trail *trail) {
-    struct layout *seen = trail->seen;
+    struct bal_log_layout *seen = trail->seen;
     size_t times[SHAPES] = {0}, count = 0, best = 0;
     for (size_t i = 0; i < trail->sample->count; i++) {
         struct bal_log_span rest, values[COLUMNS];
-        struct layout layout = {0};
-        if (!read_rest(trail, trail->sample->line[i], &rest) || !read_columns(rest, &layout, values))
+        struct bal_log_layout layout = {0};
+        if (!read_rest(trail, trail->sample->line[i], &rest) || !bal_log_columns_read(rest, &layout, values))
             continue;
         size_t at = 0;
-        while (at < count && !same_layout(&seen[at], &layout))
+        while (at < count && !bal_log_layout_same(&seen[at], &layout))
             at++;
         if (at == SHAPES)
             continue;
@@ -271,10 +186,10 @@ static void look_at_columns(struct trail *trail, size_t longer[COLUMNS][COLUMNS]
     const size_t count = trail->layout.count;
     for (size_t line = 0; line < trail->sample->count; line++) {
         struct bal_log_span rest, values[COLUMNS];
-        struct layout layout = {0};
+        struct bal_log_layout layout = {0};
         double number[COLUMNS];
-        if (!read_rest(trail, trail->sample->line[line], &rest) || !read_columns(rest, &layout, values) ||
-            !same_layout(&layout, &trail->layout))
+        if (!read_rest(trail, trail->sample->line[line], &rest) ||
+            !bal_log_columns_read(rest, &layout, values) || !bal_log_layout_same(&layout, &trail->layout))
             continue;
         for (size_t i = 0; i < count; i++)
             look_at(&trail->column[i], values[i], &number[i]);
@@ -378,6 +293,77 @@ static enum bal_code name_times(struct trail *trail, size_t longer[COLUMNS][COLU
     return BAL_OK;
 }
 
+/* "-" is none, "a, b : c" are three. */
+static size_t count_tries(struct bal_log_span value) {
+    if (value.length == 0 || bal_log_is(value, "-"))
+        return 0;
+    size_t count = 1;
+    for (size_t i = 0; i + 2 < value.length; i++)
+        count += value.text[i] == ',' || memcmp(value.text + i, " : ", 3) == 0;
+    return count;
+}
+
+/* Addresses of servers: each ends in a port, or is a socket of the machine. */
+static bool are_addresses(struct bal_log_span value) {
+    const char *at = value.text, *end = at + value.length;
+    while (at < end) {
+        const char *stop = at;
+        while (stop < end && *stop != ',' && *stop != ' ')
+            stop++;
+        const char *colon = memrchr(at, ':', (size_t)(stop - at));
+        if (!colon || colon == at || colon + 1 == stop)
+            return false;
+        if (!(stop - at > 5 && memcmp(at, "unix:", 5) == 0) && !is_number(colon + 1, stop))
+            return false;
+        at = stop;
+        while (at < end && (*at == ',' || *at == ' ' || (*at == ':' && at + 1 < end && at[1] == ' ')))
+            at++;
+    }
+    return true;
+}
+
+/* How many lines have as many addresses in a column as there are times of servers in another, and in how many
+ * of these that is not one: only they tell that the addresses are of these servers. */
+static size_t count_agreeing(const struct trail *trail, size_t times, size_t column, size_t *telling) {
+    size_t agree = 0;
+    *telling = 0;
+    for (size_t line = 0; line < trail->sample->count; line++) {
+        struct bal_log_span rest, values[COLUMNS];
+        struct bal_log_layout layout = {0};
+        if (!read_rest(trail, trail->sample->line[line], &rest) ||
+            !bal_log_columns_read(rest, &layout, values) || !bal_log_layout_same(&layout, &trail->layout))
+            continue;
+        const size_t tries = count_tries(values[times]);
+        const bool same =
+            tries == count_tries(values[column]) && (tries == 0 || are_addresses(values[column]));
+        agree += same;
+        *telling += same && tries != 1;
+    }
+    return agree;
+}
+
+/* Which column is $upstream_addr, if the tries show it. */
+static void name_servers(struct trail *trail) {
+    size_t times = 0;
+    while (times < trail->layout.count && strcmp(trail->column[times].name, "upstream_response_time") != 0)
+        times++;
+    int found = -1, count = 0;
+    for (size_t i = 0; i < trail->layout.count && times < trail->layout.count; i++) {
+        const struct column *column = &trail->column[i];
+        size_t telling;
+        if (column->looks != WORD || *column->name)
+            continue;
+        const size_t all = column->numbers + column->dashes,
+                     agree = count_agreeing(trail, times, i, &telling);
+        if ((double)agree < (1 - ODD_PART) * (double)all || telling == 0)
+            continue;
+        found = (int)i;
+        count++;
+    }
+    if (count == 1)
+        name_column(&trail->column[found], "upstream_addr");
+}
+
 /* ---- the format that was found ---- */
 
 static const char *head_of(const struct trail *trail, const char *program) {
@@ -395,7 +381,7 @@ static enum bal_code write_format(const struct trail *trail, const char *program
     const bool directives = strcmp(program, "nginx") != 0 && strcmp(program, "columns") != 0;
     size_t used = (size_t)snprintf(text, sizeof text, "%s:%s", program, head_of(trail, program));
     for (size_t i = 0; i < trail->layout.count && used < sizeof text; i++) {
-        const struct style *style = &trail->layout.style[i];
+        const struct bal_log_style *style = &trail->layout.style[i];
         const char open[] = {style->open, 0}, close[] = {style->close, 0};
         char name[BAL_LOG_NAME + 20];
         if (*trail->column[i].name)
@@ -486,6 +472,8 @@ static enum bal_code decide(struct trail *trail, const char *program, const char
     const enum bal_code code = name_times(trail, longer, err);
     if (!code && count_looks(trail, MOMENT, &last) == 1)
         name_column(&trail->column[last], "msec");
+    if (!code)
+        name_servers(trail);
     return code ? code : write_format(trail, "nginx", format, err);
 }
 
@@ -500,7 +488,7 @@ static bool is_bare(const struct bal_log_sample *sample) {
         for (size_t i = 0; i < sample->count; i++)
             count += format.kind->split(&format, sample->line[i], fields) &&
                      (bal_log_is(fields[bytes], "-") ||
-                      strspn(fields[bytes].text, "0123456789") >= fields[bytes].length);
+                      is_number(fields[bytes].text, fields[bytes].text + fields[bytes].length));
     }
     bal_log_format_free(&format);
     return 2 * count > sample->count;

@@ -58,7 +58,7 @@ static bool says_aborted(struct bal_log_span state, bool reasons) {
     if (!state.text || state.length == 0)
         return false;
     if (!reasons)
-        return strchr("CScsDUK", state.text[0]) != NULL;
+        return state.text[0] && strchr("CScsDUK", state.text[0]);
     return memmem(state.text, state.length, "DC", 2) || memmem(state.text, state.length, "UT", 2);
 }
 
