@@ -88,9 +88,9 @@ void bal_choose_length(struct bal_case *cases, size_t count, double usual, doubl
     }
 }
 
-/* Runs that the judge of settling has sent back are made twice as long once more when it is content: it sees
- * a bias as large as the half-width in three runs of four only, and one of a quarter of that, as twice the
- * length leaves, does no harm. */
+/* The judge of settling sees a bias as large as the half-width in three runs of four only. So runs that it
+ * has sent back are made twice as long once more when it is content, unless no drift is left at all: what
+ * that leaves of a bias does no harm. */
 bool bal_growth_ask(struct growth *growth, const struct bal_case *c, const struct bal_result *result) {
     if (2 * c->run.time > c->longest || result->verdict == BAL_UNSTABLE)
         return false;
@@ -98,7 +98,9 @@ bool bal_growth_ask(struct growth *growth, const struct bal_case *c, const struc
         growth->grown = true;
         return true;
     }
-    const bool once_more = growth->grown && !growth->spare;
+    const struct bal_estimate drift = result->metric[BAL_DRIFT];
+    const bool drifts = fabs(drift.mean) > bal_estimate_half(drift, result->replications, 0.68);
+    const bool once_more = growth->grown && !growth->spare && drifts;
     growth->spare = growth->spare || once_more;
     return once_more;
 }

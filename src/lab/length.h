@@ -7,7 +7,7 @@
 /* What became of a case so far. All zero at first. */
 struct growth {
     bool grown; /* its runs were made longer for a doubt ... */
-    bool spare; /* ... and once more when there was none left */
+    bool spare; /* ... and once more when there was hardly any left */
 };
 
 /* Does the case ask for runs of twice the length after this result? */

@@ -1,12 +1,17 @@
 /* Do runs settle, and does the judge of settling see when they do not?
  *
+ * With the argument --table it prints what the judge says of runs of many lengths, as docs/statistics.md has
+ * it.
+ *
  * Seeds are fixed, so a test that passes once passes always; what is said of chance is about other seeds. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -84,8 +89,13 @@ static bool is_settling(const struct bal_result *result) {
                            result->replications);
 }
 
-/* How many of so many experiments with a length of `constants` time constants are called settling. */
-static unsigned count_settling(struct bal_case c, double constants, unsigned experiments) {
+/* Experiments with a length of so many time constants, and what they say of the mean. */
+struct tried {
+    unsigned settling, covering;
+    double bias, half; /* relative, on average */
+};
+
+static struct tried try(struct bal_case c, double constants, unsigned experiments) {
     struct bal_case *cases = calloc(experiments, sizeof *cases);
     struct bal_result *results = calloc(experiments, sizeof *results);
     assert_true(cases && results);
@@ -95,12 +105,22 @@ static unsigned count_settling(struct bal_case c, double constants, unsigned exp
         cases[i].run.seed = 1000 + i;
     }
     run(cases, experiments, results);
-    unsigned count = 0;
-    for (unsigned i = 0; i < experiments; i++)
-        count += is_settling(&results[i]);
+    const double truth = bal_known_of(&c.model, &c.policy).response_mean;
+    struct tried tried = {0};
+    for (unsigned i = 0; i < experiments; i++) {
+        const struct bal_estimate mean = results[i].metric[BAL_RESPONSE_MEAN];
+        tried.settling += is_settling(&results[i]);
+        tried.covering += fabs(mean.mean - truth) <= mean.half;
+        tried.bias += (mean.mean / truth - 1) / experiments;
+        tried.half += mean.half / truth / experiments;
+    }
     free(cases);
     free(results);
-    return count;
+    return tried;
+}
+
+static unsigned count_settling(struct bal_case c, double constants, unsigned experiments) {
+    return try(c, constants, experiments).settling;
 }
 
 /* A fifth of 40 time constants is cut. The drift of a settled run is called one in 1 of 500 cases if it is
@@ -210,7 +230,29 @@ static void precision_waits_until_runs_are_settled(void **state) {
     assert_true(result.precise && result.doubts == 0 && result.time > 2);
 }
 
-int main(void) {
+static void print_table(void) {
+    static const struct {
+        const char *servers;
+        double constants;
+        unsigned experiments;
+    } rows[] = {{"1000", 1, 100}, {"1000", 5, 100}, {"100", 1, 200},  {"100", 2, 200},
+                {"100", 5, 200},  {"100", 10, 200}, {"100", 40, 200}, {"1", 1, 400},
+                {"1", 5, 400},    {"1", 10, 400},   {"1", 40, 400}};
+    printf("servers  length  bias of the mean  half-width  covering  called settling\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct tried tried =
+            try(case_of("random", rows[i].servers, 0.8, "exp"), rows[i].constants, rows[i].experiments);
+        printf("%7s  %4g r  %14.1f %%  %8.1f %%  %6.1f %%  %5u of %u\n", rows[i].servers, rows[i].constants,
+               100 * tried.bias, 100 * tried.half, 100.0 * tried.covering / rows[i].experiments,
+               tried.settling, rows[i].experiments);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "--table") == 0) {
+        print_table();
+        return 0;
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_constants_tell_when_a_fleet_is_full),
         cmocka_unit_test(settled_runs_are_rarely_doubted),

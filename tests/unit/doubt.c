@@ -254,19 +254,25 @@ static void a_given_warmup_or_window_is_kept(void **state) {
     assert_true(fabs((1 - c.run.warmup) * c.run.time - 10) < 1e-6 && c.run.time - 10 >= before);
 }
 
-/* Runs that had to grow are doubled once more when there is no doubt left, and never beyond their limit. */
+/* Runs that had to grow are doubled once more when there is no doubt left but some drift, and never beyond
+ * their limit. */
 static void growth_has_a_reserve_and_an_end(void **state) {
     (void)state;
     struct bal_case c = case_of("pi", "1000", 0.9, "exp");
     c.longest = 100 * c.run.time;
     struct bal_result settled = {.replications = 10, .verdict = BAL_STABLE};
+    struct bal_result nearly = settled;
+    settled.metric[BAL_DRIFT] = (struct bal_estimate){0.01, 0.03};
+    nearly.metric[BAL_DRIFT] = (struct bal_estimate){0.02, 0.03};
     struct bal_result settling = {.replications = 10, .verdict = BAL_STABLE, .doubts = BAL_DOUBT_SETTLING};
     struct bal_result unstable = {.replications = 10, .verdict = BAL_UNSTABLE};
     struct growth growth = {false, false};
     assert_false(bal_growth_ask(&growth, &c, &settled));
+    assert_false(bal_growth_ask(&growth, &c, &nearly));
     assert_true(bal_growth_ask(&growth, &c, &settling));
-    assert_true(bal_growth_ask(&growth, &c, &settled));
     assert_false(bal_growth_ask(&growth, &c, &settled));
+    assert_true(bal_growth_ask(&growth, &c, &nearly));
+    assert_false(bal_growth_ask(&growth, &c, &nearly));
     assert_false(bal_growth_ask(&growth, &c, &unstable));
     c.longest = 1.9 * c.run.time;
     assert_false(bal_growth_ask(&growth, &c, &settling));
