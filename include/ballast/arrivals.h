@@ -3,16 +3,15 @@
  *
  *   poisson                  one by one, without memory
  *   mmpp(R1,T1;R2,T2;...)    a Poisson process whose rate changes: R1 for a time of mean T1, then R2 for one
- * of
- *                            mean T2, and so on, after the last again the first; the times are exponential.
- *                            2 to 8 states. Rates are relative to each other: the load sets their mean. Times
- *                            are in units of the model, whatever the load.
+ *                            of mean T2, and so on, after the last again the first; the times are
+ *                            exponential. 2 to 8 states. Rates are relative to each other: the load sets
+ *                            their mean. Times are in units of the model, whatever the load.
  *   renewal(LAW)             gaps between jobs are independent and of a law of law.h; the load sets their
- * mean
+ *                            mean
  *   batch(LAW)               several jobs at once, as many as a law of batch.h says, whose mean must be
- * given;
- *                            each job is routed on its own. Batches come as a Poisson process. One of 0 jobs is
- *                            none, so that batch(geometric(M)) has 1, 2, ... jobs, 1 + M on average.
+ *                            given; each job is routed on its own. Batches come as a Poisson process. One
+ *                            of 0 jobs is none, so that batch(geometric(M)) has 1, 2, ... jobs, 1 + M on
+ *                            average.
  *
  * Rates lie between 0 and 1e9, times between 1e-9 and 1e9. Spaces are allowed around every number and sign.
  */
