@@ -3,12 +3,11 @@
 $ printf 'title: "evil\\e[31mred\\a\\nforged  row"\nfleet: {servers: 2}\nworkload: {load: 0.5}\nrun: {jobs: 50, replications: 2}\n' >evil.yaml
 $ printf 'policies: [{policy: jsq, label: "a\\e[2Jb\\nc"}, {policy: random, label: "=1+1"}]\n' >>evil.yaml
 $ printf 'claims: [{id: c, says: "it \\e[1m holds\\nand", of: "=1+1", expect: {most: 100}}]\n' >>evil.yaml
-$ ballast run evil.yaml --db evil.db | cat -v | grep -o '^evil.*\|^forged.*\|^c.*\|vs a.*\|^a.*b c\|it .*'
+$ ballast run evil.yaml --db evil.db | cat -v | grep -o '^evil.*\|^forged.*\|^c.*\|vs a.*\|^a.*b c\|it .\[1m.*'
 | evil?[31mred? forged  row
 | vs a?[2Jb c
 | a?[2Jb c
 | vs a?[2Jb c: response.mean compared with that of a?[2Jb c on the same arrivals
-| it is stable
 | it ?[1m holds and
 $ ballast run evil.yaml --db evil.db --dry-run | head -n 1
 | evil?[31mred? forged  row
