@@ -3,6 +3,8 @@
 
 #include "ballast/experiment.h"
 
+#include "format/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,7 +103,8 @@ static int check_file(const char *path, FILE *out) {
     const int status = tell_mistakes(path);
     if (status != CLI_OK)
         return status;
-    fprintf(out, "%s: in order;", path);
+    bal_text_print(path, out);
+    fputs(": in order;", out);
     for (int mode = BAL_MODE_PLAIN; mode <= BAL_MODE_FULL; mode++) {
         struct bal_experiment *e;
         struct bal_error err = {0};

@@ -3,7 +3,10 @@
 
 #include "ballast/report.h"
 
+#include "format/text.h"
+
 #include <string.h>
+#include <unistd.h>
 
 struct request {
     const char *output;
@@ -43,9 +46,14 @@ static const struct cli_option options[] = {
     {"output", "DIR", "a directory that exists, also -o (default: the current one)", set_output},
 };
 
+/* As it is for programs, harmless for people. */
 static void name_file(void *context, const char *path) {
     (void)context;
-    puts(path);
+    if (isatty(STDOUT_FILENO))
+        bal_text_print(path, stdout);
+    else
+        fputs(path, stdout);
+    putchar('\n');
 }
 
 static int run(const struct cli_command *command, int argc, char **argv) {

@@ -4,6 +4,7 @@
 #include "ballast/number.h"
 
 #include "base/nearest.h"
+#include "base/utf8.h"
 #include "format/table.h"
 
 #include <assert.h>
@@ -12,13 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One line, whatever it quotes: control characters are shown as '?'. */
+/* One harmless line, whatever it quotes. */
 static void say(const char *format, va_list args) {
     char text[4096]; /* not from the heap: it may be full */
     vsnprintf(text, sizeof text, format, args);
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
+    bal_utf8_tame(text, "");
     fprintf(stderr, "ballast: %s\n", text);
 }
 

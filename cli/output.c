@@ -1,6 +1,7 @@
 #include "cli.h"
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "format/file.h"
 
 #include <string.h>
@@ -53,6 +54,7 @@ int cli_output_close(struct cli_output *output) {
         cli_output_discard(output);
         return cli_no_memory();
     }
+    output->gather.size = bal_utf8_tame(output->gather.text, "\n\t");
     if (!output->path)
         status = print(output);
     else if (bal_file_write(output->path, output->gather.text, output->gather.size, &err))

@@ -1,5 +1,7 @@
 #include "cli.h"
 
+#include "base/utf8.h"
+
 #include <math.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +30,7 @@ void cli_progress_show(void *context, double part) {
     if (part > 0.02 && elapsed > 0.5)
         snprintf(left, sizeof left, ", %.0f s left", ceil(elapsed * (1 - part) / part));
     const int done = (int)(part * WIDTH);
+    bal_utf8_tame(progress->note, "");
     fprintf(stderr, "\r[%.*s%*s] %3.0f %%%s%s%s\033[K", done, "##############################", WIDTH - done,
             "", 100 * part, *progress->note ? ", " : "", progress->note, left);
     fflush(stderr);

@@ -35,7 +35,8 @@ struct bal_error {
 };
 
 /* Fills *err (which may be NULL) and returns code, so that a caller can write `return bal_fail(...)`.
- * Text that does not fit ends in "...". Control characters in it are shown as '?'. */
+ * Text that does not fit ends in "...". Control characters and bytes that are no
+ * UTF-8 are shown as '?'. */
 enum bal_code bal_fail(struct bal_error *err, enum bal_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

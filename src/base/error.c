@@ -1,5 +1,7 @@
 #include "ballast/error.h"
 
+#include "base/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +16,7 @@ enum bal_code bal_fail(struct bal_error *err, enum bal_code code, const char *fo
     va_end(args);
     if (length >= (int)sizeof err->text)
         memcpy(err->text + sizeof err->text - 4, "...", 4);
-    for (char *c = err->text; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
+    bal_utf8_tame(err->text, "");
     return code;
 }
 

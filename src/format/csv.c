@@ -2,7 +2,10 @@
 
 #include "ballast/number.h"
 
+#include "base/utf8.h"
+
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 void bal_csv_number(double value, FILE *out) {
@@ -12,16 +15,19 @@ void bal_csv_number(double value, FILE *out) {
     fprintf(out, ",%s", text);
 }
 
+/* Spreadsheets compute what begins like this, unless it is a number. */
+static bool is_formula(const char *text) {
+    double number;
+    return *text && strchr("=+-@\t\r", *text) && !bal_number_parse(text, strlen(text), &number);
+}
+
 void bal_csv_text(const char *text, FILE *out) {
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
+    const bool formula = is_formula(text), quoted = strpbrk(text, ",\"\r\n");
+    fprintf(out, "%s%s", quoted ? "\"" : "", formula ? "'" : "");
+    while (*text) {
+        char letter[4], *end = letter;
+        bal_utf8_put(&end, bal_utf8_next(&text));
+        fprintf(out, "%s%.*s", *letter == '"' ? "\"" : "", (int)(end - letter), letter);
     }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
+    fputs(quoted ? "\"" : "", out);
 }

@@ -7,7 +7,8 @@
 /* A further field of a row: a comma, and the number; nothing behind it when that is not finite. */
 void bal_csv_number(double value, FILE *out);
 
-/* The text, quoted where it must be; no comma. */
+/* The text as one harmless line, quoted where it must be; no comma. An apostrophe is put before what a
+ * spreadsheet would take for a formula. */
 void bal_csv_text(const char *text, FILE *out);
 
 #endif

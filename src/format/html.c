@@ -1,6 +1,6 @@
 #include "format/html.h"
 
-#include "format/text.h"
+#include "base/utf8.h"
 
 /* Narrow screens first: one column, tables that scroll inside themselves, figures that shrink. Colours follow
  * the reader's choice of light or dark; every verdict is said in words as well. */
@@ -54,9 +54,9 @@ static const char style[] =
 void bal_html_text(const char *text, FILE *out) {
     while (text && *text) {
         const char before = *text;
-        const unsigned character = bal_text_next(&text);
+        const unsigned character = bal_utf8_next(&text);
         char letter[5], *end = letter;
-        bal_text_put(&end, before == '\n' ? '\n' : character);
+        bal_utf8_put(&end, before == '\n' ? '\n' : character);
         *end = '\0';
         switch (*letter) {
         case '<':

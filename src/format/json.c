@@ -2,6 +2,8 @@
 
 #include "ballast/number.h"
 
+#include "base/utf8.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -10,16 +12,17 @@ void bal_json_init(struct json *json, FILE *out) {
     *json = (struct json){.out = out};
 }
 
-/* Bytes above 0x7f are passed on: text is UTF-8. */
+/* What is not harmless on a terminal is escaped, and bytes that are no UTF-8 become U+FFFD. */
 static void put_string(FILE *out, const char *text) {
     fputc('"', out);
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            fprintf(out, "\\%c", *c);
-        else if (*c < 0x20)
-            fprintf(out, "\\u%04x", *c);
+    while (*text) {
+        const unsigned c = bal_utf8_decode(&text, NULL);
+        char letter[4], *end = letter;
+        bal_utf8_put(&end, c);
+        if (!bal_utf8_is_harmless(c)) /* there is none above U+FFFF */
+            fprintf(out, "\\u%04x", c);
         else
-            fputc(*c, out);
+            fprintf(out, "%s%.*s", c == '"' || c == '\\' ? "\\" : "", (int)(end - letter), letter);
     }
     fputc('"', out);
 }

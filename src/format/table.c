@@ -1,6 +1,7 @@
 #include "format/table.h"
 
 #include "base/gather.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@ void bal_table_add(struct table *table, const char *format, ...) {
         table->failed = true;
         return;
     }
+    bal_utf8_tame(text, "");
     table->cell[table->cells++] = text;
 }
 

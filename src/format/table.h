@@ -13,7 +13,8 @@ struct table {
     bool failed; /* out of memory: the stream that it is printed to has lost something */
 };
 
-/* Cells are added row by row, the head first. Width is counted in characters of UTF-8. */
+/* Cells are added row by row, the head first; each becomes one harmless line (base/utf8.h). Width is counted
+ * in characters of UTF-8. */
 void bal_table_init(struct table *table, unsigned columns);
 void bal_table_fini(struct table *table);
 void bal_table_add(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,7 @@
 #include "format/text.h"
 
-#include <stdbool.h>
+#include "base/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,59 +16,6 @@ static const unsigned short helvetica[95] = {
 };
 static const double allowance = 1.05; /* the font that is really there may be wider */
 
-enum { REPLACEMENT = 0xfffd };
-
-/* May it stand in an XML 1.0 document (production [2] Char), and is it no control character? */
-static bool is_harmless(unsigned c) {
-    return (c >= 0x20 && c < 0x7f) || (c >= 0xa0 && c < 0xd800) || (c >= 0xe000 && c < 0xfffe) ||
-           (c >= 0x10000 && c <= 0x10ffff);
-}
-
-unsigned bal_text_next(const char **at) {
-    const unsigned char *s = (const unsigned char *)*at;
-    const unsigned lead = s[0];
-    unsigned more = lead < 0x80 ? 0 : lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc2 ? 1 : 4;
-    if (lead > 0xf4)
-        more = 4;
-    static const unsigned least[] = {0, 0x80, 0x800, 0x10000};
-    static const unsigned mask[] = {0x7f, 0x1f, 0x0f, 0x07};
-    ++*at;
-    if (more == 4)
-        return REPLACEMENT;
-    unsigned c = lead & mask[more];
-    for (unsigned i = 1; i <= more; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return REPLACEMENT; /* the bytes that follow are read on their own */
-        c = c << 6 | (s[i] & 0x3f);
-    }
-    if (c == '\t' || c == '\n' || c == '\r')
-        return ' ';
-    if (c < least[more] || !is_harmless(c))
-        return REPLACEMENT;
-    *at += more;
-    return c;
-}
-
-void bal_text_put(char **room, unsigned c) {
-    char *to = *room;
-    if (c < 0x80) {
-        *to++ = (char)c;
-    } else if (c < 0x800) {
-        *to++ = (char)(0xc0 | c >> 6);
-        *to++ = (char)(0x80 | (c & 0x3f));
-    } else if (c < 0x10000) {
-        *to++ = (char)(0xe0 | c >> 12);
-        *to++ = (char)(0x80 | (c >> 6 & 0x3f));
-        *to++ = (char)(0x80 | (c & 0x3f));
-    } else {
-        *to++ = (char)(0xf0 | c >> 18);
-        *to++ = (char)(0x80 | (c >> 12 & 0x3f));
-        *to++ = (char)(0x80 | (c >> 6 & 0x3f));
-        *to++ = (char)(0x80 | (c & 0x3f));
-    }
-    *room = to;
-}
-
 char *bal_text_clean(const char *text) {
     if (!text)
         text = "";
@@ -76,7 +24,7 @@ char *bal_text_clean(const char *text) {
         return NULL;
     char *to = copy;
     while (*text)
-        bal_text_put(&to, bal_text_next(&text));
+        bal_utf8_put(&to, bal_utf8_next(&text));
     *to = '\0';
     return copy;
 }
@@ -84,7 +32,7 @@ char *bal_text_clean(const char *text) {
 void bal_text_print(const char *text, FILE *out) {
     while (text && *text) {
         char letter[4], *end = letter;
-        bal_text_put(&end, bal_text_next(&text));
+        bal_utf8_put(&end, bal_utf8_next(&text));
         fwrite(letter, 1, (size_t)(end - letter), out);
     }
 }
@@ -101,7 +49,7 @@ static double width_of(unsigned c) {
 double bal_text_width(const char *text, size_t length) {
     double width = 0;
     for (const char *end = text + length; text < end && *text;)
-        width += width_of(bal_text_next(&text));
+        width += width_of(bal_utf8_next(&text));
     return width;
 }
 
@@ -110,7 +58,7 @@ size_t bal_text_break(const char *text, double width) {
     double used = 0;
     while (*at) {
         const char *before = at;
-        const unsigned c = bal_text_next(&at);
+        const unsigned c = bal_utf8_next(&at);
         used += width_of(c);
         if (c == ' ')
             blank = before;

@@ -5,14 +5,6 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Decodes one character of UTF-8 at *at and moves *at behind it; *at must not stand on the terminator. Bytes
- * that are no UTF-8, and characters that no XML document may hold, become U+FFFD; line breaks and tabs become
- * blanks. */
-unsigned bal_text_next(const char **at);
-
-/* Appends the character at *room in UTF-8, at most 4 bytes, and moves *room behind it. */
-void bal_text_put(char **room, unsigned character);
-
 /* A clean copy: valid UTF-8 in one line. NULL counts as "". The caller frees it; NULL without memory. */
 char *bal_text_clean(const char *text);
 

@@ -1,5 +1,7 @@
 #include "log/span.h"
 
+#include "base/utf8.h"
+
 struct bal_log_span bal_log_trim(struct bal_log_span span) {
     while (span.length > 0 && (span.text[0] == ' ' || span.text[0] == '\t')) {
         span.text++;
@@ -12,7 +14,7 @@ struct bal_log_span bal_log_trim(struct bal_log_span span) {
 
 static void copy(char *to, const char *from, size_t length) {
     for (size_t i = 0; i < length; i++)
-        to[i] = from[i] >= ' ' && from[i] < 0x7f ? from[i] : '.';
+        to[i] = from[i] ? from[i] : '?';
 }
 
 void bal_log_show(struct bal_log_span span, char *to, size_t size) {
@@ -21,6 +23,7 @@ void bal_log_show(struct bal_log_span span, char *to, size_t size) {
     if (span.length < size) {
         copy(to, span.text, span.length);
         to[span.length] = 0;
+        bal_utf8_tame(to, "");
         return;
     }
     const size_t room = size - 1 - marks, tail = room / 2, head = room - tail;
@@ -28,4 +31,5 @@ void bal_log_show(struct bal_log_span span, char *to, size_t size) {
     memcpy(to + head, gap, marks);
     copy(to + head + marks, span.text + span.length - tail, tail);
     to[size - 1] = 0;
+    bal_utf8_tame(to, "");
 }

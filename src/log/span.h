@@ -17,7 +17,7 @@ static inline bool bal_log_is(struct bal_log_span span, const char *text) {
 
 struct bal_log_span bal_log_trim(struct bal_log_span span); /* without blanks at its ends */
 
-/* Writes it for people: a dot for each byte that a terminal would not like, and " ... " in place of its
+/* Writes it for people: made harmless (base/utf8.h), and " ... " in place of its
  * middle where it does not fit. size: at least 8. */
 void bal_log_show(struct bal_log_span span, char *to, size_t size);
 

@@ -7,6 +7,7 @@
 #include "ballast/version.h"
 
 #include "base/gather.h"
+#include "base/utf8.h"
 #include "format/text.h"
 #include "format/time_text.h"
 #include "report/log_report.h"
@@ -33,7 +34,7 @@ static void put_quoted(const char *text, FILE *out) {
     fputc('\'', out);
     while (*text) {
         char letter[4], *end = letter;
-        bal_text_put(&end, bal_text_next(&text));
+        bal_utf8_put(&end, bal_utf8_next(&text));
         fputs(*letter == '\'' ? "'" : "", out);
         fwrite(letter, 1, (size_t)(end - letter), out);
     }

@@ -1,5 +1,6 @@
 #include "report/log_report.h"
 
+#include "base/utf8.h"
 #include "format/table.h"
 #include "format/time_text.h"
 
@@ -15,6 +16,7 @@ void bal_head_line(FILE *out, const char *name, const char *format, ...) {
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    bal_utf8_tame(text, BAL_TABLE_JOIN);
     snprintf(head, sizeof head, "%-*s", INDENT, name);
     bal_table_wrap(head, text, INDENT, out);
 }
@@ -30,6 +32,7 @@ static uint64_t skipped_lines(const struct bal_log_summary *summary) {
 static void print_example(const struct bal_log_example *example, FILE *out) {
     char place[BAL_LOG_NAME + 30];
     snprintf(place, sizeof place, "%s:%" PRIu64 ":", example->file, example->line);
+    bal_utf8_tame(place, "");
     const size_t used = INDENT + bal_table_text_width(place) + 1, length = strlen(example->text);
     const size_t least = 40, room = used + least < BAL_TABLE_WIDTH ? BAL_TABLE_WIDTH - used : least;
     fprintf(out, "%*s%s ", INDENT, "", place);

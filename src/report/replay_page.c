@@ -360,5 +360,7 @@ enum bal_code bal_replay_page(const struct bal_replay_report *report, FILE *out,
     free(order);
     if (!good)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a report");
-    return ferror(out) ? bal_fail(err, BAL_E_IO, "the report cannot be written") : BAL_OK;
+    return ferror(out)
+               ? bal_fail(err, BAL_E_IO, "the report cannot be written, or there is not enough memory for it")
+               : BAL_OK;
 }

@@ -556,7 +556,7 @@ enum bal_code bal_report_write(struct bal_store *store, const char *path, FILE *
         code = put_page(&page, items, count, err);
     items_free(runs, items, count);
     if (!code && ferror(out))
-        code = bal_fail(err, BAL_E_IO, "the report cannot be written");
+        code = bal_fail(err, BAL_E_IO, "the report cannot be written, or there is not enough memory for it");
     return code;
 }
 

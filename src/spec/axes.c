@@ -123,7 +123,7 @@ static enum bal_code read_value(struct bal_reader *reader, int node, size_t inde
     int texts = node;
     if (bal_node_kind(document, node) == BAL_NODE_MAP) {
         texts = bal_node_get(document, node, "value");
-        value->label = bal_reader_text(reader, node, "label");
+        value->label = bal_reader_line(reader, node, "label");
     }
     if (bal_reader_count(reader, texts) != axis->fields)
         return bal_reader_fail(reader, texts, "values", BAL_E_SYNTAX,
@@ -318,7 +318,7 @@ static enum bal_code read_axis(struct bal_reader *reader, int map, size_t index,
     enum bal_code code = read_fields(reader, map, index, axis);
     if (code)
         return code;
-    axis->label = bal_reader_text(reader, map, "label");
+    axis->label = bal_reader_line(reader, map, "label");
     const int override = find_override(reader, axis->name);
     if (override) {
         memset(axis->field, 0, sizeof axis->field);

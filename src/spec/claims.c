@@ -240,8 +240,8 @@ static enum bal_code check_along(struct bal_reader *reader, int map, const struc
 static enum bal_code read_claim(struct bal_reader *reader, int map, struct bal_claim *claim) {
     struct bal_document *document = reader->document;
     *claim = (struct bal_claim){
-        .id = bal_reader_text(reader, map, "id"),
-        .section = bal_reader_text(reader, map, "section"),
+        .id = bal_reader_line(reader, map, "id"),
+        .section = bal_reader_line(reader, map, "section"),
         .says = bal_reader_text(reader, map, "says"),
         .finding = bal_node_get(document, map, "finding") != 0,
         .answers = -1,
@@ -287,7 +287,7 @@ static int find_claim(const struct bal_experiment *e, const char *id) {
 
 /* finding: ID; the claim may stand before it or behind it. */
 static enum bal_code read_answer(struct bal_reader *reader, int map, struct bal_claim *claim) {
-    const char *id = bal_reader_text(reader, map, "finding");
+    const char *id = bal_reader_line(reader, map, "finding");
     if (!id || strcmp(id, "yes") == 0)
         return BAL_OK;
     claim->answers = find_claim(reader->e, id);

@@ -4,6 +4,7 @@
 #include "spec/document.h"
 
 #include "base/arena.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -104,12 +105,14 @@ static enum bal_code name_node(struct builder *b, const yaml_event_t *event, con
     return BAL_OK;
 }
 
-static const char *keep(struct builder *b, const yaml_char_t *text) {
-    return text ? bal_arena_text(&b->document->arena, (const char *)text, strlen((const char *)text)) : NULL;
+/* A harmless copy; NULL of NULL. */
+static const char *keep(struct builder *b, yaml_char_t *text) {
+    return text ? bal_arena_text(&b->document->arena, (char *)text, bal_utf8_tame((char *)text, "\n\t"))
+                : NULL;
 }
 
 static enum bal_code add_text(struct builder *b, const yaml_event_t *event) {
-    const yaml_char_t *value = event->data.scalar.value, *anchor = event->data.scalar.anchor;
+    yaml_char_t *value = event->data.scalar.value, *anchor = event->data.scalar.anchor;
     if (strlen((const char *)value) != event->data.scalar.length)
         return fail_at(b, event, "a text with a zero character in it; leave that out");
     const int node = add_node(b->document, BAL_NODE_TEXT, line_of(event));
@@ -130,7 +133,7 @@ static enum bal_code add_alias(struct builder *b, const yaml_event_t *event) {
 }
 
 static enum bal_code begin(struct builder *b, const yaml_event_t *event, enum bal_node_kind kind,
-                           const yaml_char_t *anchor) {
+                           yaml_char_t *anchor) {
     if (b->depth == DEPTH_MAX)
         return fail_at(b, event, "lists and maps are nested too deeply; at most 32 levels are possible");
     const int node = add_node(b->document, kind, line_of(event));

@@ -16,7 +16,7 @@ static enum bal_code read_policy(struct bal_reader *reader, int node, size_t ind
     int text = node;
     if (bal_node_kind(document, node) == BAL_NODE_MAP) {
         text = bal_node_get(document, node, "policy");
-        entry->label = bal_reader_text(reader, node, "label");
+        entry->label = bal_reader_line(reader, node, "label");
     }
     struct bal_error inner = {0};
     if (bal_scheme_parse(bal_node_text(document, text), &entry->spec, &inner))
@@ -211,10 +211,10 @@ static enum bal_code read_all(struct bal_reader *reader) {
         return code;
     if (e->mode != BAL_MODE_PLAIN)
         reader->overrides = bal_node_get(reader->document, reader->root, bal_mode_text(e->mode));
-    e->title = bal_reader_text(reader, reader->root, "title");
+    e->title = bal_reader_line(reader, reader->root, "title");
     e->about = bal_reader_text(reader, reader->root, "about");
-    e->paper = bal_reader_text(reader, reader->root, "paper");
-    e->section = bal_reader_text(reader, reader->root, "section");
+    e->paper = bal_reader_line(reader, reader->root, "paper");
+    e->section = bal_reader_line(reader, reader->root, "section");
     e->seed = (uint64_t)bal_reader_number(reader, reader->root, "seed", 1);
     /* What needs all to be right comes last, so that a check can tell as much as possible at once. */
     enum bal_code (*const part[])(struct bal_reader *) = {

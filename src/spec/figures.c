@@ -172,17 +172,17 @@ static enum bal_code check_roles(struct bal_reader *reader, int map, const struc
 
 static enum bal_code read_figure(struct bal_reader *reader, int map, struct bal_plot *plot) {
     *plot = (struct bal_plot){
-        .id = bal_reader_text(reader, map, "id"),
-        .title = bal_reader_text(reader, map, "title"),
+        .id = bal_reader_line(reader, map, "id"),
+        .title = bal_reader_line(reader, map, "title"),
         .caption = bal_reader_text(reader, map, "caption"),
-        .section = bal_reader_text(reader, map, "section"),
+        .section = bal_reader_line(reader, map, "section"),
         .kind = (enum bal_plot_kind)bal_reader_choice(reader, map, "kind", bal_plot_kinds, BAL_PLOT_AXIS),
         .inverse = bal_reader_flag(reader, map, "inverse", false),
         .theory = bal_reader_flag(reader, map, "theory", true),
         .bound = bal_reader_flag(reader, map, "bound", false),
         .log_y = bal_reader_flag(reader, map, "log-y", false),
-        .x_label = bal_reader_text(reader, map, "x-label"),
-        .y_label = bal_reader_text(reader, map, "y-label"),
+        .x_label = bal_reader_line(reader, map, "x-label"),
+        .y_label = bal_reader_line(reader, map, "y-label"),
         .columns = (unsigned)bal_reader_number(reader, map, "columns", 0),
     };
     enum bal_code code = read_roles(reader, map, plot);

@@ -1,5 +1,7 @@
 #include "spec/reader.h"
 
+#include "base/utf8.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +19,21 @@ const char *bal_reader_text(struct bal_reader *reader, int map, const char *name
         return NULL;
     const char *text = bal_node_text(reader->document, node);
     return bal_arena_text(reader->arena, text, strlen(text));
+}
+
+const char *bal_reader_line(struct bal_reader *reader, int map, const char *name) {
+    const int node = bal_node_get(reader->document, map, name);
+    if (!node)
+        return NULL;
+    const char *text = bal_node_text(reader->document, node);
+    char *line = bal_arena_take(reader->arena, strlen(text) + 1, 1);
+    if (!line)
+        return "";
+    strcpy(line, text);
+    size_t length = bal_utf8_tame(line, "");
+    while (length > 0 && line[length - 1] == ' ')
+        line[--length] = '\0';
+    return line;
 }
 
 double bal_reader_number(struct bal_reader *reader, int map, const char *name, double fallback) {

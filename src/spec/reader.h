@@ -27,6 +27,7 @@ void *bal_reader_take(struct bal_reader *reader, size_t count, size_t size);
 
 /* Values of a map that has been checked against its table. What is not there is NULL or the fallback. */
 const char *bal_reader_text(struct bal_reader *reader, int map, const char *name);
+const char *bal_reader_line(struct bal_reader *reader, int map, const char *name); /* the same on one line */
 double bal_reader_number(struct bal_reader *reader, int map, const char *name, double fallback);
 bool bal_reader_flag(struct bal_reader *reader, int map, const char *name, bool fallback);
 int bal_reader_choice(struct bal_reader *reader, int map, const char *name, const char *const *choices,

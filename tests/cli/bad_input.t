@@ -152,7 +152,7 @@ $ ballast policies nobody 2>/dev/null
 
 # Nonsense cannot break the line, nor reach the terminal as an escape sequence.
 $ ballast compare --policy "$(printf 'a\nb\033[1m')" 2>&1 | sed 's/the policies are .*/the policies are .../'
-| ballast: --policy a?b?[1m: unknown policy 'a?b?[1m': the policies are ...
+| ballast: --policy a b?[1m: unknown policy 'a b?[1m': the policies are ...
 $ ballast compare --servers "$(head -c 5000 /dev/zero | tr '\0' 9)" 2>&1 | wc -l
 | 1
 

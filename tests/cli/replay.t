@@ -183,7 +183,7 @@ $ ballast replay odd.csv --servers 3 --policy jsq --time-field time:start | sed 
 | skipped  3 lines: 1 (no service time, or not one), 1 (binary), 1 (cut off at the end of the
 |          file)
 |          odd.csv:302: 1772409700.5,-,/000000000000000000 ... 0000000000000000000000000000000007
-|          odd.csv:303: ..
+|          odd.csv:303: ??
 |          odd.csv:304: 1772409
 | waiting  none is seen: 0 ± 0 % of the logged time
 | span     2026-03-02 00:00:00 to 2026-03-02 00:01:39 UTC

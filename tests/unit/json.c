@@ -124,6 +124,7 @@ static void write_texts(struct json *json) {
     bal_json_text(json, "controls", "\b\f\n\r\t\x01\x1f");
     bal_json_text(json, "utf-8", "\xc2\xb1 \xe2\x86\x92 \x7f");
     bal_json_text(json, "", "");
+    bal_json_text(json, "no\xff", "\xc3( \xe2\x80\xae");
     bal_json_close(json, '}');
 }
 
@@ -131,7 +132,8 @@ static void texts_are_escaped(void **state) {
     (void)state;
     assert_written(write_texts, "{\"a\\\"b\": \"quote \\\" backslash \\\\ slash /\", "
                                 "\"controls\": \"\\u0008\\u000c\\u000a\\u000d\\u0009\\u0001\\u001f\", "
-                                "\"utf-8\": \"\xc2\xb1 \xe2\x86\x92 \x7f\", \"\": \"\"}\n");
+                                "\"utf-8\": \"\xc2\xb1 \xe2\x86\x92 \\u007f\", \"\": \"\", "
+                                "\"no\uFFFD\": \"\uFFFD( \\u202e\"}\n");
 }
 
 static void write_deep(struct json *json) {
