@@ -485,7 +485,7 @@ static void refusals(void **state) {
         {"exponential", BAL_E_UNKNOWN, "law 'exponential': no such law; there are exp, det, "},
         {"Exp", BAL_E_UNKNOWN, "law 'Exp': no such law"},
         {"(1)", BAL_E_UNKNOWN, "no such law"},
-        {"ex\np", BAL_E_UNKNOWN, "law 'ex?p': no such law"},
+        {"ex\np", BAL_E_UNKNOWN, "law 'ex p': no such law"},
         {"exp(", BAL_E_SYNTAX, "law 'exp(': a number expected at the end; write exp or exp(M)"},
         {"exp()", BAL_E_SYNTAX, "a number expected at ')'; write exp or exp(M)"},
         {"exp(1", BAL_E_SYNTAX, "',' or ')' expected at the end"},

@@ -107,7 +107,7 @@ static void errors_tell_the_remedy(void **state) {
         {"pod:replace=2", BAL_E_RANGE, {"replace=2", "from 0 to 1", "replacement"}},
         {"pod:d=2,d=3", BAL_E_SYNTAX, {"d is given twice", "once"}},
         {"pod-memory:b=0", BAL_E_RANGE, {"b=0", "from 1", "remembered"}},
-        {"pod\n:d=2", BAL_E_UNKNOWN, {"'pod?'"}},
+        {"pod\n:d=2", BAL_E_UNKNOWN, {"'pod '"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bal_policy_spec spec, before;
