@@ -4,6 +4,7 @@
  * and to, and statuses; each "-" to leave it out. */
 #include "ballast/log.h"
 
+#include "base/utf8.h"
 #include "workload/trace_private.h"
 
 #include <assert.h>
@@ -42,8 +43,10 @@ static void check_summary(const struct bal_log_summary *summary) {
         assert((unsigned)example->reason < BAL_LOG_REASON_COUNT);
         assert(example->line > 0 && example->line <= summary->lines);
         assert(memchr(example->text, 0, sizeof example->text));
-        for (const char *c = example->text; *c; c++)
-            assert(*c >= ' ' && *c < 0x7f);
+        for (const char *c = example->text; *c;) {
+            bool valid;
+            assert(bal_utf8_is_harmless(bal_utf8_decode(&c, &valid)) && valid);
+        }
     }
 }
 
