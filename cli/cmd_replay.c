@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "log_options.h"
 
+#include "ballast/number.h"
 #include "format/file.h"
 #include "report/replay_report.h"
 
@@ -15,15 +16,31 @@ enum {
     LOGS_MAX = 10000,
     REPLICATIONS = 5, /* as a rule ... */
     THREADS_MAX = 16, /* a replay has a histogram for each part of the log, 6 MB in all */
+    KINDS_MAX = BAL_TRACE_KINDS - 1,
 };
 #define MANY_JOBS 2e6    /* ... and a single one of more jobs than this */
 #define DEFAULT_LOAD 0.7 /* of the fleet that is chosen where none is given, in the busiest window */
+
+/* When servers fail: after a time, or when the log is busiest. */
+struct failure {
+    uint32_t servers; /* 0: none does */
+    bool busiest;
+    double after; /* seconds from the first arrival */
+};
 
 struct request {
     struct cli_log_request log; /* first: its setters take the whole */
     double speedup;
     struct bal_target target; /* seconds 0: none */
+    struct failure failure;
+    bool vary; /* the number of one group of servers is open: this one */
+    unsigned open;
+    double price; /* of a server for an hour; NaN: not given */
+    bool nginx;
     const char *page;
+    size_t kinds;
+    char *kind_name[KINDS_MAX];
+    const char *kind_pattern[KINDS_MAX];
 };
 
 /* ---- options ---- */
@@ -41,6 +58,81 @@ static enum bal_code set_policy(void *into, const char *value, struct bal_error 
                         "in a replay its times are said by --standby and --setup, such as 60s; write '%s'",
                         common->policy[common->policies - 1].policy->name);
     return code;
+}
+
+/* "Nx2" at the beginning of a group, or "N" alone, stands for the number that is looked for. *group: which.
+ */
+static char *find_open(char *text, unsigned *group) {
+    *group = 0;
+    for (char *at = text; *at; at++) {
+        const bool begins = at == text || at[-1] == ',';
+        if (begins && *at == 'N' && (at[1] == 'x' || at[1] == 0 || at[1] == ','))
+            return at;
+        *group += *at == ',';
+    }
+    return NULL;
+}
+
+static enum bal_code set_servers(void *into, const char *value, struct bal_error *err) {
+    struct request *request = into;
+    char text[400];
+    if (strlen(value) >= sizeof text)
+        return bal_fail(err, BAL_E_SYNTAX, "too long for a fleet");
+    snprintf(text, sizeof text, "%s", value);
+    char *open = find_open(text, &request->open);
+    request->vary = open;
+    if (open)
+        *open = '1';
+    unsigned second;
+    if (open && find_open(text, &second))
+        return bal_fail(err, BAL_E_SYNTAX, "only one number can be looked for; write one N, as in 4x1,Nx2");
+    const enum bal_code code = cli_common_set(&request->log.common, bal_setting_find("servers"), text, err);
+    if (!code && (!open || strcmp(text, "1") != 0)) /* N alone is what nothing would be */
+        cli_common_give(&request->log.common, "servers");
+    return code;
+}
+
+/* "1@30min", "2@busiest". */
+static enum bal_code set_failure(void *into, const char *value, struct bal_error *err) {
+    static const char what[] =
+        "write how many servers fail and when, after the first arrival: 1@30min, 1@busiest";
+    struct request *request = into;
+    double servers;
+    const char *at = bal_number_read(value, &servers);
+    if (!at || *at != '@' || servers != floor(servers) || !(servers >= 1 && servers <= BAL_SERVERS_MAX))
+        return bal_fail(err, BAL_E_SYNTAX, "%s", what);
+    struct failure failure = {.servers = (uint32_t)servers, .busiest = strcmp(at + 1, "busiest") == 0};
+    if (!failure.busiest && bal_duration_parse(at + 1, &failure.after, NULL))
+        return bal_fail(err, BAL_E_SYNTAX, "%s", what);
+    request->failure = failure;
+    return BAL_OK;
+}
+
+static enum bal_code set_price(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {0, 1e9, false, "a number from 0 to 1e9, such as 0.12"};
+    return cli_number(value, &range, &((struct request *)into)->price, err);
+}
+
+static enum bal_code set_nginx(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct request *)into)->nginx = true;
+    return BAL_OK;
+}
+
+/* "NAME=PATTERN". */
+static enum bal_code set_kind(void *into, const char *value, struct bal_error *err) {
+    struct request *request = into;
+    const char *equals = strchr(value, '=');
+    if (!equals || equals == value || !equals[1])
+        return bal_fail(err, BAL_E_SYNTAX, "write a name and a pattern of paths: checkout=^/checkout");
+    if (request->kinds == KINDS_MAX)
+        return bal_fail(err, BAL_E_RANGE, "at most %d classes can be told apart", KINDS_MAX);
+    char *name = strndup(value, (size_t)(equals - value));
+    if (!name)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory");
+    request->kind_name[request->kinds] = name;
+    request->kind_pattern[request->kinds++] = equals + 1;
+    return BAL_OK;
 }
 
 static enum bal_code set_speedup(void *into, const char *value, struct bal_error *err) {
@@ -82,17 +174,22 @@ static enum bal_code set_page(void *into, const char *value, struct bal_error *e
 }
 
 static const struct cli_option options[] = {
-    {.help = "a number, or COUNTxSPEED,...: 40 or 20x1,20x2 (default: load 0.7 when busiest)",
-     .setting = "servers",
-     .fallback = ""},
+    {"servers", "FLEET",
+     "a number, or COUNTxSPEED,...: 40, 20x1,20x2; 4x1,Nx2 with --target (default: that of the log)",
+     set_servers},
     {.setting = "slots"},
     {"policy", "POLICY", "name or name:key=value,...; repeat it (default: all that fit)", set_policy},
     {.setting = "steal",
      .help = "servers that run out of work steal from others: half, one, constant(K), ..."},
     {"speedup", "X", "jobs come X times as fast: 2 doubles the traffic (default 1)", set_speedup},
-    {"target", "WHAT", "find how many servers each policy needs: p99=200ms (mean, p50, p90, p99, p99.9)",
+    {"target", "WHAT", "find how many servers each policy needs: p99=200ms (mean, or any percentile)",
      set_target},
+    {"fail", "N@TIME", "so many servers fail then: 1@30min after the first arrival, or 1@busiest",
+     set_failure},
+    {"price", "X", "of an hour of a server: what the fleet costs, beside its energy", set_price},
+    {"nginx", NULL, "print the upstream block of nginx for the answer too", set_nginx},
     CLI_LOG_OPTIONS,
+    {"class", "NAME=PATTERN", "times of requests whose path matches, apart; repeat it: api=^/api/", set_kind},
     {.setting = "discipline", .help = "with --high: auto, fifo, preemptive or nonpreemptive"},
     {"standby", "TIME", "tabs: idle time before a server switches off: 60s (default), or a law: exp(60)",
      set_standby},
@@ -121,6 +218,14 @@ static void choose_fleet(struct bal_replay *replay, const struct bal_recovery *r
     replay->model.servers.group[0].count = (uint32_t)fmin(fmax(wanted, 1), BAL_SERVERS_MAX);
 }
 
+/* The number that is looked for must be something where it is not looked for yet. */
+static void choose_open(struct bal_replay *replay, const struct bal_demand *demand) {
+    struct bal_group *open = &replay->model.servers.group[replay->vary];
+    while (bal_replay_load(replay, demand->peak_work) / replay->speedup > DEFAULT_LOAD &&
+           bal_servers_count(&replay->model.servers) < BAL_SERVERS_MAX / 2)
+        open->count += open->count / 16 + 1;
+}
+
 /* The replay as asked, its fleet chosen where none was given. */
 static struct bal_replay replay_of(const struct request *request, const struct cli_logs *logs,
                                    const struct bal_demand *demand) {
@@ -136,10 +241,19 @@ static struct bal_replay replay_of(const struct request *request, const struct c
                                                                      : REPLICATIONS,
     };
     replay.model.classes = request->log.log.high_pattern != NULL;
+    replay.target = request->target.seconds > 0 ? &request->target : NULL;
+    replay.vary = request->open;
+    replay.vary_given = request->vary;
+    replay.failing = request->failure.servers;
+    replay.fail_at = request->failure.busiest
+                         ? fmax(demand->peak_at - (double)bal_trace_info(logs->trace)->first * 1e-9, 0)
+                         : request->failure.after;
     if (!cli_common_given(common, "slots") && logs->recovery.servers > 0)
         replay.model.slots = logs->recovery.slots;
     if (!cli_common_given(common, "servers"))
         choose_fleet(&replay, &logs->recovery, demand);
+    else if (request->vary)
+        choose_open(&replay, demand);
     return replay;
 }
 
@@ -163,7 +277,7 @@ struct work {
     struct bal_replay replay;
     size_t count;
     struct bal_case *cases;
-    struct bal_result *results;
+    struct bal_replay_outcome *outcomes;
     struct bal_history *history;
     double *history_values;
     struct bal_sizing *sizing;
@@ -172,7 +286,7 @@ struct work {
 static void work_fini(struct work *work) {
     cli_logs_fini(&work->logs);
     free(work->cases);
-    free(work->results);
+    free(work->outcomes);
     free(work->history);
     free(work->history_values);
     free(work->sizing);
@@ -188,11 +302,11 @@ static int stopped_or_failed(enum bal_code code, const struct bal_error *err) {
 static bool allocate(struct work *work) {
     enum { LISTS = 4 };
     work->cases = calloc(work->count, sizeof *work->cases);
-    work->results = calloc(work->count, sizeof *work->results);
+    work->outcomes = calloc(work->count, sizeof *work->outcomes);
     work->history = calloc(work->count, sizeof *work->history);
     work->history_values = calloc(work->count * LISTS * BAL_REPLAY_SPANS, sizeof *work->history_values);
     work->sizing = calloc(work->count, sizeof *work->sizing);
-    if (!work->cases || !work->results || !work->history || !work->history_values || !work->sizing)
+    if (!work->cases || !work->outcomes || !work->history || !work->history_values || !work->sizing)
         return false;
     for (size_t i = 0; i < work->count; i++) {
         double *values = work->history_values + i * LISTS * BAL_REPLAY_SPANS;
@@ -253,8 +367,8 @@ static int replay_all(struct work *work) {
     if (work->request->target.seconds > 0) {
         cli_progress_start(&progress, common->quiet);
         snprintf(progress.note, sizeof progress.note, "looking for the least fleets");
-        code = bal_replay_size(&work->replay, &work->demand, common->policy, work->count,
-                               &work->request->target, &lab, work->sizing, &err);
+        code = bal_replay_size(&work->replay, &work->demand, common->policy, work->count, &lab, work->sizing,
+                               &err);
         cli_progress_end(&progress);
         if (code && code != BAL_E_STOPPED)
             return cli_fail("--target: %s", err.text);
@@ -262,7 +376,7 @@ static int replay_all(struct work *work) {
     if (!code) {
         cli_progress_start(&progress, common->quiet);
         snprintf(progress.note, sizeof progress.note, "replaying");
-        code = bal_lab_run(work->cases, work->count, &lab, work->results, &err);
+        code = bal_replay_run(&work->replay, work->cases, work->count, &lab, work->outcomes, &err);
         cli_progress_end(&progress);
     }
     return code ? stopped_or_failed(code, &err) : -1;
@@ -307,10 +421,15 @@ static int write_all(const struct work *work, const char *title, struct cli_outp
         .title = title,
         .count = work->count,
         .cases = work->cases,
-        .results = work->results,
+        .outcomes = work->outcomes,
         .history = work->history,
         .target = target ? &request->target : NULL,
         .sizing = target ? work->sizing : NULL,
+        .kinds = request->kinds,
+        .kind = (const char *const *)request->kind_name,
+        .price = request->price,
+        .servers = work->logs.servers,
+        .nginx = request->nginx,
     };
     struct bal_error err = {0};
     if (request->log.common.figure && bal_replay_figure(&report, request->log.common.figure, &err))
@@ -396,7 +515,7 @@ static int replay(struct request *request, char **logs, int count) {
 }
 
 static int run(const struct cli_command *command, int argc, char **argv) {
-    struct request request = {.speedup = 1};
+    struct request request = {.speedup = 1, .price = NAN};
     struct cli_common *common = &request.log.common;
     cli_common_init(common, command);
     set_standby(&request, "60s", NULL);
@@ -407,7 +526,17 @@ static int run(const struct cli_command *command, int argc, char **argv) {
         return status;
     if (common->draft.c.model.discipline != BAL_DISCIPLINE_AUTO && !request.log.log.high_pattern)
         return cli_fail("--discipline: it tells classes of jobs apart; say with --high which are high");
-    return replay(&request, argv + 1, operands);
+    if (request.vary && request.target.seconds == 0)
+        return cli_fail(
+            "--servers: N is what --target looks for; add one, such as p99=200ms, or give a number");
+    if (request.nginx && common->format != CLI_TEXT)
+        return cli_fail("--nginx: the block is a text; leave out --format");
+    request.log.log.kind = request.kind_pattern;
+    request.log.log.kinds = request.kinds;
+    const int done = replay(&request, argv + 1, operands);
+    for (size_t i = 0; i < request.kinds; i++)
+        free(request.kind_name[i]);
+    return done;
 }
 
 const struct cli_command cmd_replay = {

@@ -22,20 +22,21 @@ struct bal_rng {
 
 /* What a stream is for. The numbers are part of every published result: never renumber, only append. */
 enum bal_purpose {
-    BAL_STREAM_ARRIVALS = 1,  /* when jobs arrive, and how many at once */
-    BAL_STREAM_SIZES = 2,     /* how much work each job brings */
-    BAL_STREAM_SERVICE = 3,   /* service completions and capacities */
-    BAL_STREAM_POLICY = 4,    /* the decisions of the policy */
-    BAL_STREAM_REPORTS = 5,   /* when servers report by themselves */
-    BAL_STREAM_CLASSES = 6,   /* which class a job belongs to */
-    BAL_STREAM_START = 7,     /* the starting state */
-    BAL_STREAM_POWER = 8,     /* standby and set-up times */
-    BAL_STREAM_THINNING = 9,  /* which possible arrivals are real when the rate varies */
-    BAL_STREAM_STEALING = 10, /* whom idle servers ask, and which of several is heard */
-    BAL_STREAM_PLACES = 11,   /* where generators of jobs go */
-    BAL_STREAM_NETWORK = 12,  /* delays and losses of messages, who is told, where jobs come in */
-    BAL_STREAM_CHURN = 13,    /* when servers fail and return */
-    BAL_STREAM_TEST = 1000,   /* free for tests and callers; so is everything above */
+    BAL_STREAM_ARRIVALS = 1,    /* when jobs arrive, and how many at once */
+    BAL_STREAM_SIZES = 2,       /* how much work each job brings */
+    BAL_STREAM_SERVICE = 3,     /* service completions and capacities */
+    BAL_STREAM_POLICY = 4,      /* the decisions of the policy */
+    BAL_STREAM_REPORTS = 5,     /* when servers report by themselves */
+    BAL_STREAM_CLASSES = 6,     /* which class a job belongs to */
+    BAL_STREAM_START = 7,       /* the starting state */
+    BAL_STREAM_POWER = 8,       /* standby and set-up times */
+    BAL_STREAM_THINNING = 9,    /* which possible arrivals are real when the rate varies */
+    BAL_STREAM_STEALING = 10,   /* whom idle servers ask, and which of several is heard */
+    BAL_STREAM_PLACES = 11,     /* where generators of jobs go */
+    BAL_STREAM_NETWORK = 12,    /* delays and losses of messages, who is told, where jobs come in */
+    BAL_STREAM_CHURN = 13,      /* when servers fail and return */
+    BAL_STREAM_RESAMPLING = 14, /* which parts of a log stand for others like it */
+    BAL_STREAM_TEST = 1000,     /* free for tests and callers; so is everything above */
 };
 
 void bal_rng_init(struct bal_rng *rng, uint64_t seed, uint64_t replication, uint64_t purpose);

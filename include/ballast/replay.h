@@ -30,11 +30,33 @@ struct bal_demand {
     double peak_rate, peak_work;                    /* in the busiest window, which need not be the same */
     double peak_at;                                 /* where the one of most work begins, as job times */
     double span_rate[BAL_REPLAY_SPANS];             /* jobs a second in each part */
+    double size_mean;
+    struct bal_histogram sizes; /* in mean sizes */
 };
 
 /* Reads the trace once. BAL_E_MODEL when all its jobs arrive at one moment. stop may be NULL. */
 enum bal_code bal_demand_of(const struct bal_trace *trace, const volatile int *stop,
                             struct bal_demand *demand, struct bal_error *err);
+
+/* ---- what is wanted ---- */
+
+enum { BAL_TARGET_NAME = 24 };
+
+/* The mean of the response times, or that quantile of them, is to be at most so many seconds; and no job may
+ * be turned away. */
+struct bal_target {
+    double quantile; /* 0: the mean */
+    double seconds;
+    char name[BAL_TARGET_NAME]; /* "mean", "p99.9" */
+};
+
+/* Reads "p99=200ms": mean, or p and any percentage between 0 and 100 (p95, p99.9, also written p999), and a
+ * length of time with its unit. On failure *target is untouched. */
+enum bal_code bal_target_parse(const char *text, struct bal_target *target, struct bal_error *err);
+
+/* Reads a length of time with its unit, one of ns, us, ms, s, min, h: "200ms", "1.5 min". In seconds, >= 0.
+ * On failure *seconds is untouched. */
+enum bal_code bal_duration_parse(const char *text, double *seconds, struct bal_error *err);
 
 /* ---- one replay ---- */
 
@@ -45,7 +67,13 @@ struct bal_replay {
      * the share of the high class are those of the trace, and set by bal_replay_case. */
     struct bal_model model;
     uint64_t seed;
-    unsigned replications; /* >= 1 */
+    unsigned replications;           /* >= 1 */
+    const struct bal_target *target; /* NULL: none */
+    unsigned vary; /* the group of servers whose number is looked for, where there are several */
+    bool vary_given;
+    /* So many servers, the last of the fleet, fail so many seconds, as recorded, after the first arrival. */
+    uint32_t failing;
+    double fail_at;
 };
 
 /* How long the jobs take to arrive: the span of the trace, sped up. */
@@ -53,13 +81,55 @@ double bal_replay_time(const struct bal_replay *replay);
 /* Work that arrives over what the fleet can do; for `work` servers that would be busy as recorded. */
 double bal_replay_load(const struct bal_replay *replay, double work);
 
-/* The case of a policy, ready for bal_lab_run; nothing is cut as warm-up. Fails when the policy cannot be
- * replayed on this fleet. The trace must outlive the case. */
+/* The case of a policy, ready for bal_replay_run or bal_lab_run; nothing is cut as warm-up. Fails when the
+ * policy cannot be replayed on this fleet. The trace must outlive the case. */
 enum bal_code bal_replay_case(const struct bal_replay *replay, const struct bal_policy_spec *policy,
                               struct bal_case *c, struct bal_error *err);
 
-/* Energy that the fleet spent until the last job had left, in joules, averaged over replications. */
+/* ---- what came of it ---- */
+
+struct bal_range {
+    double low, high;
+};
+
+/* Which times: the mean, quantiles, and the one that is wanted. */
+enum bal_response_time {
+    BAL_TIME_MEAN,
+    BAL_TIME_P50,
+    BAL_TIME_P90,
+    BAL_TIME_P99,
+    BAL_TIME_P999,
+    BAL_TIME_WANTED
+};
+enum { BAL_REPLAY_TIMES = BAL_TIME_WANTED + 1 };
+
+/* The jobs of a kind of the trace. */
+struct bal_kind_outcome {
+    uint64_t jobs; /* in one replication */
+    struct bal_estimate time[BAL_REPLAY_TIMES];
+};
+
+struct bal_replay_outcome {
+    struct bal_result result;
+    /* Response times of all jobs; the estimates are over replications, which differ in what the policy, and
+     * the spreading of whole seconds, draws at random. BAL_TIME_WANTED is NaN without a target. */
+    struct bal_estimate time[BAL_REPLAY_TIMES];
+    /* Where each of them would lie, with 95 %, in other logs like this one: by a block bootstrap of the log.
+     */
+    struct bal_range log[BAL_REPLAY_TIMES];
+    struct bal_kind_outcome kind[BAL_TRACE_KINDS];
+};
+
+/* Runs the cases, all of them made from this replay, as bal_lab_run does. A history that a case asks for is
+ * that of its first replication. */
+enum bal_code bal_replay_run(const struct bal_replay *replay, const struct bal_case *cases, size_t count,
+                             const struct bal_lab_options *options, struct bal_replay_outcome *outcome,
+                             struct bal_error *err);
+
+/* Energy that the fleet spent until the last job had left, in joules, averaged over replications; and how
+ * long servers were on in that time, all together, in seconds. */
 double bal_replay_energy(const struct bal_result *result);
+double bal_replay_server_time(const struct bal_case *c, const struct bal_result *result);
 
 /* ---- how large must the fleet be? ---- */
 
@@ -74,21 +144,6 @@ struct bal_least {
 void bal_least_init(struct bal_least *least, uint32_t first, uint32_t most); /* 1 <= first <= most */
 void bal_least_tell(struct bal_least *least, bool met);                      /* how `next` went */
 
-/* What is wanted: that metric, one of response times, at most so many seconds, and no job turned away. */
-struct bal_target {
-    enum bal_metric metric;
-    double seconds;
-};
-
-/* Reads "p99=200ms": mean, p50, p90, p99 or p99.9 (also written p999) and a length of time with its unit. On
- * failure *target is untouched. */
-enum bal_code bal_target_parse(const char *text, struct bal_target *target, struct bal_error *err);
-const char *bal_target_name(const struct bal_target *target); /* "p99" */
-
-/* Reads a length of time with its unit, one of ns, us, ms, s, min, h: "200ms", "1.5 min". In seconds, >= 0.
- * On failure *seconds is untouched. */
-enum bal_code bal_duration_parse(const char *text, double *seconds, struct bal_error *err);
-
 enum bal_sizing_outcome {
     BAL_SIZED,
     BAL_SIZE_HOPELESS, /* the jobs themselves take longer than is wanted, whatever the fleet */
@@ -97,20 +152,23 @@ enum bal_sizing_outcome {
 
 struct bal_sizing {
     enum bal_sizing_outcome outcome;
-    uint32_t servers;      /* the least that will do; BAL_SIZE_BEYOND: the most that were tried */
-    struct bal_case c;     /* with so many servers ... */
-    struct bal_result at;  /* ... and what it gave; when hopeless it says nothing */
-    double best;           /* the metric if no job ever waited */
-    double one_fewer;      /* the metric with one server fewer; NaN when there is no such fleet */
-    unsigned fleets_tried; /* each of them a replay, or several */
+    uint32_t servers;             /* the least that will do; BAL_SIZE_BEYOND: the most that were tried */
+    uint32_t low, high;           /* between which it would lie, with 95 %, by other logs like this one; equal
+                                   * to it when only it would do */
+    struct bal_case c;            /* with so many servers ... */
+    struct bal_replay_outcome at; /* ... and what it gave; when hopeless it says nothing */
+    double best;                  /* what is wanted if no job ever waited */
+    double one_fewer;             /* what it is with one server fewer; NaN when there is no such fleet */
+    unsigned fleets_tried;        /* each of them a replay, or several */
 };
 
-/* Finds for each policy the least number of servers that meets the target, all of the speed of the fleet of
- * the replay, which must be one. Returns BAL_E_STOPPED when told to stop; then sizing says nothing. */
+/* Finds for each policy the least number of servers that meets the target of the replay, which it must have.
+ * It changes the number of one group of servers: the one that is named, or the only one. Returns
+ * BAL_E_STOPPED when told to stop; then sizing says nothing. */
 enum bal_code bal_replay_size(const struct bal_replay *replay, const struct bal_demand *demand,
                               const struct bal_policy_spec *policy, size_t count,
-                              const struct bal_target *target, const struct bal_lab_options *options,
-                              struct bal_sizing *sizing, struct bal_error *err);
+                              const struct bal_lab_options *options, struct bal_sizing *sizing,
+                              struct bal_error *err);
 
 #ifdef __cplusplus
 }

@@ -21,8 +21,10 @@ void bal_evidence_add(struct bal_evidence *evidence, unsigned block, const struc
     evidence->jobs++;
     to->found[found]++;
     to->logged[found] += (double)(leaves - arrives) / NANOSECONDS;
-    for (size_t k = 1; k <= found; k++)
-        to->served[found][k] += (double)(leaves - bal_station_last(station, k)) / NANOSECONDS;
+    for (size_t k = 1; k <= found; k++) {
+        const int64_t served = leaves - bal_station_last(station, k);
+        to->served[found][k] += served > 0 ? (double)served / NANOSECONDS : 0; /* as it would be taken */
+    }
     const size_t after = bal_station_after(station, leaves + tolerance);
     evidence->overtaken[after < MOST ? after : MOST]++;
 }
@@ -114,6 +116,11 @@ struct bal_evidence_slots bal_evidence_judge(const struct bal_evidence *evidence
     }
     if (isinf(nearest))
         return judged;
+    if (coarse) { /* who was there when a job came is uncertain too, by about one */
+        judged.low = judged.slots > 1 ? judged.slots - 1 : 1;
+        judged.high = judged.slots + 1;
+        return judged;
+    }
     if (!within)
         judged.low = judged.high = judged.slots;
     judged.low = judged.slots < judged.low ? judged.slots : judged.low;

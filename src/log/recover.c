@@ -12,7 +12,7 @@
 #define NAMED_LEAST 0.5  /* of the jobs, for the servers of a log to count as named */
 #define SHARE_LEAST 0.05 /* of waiting: less is none */
 #define COARSE 0.5       /* seconds: times in larger steps are drawn within them */
-#define TOLERANCE 2      /* steps: jobs that leave closer to each other may do so in either order */
+#define TOLERANCE 2 /* of what times are uncertain by: jobs that leave closer may do so in either order */
 #define STEP_LEAST 0.001 /* seconds: clocks of proxies are seldom finer, whatever their digits say */
 
 const char *bal_times_text(enum bal_times times) {
@@ -392,7 +392,15 @@ static enum bal_code allocate(struct recoverer *r) {
     return BAL_OK;
 }
 
+/* Jobs drawn into their second in the order of lines: between two of one server lie those of all others, and
+ * the gap errs by the square root of their number. */
+static double uncertainty(const struct recoverer *r) {
+    const double gap = r->info->span / (double)r->info->jobs;
+    return r->options->step > COARSE ? sqrt(r->servers) * gap : fmax(r->options->step, STEP_LEAST);
+}
+
 static enum bal_code recover_named(struct recoverer *r) {
+    r->tolerance = (int64_t)(TOLERANCE * uncertainty(r) * NANOSECONDS);
     enum bal_code code = allocate(r);
     if (!code)
         code = for_each(r, collect);
@@ -491,7 +499,6 @@ enum bal_code bal_recover(const struct bal_trace *logged, const struct bal_recov
                                       .service_load = NAN};
     struct recoverer r = {
         .logged = logged, .info = info, .options = options, .recovery = recovery, .err = err};
-    r.tolerance = (int64_t)(TOLERANCE * fmax(options->step, STEP_LEAST) * NANOSECONDS);
     r.sizes = calloc(1, sizeof *r.sizes);
     r.unit = info->size_mean;
     enum bal_code code = r.sizes ? look_at_all(&r) : no_memory(&r);

@@ -47,6 +47,10 @@ static void say_how_sure(const struct bal_recovery_report *report, char *text, s
         snprintf(text, size,
                  "or more, which the log does not tell: hardly any request finds so many; --slots"
                  " says it");
+    else if (report->spread)
+        snprintf(text, size,
+                 "by the order of lines, or %u to %u, which would make the mean service time %s to %s",
+                 r->slots_low, r->slots_high, low, high);
     else if (r->slots_low < r->slots_high)
         snprintf(text, size, "as the log tells, or %u to %u, which would make the mean service time %s to %s",
                  r->slots_low, r->slots_high, low, high);
@@ -102,7 +106,7 @@ static void print_recovered(const struct bal_recovery_report *report, FILE *out)
     if (report->spread && r->times == BAL_TIMES_IN_ORDER)
         bal_head_line(out, "",
                       "times are whole seconds: by the order of lines within each; right on average, "
-                      "not for each request%s",
+                      "rougher in percentiles%s",
                       r->slots > 1 ? ", and whether servers share their time is not seen" : "");
     if (r->abandoned > 0)
         bal_head_line(out, "", "%" PRIu64 " request%s given up before service began %s no job", r->abandoned,

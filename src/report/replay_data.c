@@ -7,6 +7,7 @@
 #include "format/json.h"
 #include "report/doubt.h"
 #include "report/log_report.h"
+#include "report/replay_cells.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,6 +16,9 @@
 static double kilowatt_hours(const struct bal_result *result) {
     return bal_replay_energy(result) / 3.6e6;
 }
+
+/* The times as columns and members call them. */
+static const char *const time_names[] = {"mean", "p50", "p90", "p99", "p999"};
 
 static const char *outcome_text(enum bal_sizing_outcome outcome) {
     return outcome == BAL_SIZED ? "found" : outcome == BAL_SIZE_BEYOND ? "beyond" : "hopeless";
@@ -37,9 +41,19 @@ static const char *times_text(const struct bal_replay_report *report) {
 
 /* ---- csv ---- */
 
+/* The head of a column whose name has a text of the user's in it. */
+static void csv_head(FILE *out, const char *before, const char *name, const char *between, const char *time,
+                     const char *after) {
+    fputs(",\"", out);
+    fputs(before, out);
+    for (const char *c = name; *c; c++)
+        fprintf(out, "%s%c", *c == '"' ? "\"" : "", *c);
+    fprintf(out, "%s%s%s\"", between, time, after);
+}
+
 static void csv_row(const struct bal_replay_report *report, size_t i, const struct bal_draft *draft,
                     FILE *out) {
-    const struct bal_result *result = &report->results[i];
+    const struct bal_result *result = &report->outcomes[i].result;
     char label[BAL_REPLAY_LABEL];
     bal_replay_label(&report->cases[i].policy, label);
     fprintf(out, "\"%s\"", label);
@@ -51,15 +65,35 @@ static void csv_row(const struct bal_replay_report *report, size_t i, const stru
     bal_csv_number(kilowatt_hours(result), out);
     fprintf(out, ",%u,%" PRIu64 ",%s", result->replications, result->jobs, times_text(report));
     bal_doubt_csv(result->doubts, out);
+    const struct bal_replay_outcome *outcome = &report->outcomes[i];
+    for (int t = BAL_TIME_MEAN; t <= BAL_TIME_P999; t++) {
+        bal_csv_number(outcome->log[t].low, out);
+        bal_csv_number(outcome->log[t].high, out);
+    }
+    for (size_t k = 1; k <= report->kinds; k++)
+        for (int t = BAL_TIME_MEAN; t <= BAL_TIME_P999; t++) {
+            bal_csv_number(outcome->kind[k].time[t].mean, out);
+            bal_csv_number(outcome->kind[k].time[t].half, out);
+        }
+    if (bal_is_priced(report))
+        bal_csv_number(bal_replay_cost(report, &report->cases[i], result), out);
     if (report->target) {
         const struct bal_sizing *sizing = &report->sizing[i];
         const bool sized = sizing->outcome == BAL_SIZED;
         fprintf(out, ",%s", outcome_text(sizing->outcome));
-        bal_csv_number(sized ? (double)sizing->servers : NAN, out);
-        bal_csv_number(sized ? sizing->c.model.load : NAN, out);
-        bal_csv_number(sized ? sizing->at.metric[report->target->metric].mean : NAN, out);
-        bal_csv_number(sized ? sizing->one_fewer : NAN, out);
-        bal_csv_number(sized ? kilowatt_hours(&sizing->at) : NAN, out);
+        const struct bal_estimate wanted = outcome->time[BAL_TIME_WANTED];
+        const struct bal_range log = outcome->log[BAL_TIME_WANTED];
+        const double here[] = {wanted.mean, wanted.half, log.low, log.high};
+        for (size_t n = 0; n < sizeof here / sizeof *here; n++)
+            bal_csv_number(here[n], out);
+        const struct bal_estimate there = sizing->at.time[BAL_TIME_WANTED];
+        const double values[] = {
+            sizing->servers, sizing->low, sizing->high,      sizing->c.model.load,
+            there.mean,      there.half,  sizing->one_fewer, kilowatt_hours(&sizing->at.result)};
+        for (size_t n = 0; n < sizeof values / sizeof *values; n++)
+            bal_csv_number(sized ? values[n] : NAN, out);
+        if (bal_is_priced(report))
+            bal_csv_number(sized ? bal_replay_cost(report, &sizing->c, &sizing->at.result) : NAN, out);
     }
     bal_head_csv(draft, out);
     fputc('\n', out);
@@ -75,8 +109,24 @@ void bal_replay_csv(const struct bal_replay_report *report, FILE *out) {
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         fprintf(out, ",%s,%s.ci", bal_metric_table[m].name, bal_metric_table[m].name);
     fputs(",energy.kwh,replications,jobs,service_times,doubts", out);
-    if (report->target)
-        fputs(",target.outcome,target.servers,target.load,target.value,target.one_fewer,target.kwh", out);
+    for (int t = BAL_TIME_MEAN; t <= BAL_TIME_P999; t++)
+        fprintf(out, ",response.%s.log_low,response.%s.log_high", time_names[t], time_names[t]);
+    for (size_t k = 0; k < report->kinds; k++)
+        for (int t = BAL_TIME_MEAN; t <= BAL_TIME_P999; t++) {
+            csv_head(out, "class.", report->kind[k], ".response.", time_names[t], "");
+            csv_head(out, "class.", report->kind[k], ".response.", time_names[t], ".ci");
+        }
+    if (bal_is_priced(report))
+        fputs(",cost", out);
+    if (report->target) {
+        fputs(
+            ",target.outcome,target.here,target.here.ci,target.here.log_low,target.here.log_high"
+            ",target.servers,target.servers_low,target.servers_high,target.load,target.value,target.value.ci"
+            ",target.one_fewer,target.kwh",
+            out);
+        if (bal_is_priced(report))
+            fputs(",target.cost", out);
+    }
     fputs(",settings\n", out);
     const struct bal_draft draft = bal_replay_settings(report);
     for (size_t i = 0; i < report->count; i++)
@@ -137,6 +187,12 @@ static void json_spec(struct json *json, const struct bal_replay_report *report)
     bal_json_text(json, "watts", text);
     if (replay->model.classes)
         bal_json_text(json, "discipline", bal_discipline_text(replay->model.discipline));
+    if (replay->failing > 0) {
+        bal_json_count(json, "failing", replay->failing);
+        bal_json_number(json, "fail_at", replay->fail_at);
+    }
+    if (bal_is_priced(report))
+        bal_json_number(json, "price", report->price);
     bal_json_count(json, "replications", replay->replications);
     bal_json_count(json, "seed", replay->seed);
     bal_json_close(json, '}');
@@ -144,14 +200,61 @@ static void json_spec(struct json *json, const struct bal_replay_report *report)
     bal_head_json(json, &draft, NULL);
 }
 
+static void json_range(struct json *json, const char *key, struct bal_range range) {
+    bal_json_open_line(json, key, '[');
+    bal_json_number(json, NULL, range.low);
+    bal_json_number(json, NULL, range.high);
+    bal_json_close(json, ']');
+}
+
+/* Response times as estimates; with where other logs would have them, if that is known. */
+static void json_estimates(struct json *json, const char *key, const struct bal_estimate *time,
+                           const struct bal_target *target) {
+    bal_json_open_line(json, key, '{');
+    for (int t = BAL_TIME_MEAN; t <= (target ? BAL_TIME_WANTED : BAL_TIME_P999); t++) {
+        const char *name = t == BAL_TIME_WANTED ? "target" : time_names[t];
+        char ci[16];
+        snprintf(ci, sizeof ci, "%s_ci", name);
+        bal_json_number(json, name, time[t].mean);
+        bal_json_number(json, ci, time[t].half);
+    }
+    bal_json_close(json, '}');
+}
+
+static void json_other_logs(struct json *json, const struct bal_replay_outcome *outcome,
+                            const struct bal_target *target) {
+    bal_json_open(json, "other_logs", '{');
+    for (int t = BAL_TIME_MEAN; t <= (target ? BAL_TIME_WANTED : BAL_TIME_P999); t++)
+        json_range(json, t == BAL_TIME_WANTED ? "target" : time_names[t], outcome->log[t]);
+    bal_json_close(json, '}');
+}
+
+static void json_kinds(struct json *json, const struct bal_replay_report *report,
+                       const struct bal_replay_outcome *outcome) {
+    bal_json_open(json, "by_class", '[');
+    for (size_t k = 0; k <= report->kinds; k++) {
+        const size_t kind = k == report->kinds ? 0 : k + 1; /* the rest last */
+        if (outcome->kind[kind].jobs == 0)
+            continue;
+        bal_json_open(json, NULL, '{');
+        if (kind == 0)
+            bal_json_null(json, "class");
+        else
+            bal_json_text(json, "class", report->kind[kind - 1]);
+        bal_json_count(json, "jobs", outcome->kind[kind].jobs);
+        json_estimates(json, "response", outcome->kind[kind].time, report->target);
+        bal_json_close(json, '}');
+    }
+    bal_json_close(json, ']');
+}
+
 /* first is the metric of the mean; what follows it is in the order of BAL_TIME_METRICS. */
 static void json_times(struct json *json, const char *key, const struct bal_result *result, int first) {
-    static const char *const names[] = {"mean", "p50", "p90", "p99", "p999"};
     bal_json_open_line(json, key, '{');
     for (int i = 0; i < 5; i++) {
         char ci[16];
-        snprintf(ci, sizeof ci, "%s_ci", names[i]);
-        bal_json_number(json, names[i], result->metric[first + i].mean);
+        snprintf(ci, sizeof ci, "%s_ci", time_names[i]);
+        bal_json_number(json, time_names[i], result->metric[first + i].mean);
         bal_json_number(json, ci, result->metric[first + i].half);
     }
     bal_json_close(json, '}');
@@ -183,22 +286,27 @@ static void json_power(struct json *json, const struct bal_result *result) {
 }
 
 static void json_result(struct json *json, const struct bal_replay_report *report, size_t i) {
-    const struct bal_result *result = &report->results[i];
+    const struct bal_result *result = &report->outcomes[i].result;
     char label[BAL_REPLAY_LABEL];
     bal_replay_label(&report->cases[i].policy, label);
     bal_json_open(json, NULL, '{');
     bal_json_text(json, "policy", label);
     bal_json_text(json, "service_times", times_text(report));
-    json_times(json, "response", result, BAL_RESPONSE_MEAN);
+    json_estimates(json, "response", report->outcomes[i].time, report->target);
+    json_other_logs(json, &report->outcomes[i], report->target);
     json_times(json, "waiting", result, BAL_WAITING_MEAN);
     bal_json_number(json, "waiting_probability", result->metric[BAL_WAITING_PROBABILITY].mean);
     if (report->replay->model.classes)
         json_classes(json, result);
+    if (report->kinds > 0)
+        json_kinds(json, report, &report->outcomes[i]);
     bal_json_number(json, "messages_per_job", result->metric[BAL_MESSAGES_PER_JOB].mean);
     bal_json_number(json, "probes_per_job", result->metric[BAL_PROBES_PER_JOB].mean);
     bal_json_number(json, "reports_per_job", result->metric[BAL_REPORTS_PER_JOB].mean);
     bal_json_number(json, "memory_bits", result->memory_bits);
     json_power(json, result);
+    if (bal_is_priced(report))
+        bal_json_number(json, "cost", bal_replay_cost(report, &report->cases[i], result));
     bal_json_number(json, "refused", result->metric[BAL_REFUSED].mean);
     bal_json_count(json, "replications", result->replications);
     bal_json_count(json, "jobs", result->jobs);
@@ -213,7 +321,7 @@ static void json_target(struct json *json, const struct bal_replay_report *repor
         return;
     }
     bal_json_open(json, "target", '{');
-    bal_json_text(json, "metric", bal_target_name(report->target));
+    bal_json_text(json, "metric", report->target->name);
     bal_json_number(json, "seconds", report->target->seconds);
     bal_json_number(json, "without_waiting", report->sizing[0].best); /* the same for all policies */
     bal_json_open(json, "policies", '[');
@@ -227,11 +335,17 @@ static void json_target(struct json *json, const struct bal_replay_report *repor
         bal_json_text(json, "service_times", times_text(report));
         bal_json_text(json, "outcome", outcome_text(sizing->outcome));
         bal_json_number(json, "servers", sized ? (double)sizing->servers : NAN);
+        bal_json_number(json, "servers_low", sized ? (double)sizing->low : NAN);
+        bal_json_number(json, "servers_high", sized ? (double)sizing->high : NAN);
         bal_json_number(json, "load", sized ? sizing->c.model.load : NAN);
-        bal_json_number(json, "value", sized ? sizing->at.metric[report->target->metric].mean : NAN);
+        bal_json_number(json, "value", sized ? sizing->at.time[BAL_TIME_WANTED].mean : NAN);
+        bal_json_number(json, "value_ci", sized ? sizing->at.time[BAL_TIME_WANTED].half : NAN);
         bal_json_number(json, "one_fewer", sized ? sizing->one_fewer : NAN);
-        bal_json_number(json, "kwh", sized ? kilowatt_hours(&sizing->at) : NAN);
-        bal_json_number(json, "watts", sized ? sizing->at.metric[BAL_POWER_MEAN].mean : NAN);
+        bal_json_number(json, "kwh", sized ? kilowatt_hours(&sizing->at.result) : NAN);
+        bal_json_number(json, "watts", sized ? sizing->at.result.metric[BAL_POWER_MEAN].mean : NAN);
+        if (bal_is_priced(report))
+            bal_json_number(json, "cost",
+                            sized ? bal_replay_cost(report, &sizing->c, &sizing->at.result) : NAN);
         bal_json_count(json, "fleets_tried", sizing->fleets_tried);
         bal_json_close(json, '}');
     }

@@ -294,6 +294,20 @@ static bool put_policies(const struct bal_replay_report *report, const size_t *o
     return good;
 }
 
+static bool put_kinds(const struct bal_replay_report *report, const size_t *order, FILE *out) {
+    struct table table;
+    char align[BAL_REPLAY_COLUMNS];
+    if (report->kinds == 0)
+        return true;
+    bal_html_element("h2", NULL, "Response times by class", out);
+    bal_kinds_table(report, order, &table, align);
+    const bool good = !table.failed;
+    if (good)
+        put_table(&table, align, out);
+    bal_table_fini(&table);
+    return good;
+}
+
 static bool put_sizing(const struct bal_replay_report *report, const size_t *order, FILE *out) {
     struct table table;
     char align[BAL_REPLAY_COLUMNS];
@@ -352,8 +366,8 @@ enum bal_code bal_replay_page(const struct bal_replay_report *report, FILE *out,
         fputs("<header>\n", out);
         bal_html_element("h1", NULL, title, out);
         fputs("</header>\n<main>\n", out);
-        good = put_policies(report, order, out) && put_sizing(report, order, out) &&
-               put_figure(report, out) && put_head(report, out);
+        good = put_policies(report, order, out) && put_kinds(report, order, out) &&
+               put_sizing(report, order, out) && put_figure(report, out) && put_head(report, out);
         fputs("</main>\n<footer class=\"soft\">Made by Ballast " BALLAST_VERSION ".</footer>\n", out);
         bal_html_end(out);
     }

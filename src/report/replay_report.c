@@ -1,5 +1,5 @@
 /* What a person reads of a replay: what was in the log, how the policies did, how many servers they need. */
-#include "report/replay_report.h"
+#include "report/replay_cells.h"
 
 #include "base/gather.h"
 #include "format/time_text.h"
@@ -9,102 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- numbers and times ---- */
-
-enum { NUMBER = 32 };
-
-/* Three or four digits, whatever the size; nothing for what is not known. Returns text. */
-static const char *print_number(double value, char text[NUMBER]) {
-    const int decimals = value >= 99.95     ? 0
-                         : value >= 9.995   ? 1
-                         : value >= 0.9995  ? 2
-                         : value >= 0.09995 ? 3
-                                            : 4;
-    if (!isfinite(value))
-        snprintf(text, NUMBER, "%s", isnan(value) ? "" : "inf");
-    else
-        snprintf(text, NUMBER, "%.*f", value == 0 ? 0 : decimals, value);
-    return text;
-}
-
-static void add_number(struct table *table, double value) {
-    char text[NUMBER];
-    bal_table_add(table, "%s", print_number(value, text));
-}
-
-/* As many decimals as the half-width can bear. */
-static void add_mean(struct table *table, struct bal_estimate mean, bool doubted) {
-    const char *mark = doubted ? " !" : "";
-    char text[NUMBER];
-    if (!(mean.half > 1e-5 * mean.mean)) { /* also where there is none */
-        bal_table_add(table, "%s%s", print_number(mean.mean, text), mark);
-        return;
-    }
-    const int decimals = 1 - (int)floor(log10(mean.half));
-    const int shown = decimals < 0 ? 0 : decimals > 4 ? 4 : decimals;
-    bal_table_add(table, "%.*f \u00b1 %.*f%s", shown, mean.mean, shown, mean.half, mark);
-}
-
-struct bal_replay_unit bal_replay_unit(const struct bal_replay_report *report) {
-    double best = INFINITY;
-    for (size_t i = 0; i < report->count; i++)
-        best = fmin(best, report->results[i].metric[BAL_RESPONSE_MEAN].mean);
-    return best < 1e-3 ? (struct bal_replay_unit){"us", 1e-6}
-           : best < 1  ? (struct bal_replay_unit){"ms", 1e-3}
-                       : (struct bal_replay_unit){"s", 1};
-}
-
-static struct bal_replay_unit energy_unit(double joules) {
-    return joules < 3.6e6   ? (struct bal_replay_unit){"Wh", 3.6e3}
-           : joules < 3.6e9 ? (struct bal_replay_unit){"kWh", 3.6e6}
-                            : (struct bal_replay_unit){"MWh", 3.6e9};
-}
-
-static double largest_energy(const struct bal_replay_report *report) {
-    double most = 0;
-    for (size_t i = 0; i < report->count; i++)
-        most = fmax(most, bal_replay_energy(&report->results[i]));
-    return most;
-}
-
-/* ---- policies ---- */
-
-void bal_replay_label(const struct bal_policy_spec *policy, char text[BAL_REPLAY_LABEL]) {
-    if (policy->policy->power)
-        snprintf(text, BAL_REPLAY_LABEL, "%s", policy->policy->name);
-    else
-        bal_policy_print(policy, text, BAL_REPLAY_LABEL);
-}
-
-/* The share of all jobs that was turned away. */
-static double turned_away(const struct bal_result *result) {
-    return result->metric[BAL_REFUSED].mean + result->metric[BAL_LOST].mean;
-}
-
-/* Whoever turns more than a hundredth away comes last: its times are those of the others. So do unknown
- * values. */
-static bool is_better(const struct bal_result *a, const struct bal_result *b, enum bal_metric metric) {
-    const bool a_serves = turned_away(a) <= 0.01, b_serves = turned_away(b) <= 0.01;
-    if (a_serves != b_serves)
-        return a_serves;
-    const double x = a->metric[metric].mean, y = b->metric[metric].mean;
-    return x < y || (!isnan(x) && isnan(y));
-}
-
-size_t *bal_replay_order(const struct bal_replay_report *report) {
-    size_t *order = malloc((report->count + 1) * sizeof *order);
-    if (!order)
-        return NULL;
-    const enum bal_metric metric = report->target ? report->target->metric : BAL_RESPONSE_MEAN;
-    for (size_t i = 0; i < report->count; i++) {
-        size_t at = i;
-        for (; at > 0 && is_better(&report->results[i], &report->results[order[at - 1]], metric); at--)
-            order[at] = order[at - 1];
-        order[at] = i;
-    }
-    return order;
-}
 
 /* ---- the head ---- */
 
@@ -181,8 +85,11 @@ void bal_replay_head(const struct bal_replay_report *report, FILE *out) {
     bal_recovery_text(report->times, out);
     bal_head_line(out, "span", "%s to %s UTC", first, last);
     print_arrivals(report, out);
+    for (size_t k = 1; k <= report->kinds; k++)
+        bal_head_line(out, k == 1 ? "classes" : "", "%s: %.3g %% of jobs", report->kind[k - 1],
+                      100 * (double)info->kind[k] / (double)info->jobs);
     if (report->replay->model.classes)
-        bal_head_line(out, "classes", "%.3g %% of jobs are high",
+        bal_head_line(out, report->kinds > 0 ? "" : "classes", "%.3g %% of jobs are high",
                       100 * (double)info->high / (double)info->jobs);
     print_fleet(report, out);
     print_settings(report, out);
@@ -190,90 +97,92 @@ void bal_replay_head(const struct bal_replay_report *report, FILE *out) {
 
 /* ---- the table ---- */
 
-/* Numbers that rest on doubtful times say so, each row of them. */
-static bool is_marked(const struct bal_replay_report *report) {
-    return bal_times_are_doubtful(report->times->recovery->times);
+static double largest_energy(const struct bal_replay_report *report) {
+    double most = 0;
+    for (size_t i = 0; i < report->count; i++)
+        most = fmax(most, bal_replay_energy(&report->outcomes[i].result));
+    return most;
 }
 
-static void add_mark(struct table *table, const struct bal_replay_report *report) {
-    if (is_marked(report))
-        bal_table_add(table, "%s", bal_times_text(report->times->recovery->times));
+/* Is the percentile that is wanted none of those that are always there? */
+static bool has_own_column(const struct bal_replay_report *report) {
+    static const double usual[] = {0, 0.5, 0.9, 0.99, 0.999};
+    if (!report->target)
+        return false;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (fabs(report->target->quantile - usual[i]) < 1e-9)
+            return false;
+    return true;
 }
 
-static void add_time(struct table *table, const struct bal_result *result, enum bal_metric metric,
-                     struct bal_replay_unit unit) {
-    add_number(table, result->metric[metric].mean / unit.seconds);
+static void add_range(struct table *table, struct bal_range range, struct bal_replay_unit unit) {
+    char low[BAL_CELL], high[BAL_CELL];
+    bal_table_add(table, "%s to %s", bal_cell_number(range.low / unit.seconds, low),
+                  bal_cell_number(range.high / unit.seconds, high));
 }
 
 static void add_row(struct table *table, const struct bal_replay_report *report, size_t i,
                     struct bal_replay_unit unit, struct bal_replay_unit energy) {
-    const struct bal_result *result = &report->results[i];
-    const struct bal_estimate mean = result->metric[BAL_RESPONSE_MEAN];
+    const struct bal_replay_outcome *outcome = &report->outcomes[i];
+    const struct bal_result *result = &outcome->result;
     char label[BAL_REPLAY_LABEL];
     bal_replay_label(&report->cases[i].policy, label);
     bal_table_add(table, "%s", label);
-    add_mean(table, (struct bal_estimate){mean.mean / unit.seconds, mean.half / unit.seconds},
-             result->doubts);
-    add_time(table, result, BAL_RESPONSE_P50, unit);
-    add_time(table, result, BAL_RESPONSE_P90, unit);
-    add_time(table, result, BAL_RESPONSE_P99, unit);
-    add_time(table, result, BAL_RESPONSE_P999, unit);
+    bal_cell_add_estimate(table, bal_in_unit(outcome->time[BAL_TIME_MEAN], unit), 2,
+                          result->doubts ? " !" : "");
+    for (int t = BAL_TIME_P50; t <= BAL_TIME_P999; t++)
+        bal_cell_add_time(table, outcome->time[t], unit);
+    if (has_own_column(report))
+        bal_cell_add_time(table, outcome->time[BAL_TIME_WANTED], unit);
+    add_range(table, outcome->log[bal_leading(report)], unit);
     if (report->replay->model.classes) {
-        add_time(table, result, BAL_HIGH_RESPONSE_P99, unit);
-        add_time(table, result, BAL_LOW_RESPONSE_P99, unit);
+        bal_cell_add_time(table, result->metric[BAL_HIGH_RESPONSE_P99], unit);
+        bal_cell_add_time(table, result->metric[BAL_LOW_RESPONSE_P99], unit);
     }
     if (isnan(result->metric[BAL_WAITING_PROBABILITY].mean))
         bal_table_add(table, "%s", "");
     else
         bal_table_add(table, "%.1f%%", 100 * result->metric[BAL_WAITING_PROBABILITY].mean);
-    add_number(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
-    add_number(table, bal_replay_energy(result) / energy.seconds);
-    add_number(table, result->metric[BAL_POWER_MEAN].mean);
-    add_mark(table, report);
-}
-
-/* Adds a column: its head, and how it is aligned. */
-static void add_column(struct table *table, char *align, char letter, const char *head, const char *unit) {
-    bal_table_add(table, "%s%s%s", head, *unit ? ", " : "", unit);
-    const size_t used = strlen(align);
-    align[used] = letter;
-    align[used + 1] = 0;
+    bal_cell_add(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
+    bal_cell_add(table, bal_replay_energy(result) / energy.seconds);
+    bal_cell_add(table, result->metric[BAL_POWER_MEAN].mean);
+    bal_cell_add_cost(table, report, &report->cases[i], result);
+    bal_cell_add_mark(table, report);
 }
 
 void bal_replay_table(const struct bal_replay_report *report, const size_t *order, struct table *table,
                       char align[BAL_REPLAY_COLUMNS]) {
     const struct bal_replay_unit unit = bal_replay_unit(report);
-    const struct bal_replay_unit energy = energy_unit(largest_energy(report));
+    const struct bal_replay_unit energy = bal_energy_unit(largest_energy(report));
     const bool classes = report->replay->model.classes;
-    bal_table_init(table, (classes ? 12u : 10u) + is_marked(report));
+    bal_table_init(table, (classes ? 13u : 11u) + has_own_column(report) + bal_is_priced(report) +
+                              bal_is_marked(report));
     *align = 0;
-    add_column(table, align, 'l', "policy", "");
-    add_column(table, align, 'r', "mean", unit.name);
+    bal_column_add(table, align, 'l', "policy", "");
+    bal_column_add(table, align, 'r', "mean", unit.name);
     static const char *const quantiles[] = {"p50", "p90", "p99", "p99.9"};
     for (int i = 0; i < 4; i++)
-        add_column(table, align, 'r', quantiles[i], "");
+        bal_column_add(table, align, 'r', quantiles[i], "");
+    if (has_own_column(report))
+        bal_column_add(table, align, 'r', report->target->name, "");
+    bal_column_add(table, align, 'r', "other logs", "");
     if (classes) {
-        add_column(table, align, 'r', "high p99", "");
-        add_column(table, align, 'r', "low p99", "");
+        bal_column_add(table, align, 'r', "high p99", "");
+        bal_column_add(table, align, 'r', "low p99", "");
     }
-    add_column(table, align, 'r', "waits", "");
-    add_column(table, align, 'r', "msgs", "");
-    add_column(table, align, 'r', energy.name, "");
-    add_column(table, align, 'r', "watts", "");
-    if (is_marked(report))
-        add_column(table, align, 'l', "service times", "");
+    bal_column_add(table, align, 'r', "waits", "");
+    bal_column_add(table, align, 'r', "msgs", "");
+    bal_column_add(table, align, 'r', energy.name, "");
+    bal_column_add(table, align, 'r', "watts", "");
+    if (bal_is_priced(report))
+        bal_column_add(table, align, 'r', "cost", "");
+    if (bal_is_marked(report))
+        bal_column_add(table, align, 'l', "service times", "");
     for (size_t i = 0; i < report->count; i++)
         add_row(table, report, order[i], unit, energy);
 }
 
 /* ---- what follows ---- */
-
-/* What the marks mean, and what to do about it. */
-static void print_doubt(const struct bal_replay_report *report, FILE *out) {
-    const char *mark = bal_recovery_mark(report->times->recovery);
-    if (mark)
-        fprintf(out, "Mind: %s, and so every number here rests on that; see 'waiting' above.\n", mark);
-}
 
 static void print_overload(const struct bal_replay_report *report, FILE *out) {
     const double load = bal_replay_load(report->replay, report->demand->work);
@@ -298,13 +207,13 @@ static void print_overload(const struct bal_replay_report *report, FILE *out) {
 
 static void print_refusals(const struct bal_replay_report *report, const size_t *order, FILE *out) {
     for (size_t i = 0; i < report->count; i++) {
-        const struct bal_result *result = &report->results[order[i]];
-        if (!(turned_away(result) > 0))
+        const struct bal_result *result = &report->outcomes[order[i]].result;
+        if (!(bal_turned_away(result) > 0))
             continue;
         char label[BAL_REPLAY_LABEL];
         bal_replay_label(&report->cases[order[i]].policy, label);
         fprintf(out, "%s refuses %.3g %% of all jobs because no server is on; its times are of the others.\n",
-                label, 100 * turned_away(result));
+                label, 100 * bal_turned_away(result));
     }
 }
 
@@ -324,10 +233,10 @@ static size_t always_on(const struct bal_replay_report *report, const size_t *or
 
 static void print_saving(const struct bal_replay_report *report, size_t i, size_t other, FILE *out) {
     const struct bal_model *model = &report->cases[i].model;
-    const struct bal_result *result = &report->results[i], *on = &report->results[other];
+    const struct bal_result *result = &report->outcomes[i].result, *on = &report->outcomes[other].result;
     const struct bal_replay_unit unit = bal_replay_unit(report);
     const double joules = bal_replay_energy(result), without = bal_replay_energy(on);
-    const struct bal_replay_unit energy = energy_unit(fmax(joules, without));
+    const struct bal_replay_unit energy = bal_energy_unit(fmax(joules, without));
     char label[BAL_REPLAY_LABEL], other_label[BAL_REPLAY_LABEL], standby[BAL_TIME_TEXT], setup[BAL_TIME_TEXT];
     bal_replay_label(&report->cases[i].policy, label);
     bal_replay_label(&report->cases[other].policy, other_label);
@@ -337,21 +246,21 @@ static void print_saving(const struct bal_replay_report *report, size_t i, size_
     const double less = 100 * (1 - joules / without);
     if (fabs(less) >= 0.05)
         snprintf(saving, sizeof saving, "%.1f %% %s than", fabs(less), less > 0 ? "less" : "more");
-    char spent[NUMBER], other_spent[NUMBER], p99[NUMBER], other_p99[NUMBER];
+    char spent[BAL_CELL], other_spent[BAL_CELL], p99[BAL_CELL], other_p99[BAL_CELL];
     fprintf(out,
             "%s switches servers off after %s idle and on in %s: %s %s, %s %s (%s),\n"
             "  whose servers are always on; p99 %s %s beside %s.\n",
-            label, standby, setup, print_number(joules / energy.seconds, spent), energy.name, saving,
-            other_label, print_number(without / energy.seconds, other_spent),
-            print_number(result->metric[BAL_RESPONSE_P99].mean / unit.seconds, p99), unit.name,
-            print_number(on->metric[BAL_RESPONSE_P99].mean / unit.seconds, other_p99));
+            label, standby, setup, bal_cell_number(joules / energy.seconds, spent), energy.name, saving,
+            other_label, bal_cell_number(without / energy.seconds, other_spent),
+            bal_cell_number(result->metric[BAL_RESPONSE_P99].mean / unit.seconds, p99), unit.name,
+            bal_cell_number(on->metric[BAL_RESPONSE_P99].mean / unit.seconds, other_p99));
 }
 
 /* An idle server gets a job long before its time is up when jobs are short and many. */
 static void print_hint(const struct bal_replay_report *report, size_t i, FILE *out) {
     enum { RARELY = 1000 }; /* one server in so many is off */
     const struct bal_case *c = &report->cases[i];
-    if (report->results[i].metric[BAL_POWER_OFF].mean * RARELY >= 1)
+    if (report->outcomes[i].result.metric[BAL_POWER_OFF].mean * RARELY >= 1)
         return;
     char label[BAL_REPLAY_LABEL], standby[BAL_TIME_TEXT], between[BAL_TIME_TEXT];
     bal_replay_label(&c->policy, label);
@@ -363,21 +272,36 @@ static void print_hint(const struct bal_replay_report *report, size_t i, FILE *o
             label, standby, between);
 }
 
+static void print_failure(const struct bal_replay_report *report, FILE *out) {
+    const struct bal_replay *replay = report->replay;
+    char after[BAL_TIME_TEXT];
+    bal_time_length(replay->fail_at / replay->speedup, after);
+    fprintf(out, "%u server%s %s after %s, for good; the jobs there begin anew on others.\n", replay->failing,
+            replay->failing == 1 ? "" : "s", replay->failing == 1 ? "fails" : "fail", after);
+}
+
 static void print_meaning(const struct bal_replay_report *report, FILE *out) {
-    const char *first = report->target ? bal_target_name(report->target) : "mean";
+    const bool drawn = bal_trace_info(report->replay->trace)->spread > 0;
     fprintf(out,
             "Response times in %s, best %s first. waits: jobs that wait at all. msgs: per job, a probe is "
             "two.\n",
-            bal_replay_unit(report).name, first);
+            bal_replay_unit(report).name, bal_leading_name(report));
     fputs("Energy of the whole fleet until the last job has left; watts: mean of a server.\n", out);
+    if (bal_is_priced(report))
+        fprintf(out, "cost: servers that are on, %g an hour each.\n", report->price);
     if (report->replay->replications > 1)
         fprintf(out,
                 "\u00b1: 95 %% confidence over %u replays of the same jobs with other random choices of the "
-                "policy.\n",
-                report->replay->replications);
+                "policy%s.\n",
+                report->replay->replications, drawn ? ",\n  and of where in their second jobs arrive" : "");
     else
         fputs("One replay of each policy: what its random choices change is not measured (--replications).\n",
               out);
+    fprintf(out,
+            "other logs: where the %s would lie in 95 %% of other logs like this one (block bootstrap).\n",
+            bal_leading_name(report));
+    if (report->replay->failing > 0)
+        print_failure(report, out);
 }
 
 /* Whether a replay is stable is no question: the jobs come to an end. */
@@ -386,7 +310,7 @@ static void print_doubts(const struct bal_replay_report *report, const size_t *o
     for (size_t i = 0; i < report->count; i++) {
         char label[BAL_REPLAY_LABEL];
         bal_replay_label(&report->cases[order[i]].policy, label);
-        bal_doubt_take(&notes, label, &report->cases[order[i]], &report->results[order[i]]);
+        bal_doubt_take(&notes, label, &report->cases[order[i]], &report->outcomes[order[i]].result);
     }
     notes.undecided = false;
     bal_doubt_print(&notes, BAL_REMEDY_NONE, out);
@@ -394,7 +318,7 @@ static void print_doubts(const struct bal_replay_report *report, const size_t *o
 
 void bal_replay_notes(const struct bal_replay_report *report, const size_t *order, FILE *out) {
     print_meaning(report, out);
-    print_doubt(report, out);
+    bal_replay_doubt(report, out);
     print_overload(report, out);
     print_doubts(report, order, out);
     print_refusals(report, order, out);
@@ -406,139 +330,7 @@ void bal_replay_notes(const struct bal_replay_report *report, const size_t *orde
         }
 }
 
-/* ---- how many servers ---- */
-
-void bal_sizing_title(const struct bal_replay_report *report, FILE *out) {
-    const struct bal_model *model = &report->replay->model;
-    char length[40], slots[40] = "", speed[40] = "";
-    bal_time_length(report->target->seconds, length);
-    if (model->slots > 1)
-        snprintf(slots, sizeof slots, ", %u slots each", model->slots);
-    if (model->servers.group[0].speed != 1)
-        snprintf(speed, sizeof speed, ", speed %g", model->servers.group[0].speed);
-    fprintf(out, "Servers needed for %s \u2264 %s%s%s\n", bal_target_name(report->target), length, speed,
-            slots);
-}
-
-/* Fewest servers first; those that never will do last. */
-static bool needs_less(const struct bal_sizing *a, const struct bal_sizing *b) {
-    return a->outcome != b->outcome ? a->outcome == BAL_SIZED
-                                    : a->outcome == BAL_SIZED && a->servers < b->servers;
-}
-
-static void add_sizing(struct table *table, const struct bal_replay_report *report, size_t i,
-                       struct bal_replay_unit unit, struct bal_replay_unit energy) {
-    const struct bal_sizing *sizing = &report->sizing[i];
-    char label[BAL_REPLAY_LABEL];
-    bal_replay_label(&report->cases[i].policy, label);
-    bal_table_add(table, "%s", label);
-    if (sizing->outcome != BAL_SIZED) {
-        if (sizing->outcome == BAL_SIZE_BEYOND)
-            bal_table_add(table, "> %u", sizing->servers);
-        else
-            bal_table_add(table, "none");
-        for (int k = 0; k < 5; k++)
-            bal_table_add(table, "%s", "");
-        add_mark(table, report);
-        return;
-    }
-    bal_table_add(table, "%u", sizing->servers);
-    bal_table_add(table, "%.3f", sizing->c.model.load);
-    add_time(table, &sizing->at, report->target->metric, unit);
-    add_number(table, sizing->one_fewer / unit.seconds);
-    add_number(table, bal_replay_energy(&sizing->at) / energy.seconds);
-    add_number(table, sizing->at.metric[BAL_POWER_MEAN].mean);
-    add_mark(table, report);
-}
-
-void bal_sizing_table(const struct bal_replay_report *report, const size_t *order, struct table *table,
-                      char align[BAL_REPLAY_COLUMNS]) {
-    const struct bal_replay_unit unit = bal_replay_unit(report);
-    double most = 0;
-    for (size_t i = 0; i < report->count; i++)
-        if (report->sizing[i].outcome == BAL_SIZED)
-            most = fmax(most, bal_replay_energy(&report->sizing[i].at));
-    const struct bal_replay_unit energy = energy_unit(most);
-    bal_table_init(table, 7 + is_marked(report));
-    *align = 0;
-    add_column(table, align, 'l', "policy", "");
-    add_column(table, align, 'r', "servers", "");
-    add_column(table, align, 'r', "load", "");
-    add_column(table, align, 'r', bal_target_name(report->target), unit.name);
-    add_column(table, align, 'r', "one fewer", "");
-    add_column(table, align, 'r', energy.name, "");
-    add_column(table, align, 'r', "watts", "");
-    if (is_marked(report))
-        add_column(table, align, 'l', "service times", "");
-    size_t *rank = malloc((report->count + 1) * sizeof *rank);
-    table->failed = table->failed || !rank;
-    for (size_t i = 0; rank && i < report->count; i++) {
-        size_t at = i;
-        for (; at > 0 && needs_less(&report->sizing[order[i]], &report->sizing[rank[at - 1]]); at--)
-            rank[at] = rank[at - 1];
-        rank[at] = order[i];
-    }
-    for (size_t i = 0; rank && i < report->count; i++)
-        add_sizing(table, report, rank[i], unit, energy);
-    free(rank);
-}
-
-bool bal_sizing_is_hopeless(const struct bal_replay_report *report) {
-    return report->sizing[0].outcome == BAL_SIZE_HOPELESS; /* which does not depend on the policy */
-}
-
-/* More servers do not help a policy that has all of them off at times. */
-static void print_refusal(const struct bal_replay_report *report, size_t i, FILE *out) {
-    const struct bal_sizing *sizing = &report->sizing[i];
-    if (sizing->outcome != BAL_SIZE_BEYOND || !(turned_away(&sizing->at) > 0))
-        return;
-    char label[BAL_REPLAY_LABEL];
-    bal_replay_label(&report->cases[i].policy, label);
-    fprintf(out,
-            "%s refuses %.3g %% of all jobs even then, as all servers are off at times: try a longer "
-            "--standby.\n",
-            label, 100 * turned_away(&sizing->at));
-}
-
-void bal_sizing_notes(const struct bal_replay_report *report, FILE *out) {
-    const char *name = bal_target_name(report->target);
-    if (bal_sizing_is_hopeless(report)) {
-        char best[BAL_TIME_TEXT];
-        bal_time_length(report->sizing[0].best, best);
-        fprintf(out, "No number of servers will do: with no job waiting the %s would still be %s.\n", name,
-                best);
-        return;
-    }
-    bool beyond = false;
-    for (size_t i = 0; i < report->count; i++)
-        beyond = beyond || report->sizing[i].outcome == BAL_SIZE_BEYOND;
-    fprintf(
-        out,
-        "Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not\n"
-        "  (one fewer: their %s). That more servers are never worse is assumed.\n",
-        name);
-    print_doubt(report, out);
-    if (beyond)
-        fputs("> N: not met with N servers, the most that were tried.\n", out);
-    for (size_t i = 0; i < report->count; i++)
-        print_refusal(report, i, out);
-}
-
 /* ---- all of it ---- */
-
-static void print_sizing(const struct bal_replay_report *report, const size_t *order, FILE *out) {
-    struct table table;
-    char align[BAL_REPLAY_COLUMNS];
-    bal_sizing_title(report, out);
-    fputc('\n', out);
-    if (!bal_sizing_is_hopeless(report)) {
-        bal_sizing_table(report, order, &table, align);
-        bal_table_print(&table, align, true, out);
-        bal_table_fini(&table);
-        fputc('\n', out);
-    }
-    bal_sizing_notes(report, out);
-}
 
 void bal_replay_text(const struct bal_replay_report *report, FILE *out) {
     size_t *order = bal_replay_order(report);
@@ -555,9 +347,17 @@ void bal_replay_text(const struct bal_replay_report *report, FILE *out) {
     bal_table_fini(&table);
     fputc('\n', out);
     bal_replay_notes(report, order, out);
+    if (report->kinds > 0) {
+        fputc('\n', out);
+        bal_kinds_text(report, order, out);
+    }
     if (report->target) {
         fputc('\n', out);
-        print_sizing(report, order, out);
+        bal_sizing_text(report, order, out);
+    }
+    if (report->nginx) {
+        fputc('\n', out);
+        bal_replay_nginx(report, out);
     }
     free(order);
 }

@@ -18,10 +18,15 @@ struct bal_replay_report {
     const char *title; /* of figure and page: "access.log" */
     size_t count;      /* of policies, and of what follows */
     const struct bal_case *cases;
-    const struct bal_result *results;
-    const struct bal_history *history; /* BAL_REPLAY_SPANS spans each */
-    const struct bal_target *target;   /* NULL: none is wanted */
-    const struct bal_sizing *sizing;   /* NULL without a target */
+    const struct bal_replay_outcome *outcomes;
+    const struct bal_history *history;     /* BAL_REPLAY_SPANS spans each */
+    const struct bal_target *target;       /* NULL: none is wanted */
+    const struct bal_sizing *sizing;       /* NULL without a target */
+    size_t kinds;                          /* of jobs that are told apart, besides the rest; 0: none */
+    const char *const *kind;               /* their names */
+    double price;                          /* of an hour of a server; NaN: not given */
+    const struct bal_log_servers *servers; /* of the log */
+    bool nginx;                            /* the upstream block is wanted too */
 };
 
 void bal_replay_text(const struct bal_replay_report *report, FILE *out);
@@ -35,9 +40,13 @@ enum bal_code bal_replay_figure(const struct bal_replay_report *report, const ch
 /* All of it in one page that needs nothing from elsewhere. Without gnuplot it has no figure and says so. */
 enum bal_code bal_replay_page(const struct bal_replay_report *report, FILE *out, struct bal_error *err);
 
+/* The upstream block of nginx for the policy that needs the fewest servers: its own words for those that it
+ * has, and as a comment the line of the module for the best of all. */
+void bal_replay_nginx(const struct bal_replay_report *report, FILE *out);
+
 /* ---- parts that text and page share ---- */
 
-enum { BAL_REPLAY_LABEL = 200, BAL_REPLAY_COLUMNS = 16 };
+enum { BAL_REPLAY_LABEL = 200, BAL_REPLAY_COLUMNS = 24 };
 
 /* The policy as the tables call it. One that switches servers off has its times from the fleet, not from its
  * own parameters, which are left out. */
@@ -62,6 +71,9 @@ void bal_replay_table(const struct bal_replay_report *report, const size_t *orde
                       char align[BAL_REPLAY_COLUMNS]);
 void bal_sizing_table(const struct bal_replay_report *report, const size_t *order, struct table *table,
                       char align[BAL_REPLAY_COLUMNS]);
+
+void bal_kinds_table(const struct bal_replay_report *report, const size_t *order, struct table *table,
+                     char align[BAL_REPLAY_COLUMNS]);
 
 /* Is the target out of reach for any fleet? Then there is no table of it. */
 bool bal_sizing_is_hopeless(const struct bal_replay_report *report);

@@ -15,16 +15,17 @@ $ ballast replay threes.csv --servers 3 --time-field time:start --policy jsq --p
 | fleet    3 servers: load 0.909, in the busiest 1 s (from 00:00:00) 0.909
 | settings standby det(60), setup det(30)
 |
-| policy       mean, ms  p50  p90  p99  p99.9  waits  msgs    Wh  watts
-| ─────────────────────────────────────────────────────────────────────
-| jsq               900  899  905  907    907   0.0%  6.00  16.2    194
-| round-robin       900  899  905  907    907   0.0%     0  16.2    194
-| pi                900  899  905  907    907   0.0%  1.00  16.2    194
-| tabs              900  899  905  907    907   0.0%  1.00  16.2    194
+| policy       mean, ms  p50  p90  p99  p99.9  other logs  waits  msgs    Wh  watts
+| ─────────────────────────────────────────────────────────────────────────────────
+| jsq               900  899  905  907    907  900 to 900   0.0%  6.00  16.2    194
+| round-robin       900  899  905  907    907  900 to 900   0.0%     0  16.2    194
+| pi                900  899  905  907    907  900 to 900   0.0%  1.00  16.2    194
+| tabs              900  899  905  907    907  900 to 900   0.0%  1.00  16.2    194
 |
 | Response times in ms, best mean first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
 | ±: 95 % confidence over 5 replays of the same jobs with other random choices of the policy.
+| other logs: where the mean would lie in 95 % of other logs like this one (block bootstrap).
 | tabs switches servers off after 1 min idle and on in 30 s: 16.2 Wh, as much as jsq (16.2),
 |   whose servers are always on; p99 907 ms beside 907.
 | tabs hardly ever finds a server idle for 1 min, as each gets a job every 990 ms on average;
@@ -35,13 +36,14 @@ $ ballast replay threes.csv --servers 2 --time-field time:start --policy jsq --w
 | fleet    2 servers: load 1.36, in the busiest 1 s (from 00:00:00) 1.36
 | settings watts 100,100,100,0
 |
-| policy  mean, s   p50   p90   p99  p99.9  waits  msgs    Wh  watts
-| ──────────────────────────────────────────────────────────────────
-| jsq      18.5 !  18.5  32.5  35.6   36.2  99.0%  4.00  7.51    100
+| policy  mean, s   p50           p90   p99  p99.9    other logs  waits  msgs    Wh  watts
+| ────────────────────────────────────────────────────────────────────────────────────────
+| jsq      18.5 !  18.5  32.49 ± 0.04  35.6   36.2  17.4 to 19.7  99.0%  4.00  7.51    100
 |
 | Response times in s, best mean first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
 | ±: 95 % confidence over 5 replays of the same jobs with other random choices of the policy.
+| other logs: where the mean would lie in 95 % of other logs like this one (block bootstrap).
 | The fleet is too small: 1.36 times the work that it can do arrives. Queues grow until the log ends.
 | If this is the fleet that wrote the log, that cannot be: its times include waiting.
 | !: jsq: queues grew until the jobs ended, so that times depend on how long they came
@@ -51,25 +53,27 @@ $ ballast replay threes.csv --servers 5 --time-field time:start --policy jsq --p
 >     | sed -n '/^Servers/,$p'
 | Servers needed for p99 ≤ 1 s
 |
-| policy       servers   load  p99, ms  one fewer    Wh  watts
-| ────────────────────────────────────────────────────────────
-| jsq                3  0.909      907      35550  16.2    194
-| round-robin        3  0.909      907      35550  16.2    194
-| random           142  0.019      907       1263   556    141
+| policy                servers   load        p99, ms  one fewer    Wh  watts
+| ───────────────────────────────────────────────────────────────────────────
+| jsq                         3  0.909            907      35550  16.2    194
+| round-robin                 3  0.909            907      35550  16.2    194
+| random       142 (92 to 1031)  0.019  906.95 ± 0.09       1263   556    141
 |
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
-|   (one fewer: their p99). That more servers are never worse is assumed.
+|   (one fewer: their p99). That more servers are never worse is assumed. In brackets: where the number
+|   would lie in 95 % of other logs like this one.
 $ ballast replay threes.csv --slots 3 --time-field time:start --policy jsq --target p99.9=1s | sed -n '/^fleet/,$p'
 | fleet    2 servers of 3 slots: load 0.455, in the busiest 1 s (from 00:00:00) 0.455
 |          no --servers given: so many that the load in the busiest 1 s is at most 0.7
 |
-| policy  mean, ms  p50  p90  p99  p99.9  waits  msgs    Wh  watts
-| ────────────────────────────────────────────────────────────────
-| jsq          900  899  905  907    907   0.0%  4.00  10.8    194
+| policy  mean, ms  p50  p90  p99  p99.9  other logs  waits  msgs    Wh  watts
+| ────────────────────────────────────────────────────────────────────────────
+| jsq          900  899  905  907    907  907 to 907   0.0%  4.00  10.8    194
 |
 | Response times in ms, best p99.9 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
 | ±: 95 % confidence over 5 replays of the same jobs with other random choices of the policy.
+| other logs: where the p99.9 would lie in 95 % of other logs like this one (block bootstrap).
 |
 | Servers needed for p99.9 ≤ 1 s, 3 slots each
 |
@@ -78,7 +82,8 @@ $ ballast replay threes.csv --slots 3 --time-field time:start --policy jsq --tar
 | jsq           1  0.909        907             5.39    194
 |
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
-|   (one fewer: their p99.9). That more servers are never worse is assumed.
+|   (one fewer: their p99.9). That more servers are never worse is assumed. In brackets: where the number
+|   would lie in 95 % of other logs like this one.
 $ ballast replay threes.csv --time-field time:start --policy jsq --target p50=800ms | sed -n '/^Servers/,$p'
 | Servers needed for p50 ≤ 800 ms
 |
@@ -93,9 +98,9 @@ $ ballast replay threes.csv --servers 2 --speedup 0.7 --time-field time:start --
 | fleet    2 servers: load 0.955, in the busiest 1 s (from 00:00:00) 0.955
 | settings discipline nonpreemptive
 |
-| policy  mean, s   p50   p90   p99  p99.9  high p99  low p99  waits  msgs    Wh  watts
-| ─────────────────────────────────────────────────────────────────────────────────────
-| jsq        1.32  1.27  1.81  1.81   1.81     0.907     1.81  66.3%  4.00  15.6    197
+| policy  mean, s   p50   p90   p99  p99.9    other logs  high p99  low p99  waits  msgs    Wh  watts
+| ───────────────────────────────────────────────────────────────────────────────────────────────────
+| jsq        1.32  1.27  1.81  1.81   1.81  1.32 to 1.32     0.907     1.81  66.3%  4.00  15.6    197
 
 # Standard input, JSON and csv.
 $ ballast replay - --servers 3 --time-field time:start --policy jsq --policy tabs --target p99=1s --format json <threes.csv >json
@@ -109,8 +114,8 @@ $ jq -c '.results[] | [.policy, .response.mean, .waiting_probability, .power.kwh
 $ jq -c '.target.metric, .target.without_waiting, .target.policies[]' json
 | "p99"
 | 0.8999648437500027
-| {"policy":"jsq","service_times":"as logged","outcome":"found","servers":3,"load":0.9090909090909118,"value":0.9068359375000027,"one_fewer":35.550000000000104,"kwh":0.01615500000000004,"watts":194.05405405405455,"fleets_tried":3}
-| {"policy":"tabs","service_times":"as logged","outcome":"found","servers":3,"load":0.9090909090909118,"value":0.9068359375000027,"one_fewer":40.35750000000012,"kwh":0.016155000000000124,"watts":194.0540540540555,"fleets_tried":3}
+| {"policy":"jsq","service_times":"as logged","outcome":"found","servers":3,"servers_low":3,"servers_high":3,"load":0.9090909090909118,"value":0.9068359375000027,"value_ci":0,"one_fewer":35.550000000000104,"kwh":0.01615500000000004,"watts":194.05405405405455,"fleets_tried":3}
+| {"policy":"tabs","service_times":"as logged","outcome":"found","servers":3,"servers_low":3,"servers_high":3,"load":0.9090909090909118,"value":0.9068359375000027,"value_ci":0,"one_fewer":40.35750000000012,"kwh":0.016155000000000124,"watts":194.0540540540555,"fleets_tried":3}
 $ jq -c '.history | .first, (.rate | length), (.policies[] | [.policy, (.p99 | length), .watts[0]])' json
 | 1772409600.001
 | 96
@@ -141,14 +146,15 @@ $ grep -E '(src|href)="?[a-z]*:?//' r.html
 # Servers that are off: whoever refuses many jobs comes last, and no number of servers helps.
 $ awk 'BEGIN { print "time,duration_s"; for (t = 0; t < 50; t++) printf "%d.001,0.9\n", 1772409600 + 100 * t }' >rare.csv
 $ ballast replay rare.csv --servers 2 --policy tabs --policy jsq --target p99=1s --standby 70s --setup 1s | sed -n '/^policy/,$p'
-| policy  mean, ms  p50  p90  p99  p99.9  waits  msgs   Wh  watts
-| ───────────────────────────────────────────────────────────────
-| jsq        900 !  902  906  907    907   0.0%  4.00  382    140
-| tabs       900 !  904  906  907    907   0.0%  1.98  139   51.0
+| policy  mean, ms  p50  p90  p99  p99.9  other logs  waits  msgs   Wh  watts
+| ───────────────────────────────────────────────────────────────────────────
+| jsq        900 !  902  906  907    907  907 to 907   0.0%  4.00  382    140
+| tabs       900 !  904  906  907    907  907 to 907   0.0%  1.98  139   51.0
 |
 | Response times in ms, best p99 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
 | ±: 95 % confidence over 5 replays of the same jobs with other random choices of the policy.
+| other logs: where the p99 would lie in 95 % of other logs like this one (block bootstrap).
 | !: jsq, tabs: fewer than 100 jobs were measured in a replication
 | tabs refuses 98 % of all jobs because no server is on; its times are of the others.
 | tabs switches servers off after 70 s idle and on in 1 s: 139 Wh, 63.7 % less than jsq (382),
@@ -162,7 +168,8 @@ $ ballast replay rare.csv --servers 2 --policy tabs --policy jsq --target p99=1s
 | tabs     > 1024
 |
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
-|   (one fewer: their p99). That more servers are never worse is assumed.
+|   (one fewer: their p99). That more servers are never worse is assumed. In brackets: where the number
+|   would lie in 95 % of other logs like this one.
 | > N: not met with N servers, the most that were tried.
 | tabs refuses 98 % of all jobs even then, as all servers are off at times: try a longer --standby.
 
@@ -216,11 +223,11 @@ $ ballast replay threes.csv --speedup 0
 $ ballast replay threes.csv --target p99=200
 ! ballast: --target p99=200: '200' needs a unit: ns, us, ms, s, min or h, as in 200ms
 ? 2
-$ ballast replay threes.csv --target p95=200ms
-! ballast: --target p95=200ms: not a target; write one of mean, p50, p90, p99, p99.9 and a time: p99=200ms
+$ ballast replay threes.csv --target q95=200ms
+! ballast: --target q95=200ms: not a target; write mean, or a percentile such as p95 or p99.9, and a time: p99=200ms
 ? 2
 $ ballast replay threes.csv --target p99=1s --servers 2x1,2x2
-! ballast: --target: the search changes the number of equal servers, but this fleet has speeds 1 and 2; give servers of one speed
+! ballast: --target: this fleet has speeds 1 and 2: say whose number is looked for, as in 2x1,Nx2
 ? 2
 $ ballast replay threes.csv --standby 10
 ! ballast: --standby 10: '10' needs a unit: ns, us, ms, s, min or h, as in 200ms

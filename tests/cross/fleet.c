@@ -294,9 +294,10 @@ static void sizing_is_within_one_server(void **unused) {
             struct bal_target target;
             struct bal_sizing sizing[POLICIES];
             struct bal_error err = {0};
+            replay.target = &target;
             if (bal_target_parse(targets[t], &target, &err) ||
                 bal_demand_of(traces[i], NULL, &demand, &err) ||
-                bal_replay_size(&replay, &demand, policies, POLICIES, &target, &options, sizing, &err))
+                bal_replay_size(&replay, &demand, policies, POLICIES, &options, sizing, &err))
                 fail_msg("%s", err.text);
             for (int p = 0; p < POLICIES; p++)
                 servers[i][p] = sizing[p].outcome == BAL_SIZED ? sizing[p].servers : 0;

@@ -67,17 +67,27 @@ static void durations_have_units(void **unused) {
 static void targets_name_a_metric(void **unused) {
     (void)unused;
     struct bal_target target;
-    assert_int_equal(bal_target_parse("p999=1.5s", &target, NULL), BAL_OK);
-    assert_int_equal(target.metric, BAL_RESPONSE_P999);
-    assert_true(target.seconds == 1.5);
-    assert_string_equal(bal_target_name(&target), "p99.9");
-    assert_int_equal(bal_target_parse("p99.9=1.5s", &target, NULL), BAL_OK);
-    assert_int_equal(target.metric, BAL_RESPONSE_P999);
-    static const char *const bad[] = {"", "p99", "p99=", "=1s", "p95=1s", "p99=0s", "p99=1", "p9=1s"};
+    static const struct {
+        const char *text, *name;
+        double quantile;
+    } good[] = {{"p999=1.5s", "p99.9", 0.999},     {"p99.9=1.5s", "p99.9", 0.999},
+                {"p95=1500ms", "p95", 0.95},       {"p50=1.5s", "p50", 0.5},
+                {"p9999=1.5s", "p99.99", 0.9999},  {"p5=1.5s", "p5", 0.05},
+                {"p97.25=1.5s", "p97.25", 0.9725}, {"mean=1.5s", "mean", 0}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_int_equal(bal_target_parse(good[i].text, &target, NULL), BAL_OK);
+        assert_string_equal(target.name, good[i].name);
+        assert_near(target.quantile, good[i].quantile, 1e-12);
+        assert_near(target.seconds, 1.5, 1e-12);
+    }
+    static const char *const bad[] = {
+        "",       "p99",    "p99=",    "=1s",      "p=1s",
+        "p99=0s", "p99=1",  "p100=1s", "p0=1s",    "p-5=1s",
+        "pp9=1s", "p9x=1s", "q99=1s",  "means=1s", "p99.99999999999999999999=1s"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (bal_target_parse(bad[i], &target, NULL) == BAL_OK)
             fail_msg("'%s' is taken for a target", bad[i]);
-    assert_int_equal(target.metric, BAL_RESPONSE_P999); /* untouched */
+    assert_string_equal(target.name, "mean"); /* untouched */
 }
 
 /* ---- traces by hand ---- */
@@ -219,6 +229,15 @@ static void spread_is_drawn_anew_in_every_replication(void **unused) {
 
 /* ---- the least fleet ---- */
 
+static enum bal_code size_for(const struct bal_replay *replay, const struct bal_demand *demand,
+                              const struct bal_policy_spec *policy, size_t count,
+                              const struct bal_target *target, const struct bal_lab_options *options,
+                              struct bal_sizing *sizing, struct bal_error *err) {
+    struct bal_replay wanted = *replay;
+    wanted.target = target;
+    return bal_replay_size(&wanted, demand, policy, count, options, sizing, err);
+}
+
 static void least_fleet_by_hand(void **unused) {
     (void)unused;
     struct bal_trace *trace = threes(100);
@@ -227,20 +246,20 @@ static void least_fleet_by_hand(void **unused) {
     const struct bal_replay replay = replay_on(trace, "1");
     const struct bal_policy_spec policies[] = {policy_of("jsq"), policy_of("round-robin")};
     const struct bal_lab_options options = {.threads = 2};
-    const struct bal_target target = {BAL_RESPONSE_P99, 1};
+    const struct bal_target target = {0.99, 1, "p99"};
     struct bal_sizing sizing[2];
-    assert_int_equal(bal_replay_size(&replay, &demand, policies, 2, &target, &options, sizing, NULL), BAL_OK);
+    assert_int_equal(size_for(&replay, &demand, policies, 2, &target, &options, sizing, NULL), BAL_OK);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(sizing[i].outcome, BAL_SIZED);
         assert_int_equal(sizing[i].servers, 3);
         assert_int_equal(bal_servers_count(&sizing[i].c.model.servers), 3);
-        assert_near(sizing[i].at.metric[BAL_RESPONSE_MEAN].mean, 0.9, 1e-12);
+        assert_near(sizing[i].at.result.metric[BAL_RESPONSE_MEAN].mean, 0.9, 1e-12);
         assert_true(sizing[i].one_fewer > 30); /* 0.7 s of work too much each second */
     }
     /* Three slots do the same in one server, and there is none fewer. */
     struct bal_replay slots = replay;
     slots.model.slots = 3;
-    assert_int_equal(bal_replay_size(&slots, &demand, policies, 1, &target, &options, sizing, NULL), BAL_OK);
+    assert_int_equal(size_for(&slots, &demand, policies, 1, &target, &options, sizing, NULL), BAL_OK);
     assert_int_equal(sizing[0].servers, 1);
     assert_true(isnan(sizing[0].one_fewer));
     bal_trace_free(trace);
@@ -256,16 +275,15 @@ static void some_targets_cannot_be_met(void **unused) {
     const struct bal_lab_options options = {.threads = 1};
     struct bal_sizing sizing;
     /* No job takes less than 0.9 s. */
-    const struct bal_target short_target = {BAL_RESPONSE_P50, 0.8};
-    assert_int_equal(bal_replay_size(&replay, &demand, &jsq, 1, &short_target, &options, &sizing, NULL),
-                     BAL_OK);
+    const struct bal_target short_target = {0.5, 0.8, "p50"};
+    assert_int_equal(size_for(&replay, &demand, &jsq, 1, &short_target, &options, &sizing, NULL), BAL_OK);
     assert_int_equal(sizing.outcome, BAL_SIZE_HOPELESS);
     assert_near(sizing.best, 0.9, 0.9 / 128);
     assert_int_equal(sizing.fleets_tried, 0);
     /* Servers must be equal. */
     replay = replay_on(trace, "2x1,2x3");
     struct bal_error err = {0};
-    assert_int_equal(bal_replay_size(&replay, &demand, &jsq, 1, &short_target, &options, &sizing, &err),
+    assert_int_equal(size_for(&replay, &demand, &jsq, 1, &short_target, &options, &sizing, &err),
                      BAL_E_MODEL);
     assert_non_null(strstr(err.text, "speeds 1 and 3"));
     bal_trace_free(trace);
@@ -286,13 +304,13 @@ static void search_ends(void **unused) {
     const struct bal_replay replay = replay_on(trace, "5");
     const struct bal_policy_spec jsq = policy_of("jsq");
     const struct bal_lab_options options = {.threads = 1};
-    const struct bal_target target = {BAL_RESPONSE_P999, 0.0015};
+    const struct bal_target target = {0.999, 0.0015, "p99.9"};
     struct bal_sizing sizing;
-    assert_int_equal(bal_replay_size(&replay, &demand, &jsq, 1, &target, &options, &sizing, NULL), BAL_OK);
+    assert_int_equal(size_for(&replay, &demand, &jsq, 1, &target, &options, &sizing, NULL), BAL_OK);
     assert_int_equal(sizing.outcome, BAL_SIZE_BEYOND);
     assert_int_equal(sizing.servers, 1024);
     assert_int_equal(sizing.fleets_tried, 11); /* 1, 2, 4, ..., 1024 */
-    assert_near(sizing.at.metric[BAL_RESPONSE_P999].mean, 0.002, 0.002 / 128);
+    assert_near(sizing.at.result.metric[BAL_RESPONSE_P999].mean, 0.002, 0.002 / 128);
     assert_true(isnan(sizing.one_fewer));
     bal_trace_free(trace);
 }
@@ -310,11 +328,11 @@ static void refusals_do_not_meet_a_target(void **unused) {
     assert_int_equal(bal_law_parse("det(30)", &replay.model.setup, NULL), BAL_OK);
     const struct bal_policy_spec policies[] = {policy_of("tabs"), policy_of("jiq")};
     const struct bal_lab_options options = {.threads = 1};
-    const struct bal_target target = {BAL_RESPONSE_P99, 2};
+    const struct bal_target target = {0.99, 2, "p99"};
     struct bal_sizing sizing[2];
-    assert_int_equal(bal_replay_size(&replay, &demand, policies, 2, &target, &options, sizing, NULL), BAL_OK);
+    assert_int_equal(size_for(&replay, &demand, policies, 2, &target, &options, sizing, NULL), BAL_OK);
     assert_int_equal(sizing[0].outcome, BAL_SIZE_BEYOND);
-    assert_near(sizing[0].at.metric[BAL_REFUSED].mean, 0.5, 0);
+    assert_near(sizing[0].at.result.metric[BAL_REFUSED].mean, 0.5, 0);
     assert_int_equal(sizing[1].outcome, BAL_SIZED);
     assert_int_equal(sizing[1].servers, 1);
     bal_trace_free(trace);
@@ -341,9 +359,9 @@ static void least_fleet_is_confirmed(void **unused) {
     replay.replications = 3;
     const struct bal_policy_spec policies[] = {policy_of("jsq"), policy_of("pod:d=2"), policy_of("random")};
     const struct bal_lab_options options = {.threads = 2};
-    const struct bal_target target = {BAL_RESPONSE_P99, 0.6};
+    const struct bal_target target = {0.99, 0.6, "p99"};
     struct bal_sizing sizing[3];
-    assert_int_equal(bal_replay_size(&replay, &demand, policies, 3, &target, &options, sizing, NULL), BAL_OK);
+    assert_int_equal(size_for(&replay, &demand, policies, 3, &target, &options, sizing, NULL), BAL_OK);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(sizing[i].outcome, BAL_SIZED);
         for (uint32_t fewer = 0; fewer <= 1; fewer++) {
@@ -353,7 +371,8 @@ static void least_fleet_is_confirmed(void **unused) {
             assert_int_equal(bal_replay_case(&again, &policies[i], &c, NULL), BAL_OK);
             const double p99 = run_case(&c).metric[BAL_RESPONSE_P99].mean;
             assert_true(fewer ? p99 > target.seconds : p99 <= target.seconds);
-            assert_true(p99 == (fewer ? sizing[i].one_fewer : sizing[i].at.metric[BAL_RESPONSE_P99].mean));
+            assert_true(p99 ==
+                        (fewer ? sizing[i].one_fewer : sizing[i].at.result.metric[BAL_RESPONSE_P99].mean));
         }
     }
     assert_true(sizing[0].servers <= sizing[1].servers && sizing[1].servers < sizing[2].servers);

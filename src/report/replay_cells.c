@@ -1,0 +1,153 @@
+/* Numbers, marks and columns of the tables of a replay. */
+#include "report/replay_cells.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- numbers and times ---- */
+
+/* Three or four digits, whatever the size; nothing for what is not known. Returns text. */
+const char *bal_cell_number(double value, char text[BAL_CELL]) {
+    const int decimals = value >= 99.95     ? 0
+                         : value >= 9.995   ? 1
+                         : value >= 0.9995  ? 2
+                         : value >= 0.09995 ? 3
+                                            : 4;
+    if (!isfinite(value))
+        snprintf(text, BAL_CELL, "%s", isnan(value) ? "" : "inf");
+    else
+        snprintf(text, BAL_CELL, "%.*f", value == 0 ? 0 : decimals, value);
+    return text;
+}
+
+void bal_cell_add(struct table *table, double value) {
+    char text[BAL_CELL];
+    bal_table_add(table, "%s", bal_cell_number(value, text));
+}
+
+/* As many decimals as the half-width can bear: it has so many digits. */
+void bal_cell_add_estimate(struct table *table, struct bal_estimate value, int digits, const char *mark) {
+    char text[BAL_CELL];
+    if (!(value.half > 1e-5 * value.mean)) { /* also where there is none */
+        bal_table_add(table, "%s%s", bal_cell_number(value.mean, text), mark);
+        return;
+    }
+    const int decimals = digits - 1 - (int)floor(log10(value.half));
+    const int shown = decimals < 0 ? 0 : decimals > 4 ? 4 : decimals;
+    bal_table_add(table, "%.*f \u00b1 %.*f%s", shown, value.mean, shown, value.half, mark);
+}
+
+struct bal_replay_unit bal_replay_unit(const struct bal_replay_report *report) {
+    double best = INFINITY;
+    for (size_t i = 0; i < report->count; i++)
+        best = fmin(best, report->outcomes[i].result.metric[BAL_RESPONSE_MEAN].mean);
+    return best < 1e-3 ? (struct bal_replay_unit){"us", 1e-6}
+           : best < 1  ? (struct bal_replay_unit){"ms", 1e-3}
+                       : (struct bal_replay_unit){"s", 1};
+}
+
+struct bal_replay_unit bal_energy_unit(double joules) {
+    return joules < 3.6e6   ? (struct bal_replay_unit){"Wh", 3.6e3}
+           : joules < 3.6e9 ? (struct bal_replay_unit){"kWh", 3.6e6}
+                            : (struct bal_replay_unit){"MWh", 3.6e9};
+}
+
+/* ---- policies ---- */
+
+void bal_replay_label(const struct bal_policy_spec *policy, char text[BAL_REPLAY_LABEL]) {
+    if (policy->policy->power)
+        snprintf(text, BAL_REPLAY_LABEL, "%s", policy->policy->name);
+    else
+        bal_policy_print(policy, text, BAL_REPLAY_LABEL);
+}
+
+/* The share of all jobs that was turned away. */
+double bal_turned_away(const struct bal_result *result) {
+    return result->metric[BAL_REFUSED].mean + result->metric[BAL_LOST].mean;
+}
+
+/* Whoever turns more than a hundredth away comes last: its times are those of the others. So do unknown
+ * values. */
+static bool is_better(const struct bal_replay_outcome *a, const struct bal_replay_outcome *b,
+                      enum bal_response_time time) {
+    const bool a_serves = bal_turned_away(&a->result) <= 0.01, b_serves = bal_turned_away(&b->result) <= 0.01;
+    if (a_serves != b_serves)
+        return a_serves;
+    const double x = a->time[time].mean, y = b->time[time].mean;
+    return x < y || (!isnan(x) && isnan(y));
+}
+
+/* The time by which policies are told apart. */
+enum bal_response_time bal_leading(const struct bal_replay_report *report) {
+    return report->target ? BAL_TIME_WANTED : BAL_TIME_MEAN;
+}
+
+const char *bal_leading_name(const struct bal_replay_report *report) {
+    return report->target ? report->target->name : "mean";
+}
+
+size_t *bal_replay_order(const struct bal_replay_report *report) {
+    size_t *order = malloc((report->count + 1) * sizeof *order);
+    if (!order)
+        return NULL;
+    for (size_t i = 0; i < report->count; i++) {
+        size_t at = i;
+        for (;
+             at > 0 && is_better(&report->outcomes[i], &report->outcomes[order[at - 1]], bal_leading(report));
+             at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    return order;
+}
+
+/* ---- cells ---- */
+
+/* Numbers that rest on doubtful times say so, each row of them. */
+bool bal_is_marked(const struct bal_replay_report *report) {
+    return bal_times_are_doubtful(report->times->recovery->times);
+}
+
+void bal_cell_add_mark(struct table *table, const struct bal_replay_report *report) {
+    if (bal_is_marked(report))
+        bal_table_add(table, "%s", bal_times_text(report->times->recovery->times));
+}
+
+struct bal_estimate bal_in_unit(struct bal_estimate time, struct bal_replay_unit unit) {
+    return (struct bal_estimate){time.mean / unit.seconds, time.half / unit.seconds};
+}
+
+void bal_cell_add_time(struct table *table, struct bal_estimate time, struct bal_replay_unit unit) {
+    bal_cell_add_estimate(table, bal_in_unit(time, unit), 1, "");
+}
+
+bool bal_is_priced(const struct bal_replay_report *report) {
+    return !isnan(report->price);
+}
+
+double bal_replay_cost(const struct bal_replay_report *report, const struct bal_case *c,
+                       const struct bal_result *result) {
+    return report->price * bal_replay_server_time(c, result) / 3600;
+}
+
+void bal_cell_add_cost(struct table *table, const struct bal_replay_report *report, const struct bal_case *c,
+                       const struct bal_result *result) {
+    if (bal_is_priced(report))
+        bal_cell_add(table, bal_replay_cost(report, c, result));
+}
+
+/* Adds a column: its head, and how it is aligned. */
+void bal_column_add(struct table *table, char *align, char letter, const char *head, const char *unit) {
+    bal_table_add(table, "%s%s%s", head, *unit ? ", " : "", unit);
+    const size_t used = strlen(align);
+    align[used] = letter;
+    align[used + 1] = 0;
+}
+
+/* What the marks mean, and what to do about it. */
+void bal_replay_doubt(const struct bal_replay_report *report, FILE *out) {
+    const char *mark = bal_recovery_mark(report->times->recovery);
+    if (mark)
+        fprintf(out, "Mind: %s, and so every number here rests on that; see 'waiting' above.\n", mark);
+}

@@ -1,0 +1,46 @@
+/* What the tables of a replay are made of: numbers, marks and columns. */
+#ifndef REPORT_REPLAY_CELLS_H
+#define REPORT_REPLAY_CELLS_H
+
+#include "report/replay_report.h"
+
+enum { BAL_CELL = 32 };
+
+/* Three or four digits, whatever the size; nothing for what is not known. Returns text. */
+const char *bal_cell_number(double value, char text[BAL_CELL]);
+void bal_cell_add(struct table *table, double value);
+/* With its half-width, if there is one, to so many digits of it; the mark follows. */
+void bal_cell_add_estimate(struct table *table, struct bal_estimate value, int digits, const char *mark);
+struct bal_estimate bal_in_unit(struct bal_estimate time, struct bal_replay_unit unit);
+void bal_cell_add_time(struct table *table, struct bal_estimate time, struct bal_replay_unit unit);
+
+struct bal_replay_unit bal_energy_unit(double joules);
+
+bool bal_is_priced(const struct bal_replay_report *report);
+/* What servers that are on cost in all, and a cell of it; nothing where no price is given. */
+double bal_replay_cost(const struct bal_replay_report *report, const struct bal_case *c,
+                       const struct bal_result *result);
+void bal_cell_add_cost(struct table *table, const struct bal_replay_report *report, const struct bal_case *c,
+                       const struct bal_result *result);
+
+/* Numbers that rest on doubtful service times say so, each row of them; what is to be said of it below. */
+bool bal_is_marked(const struct bal_replay_report *report);
+void bal_cell_add_mark(struct table *table, const struct bal_replay_report *report);
+void bal_replay_doubt(const struct bal_replay_report *report, FILE *out);
+
+/* Adds a column: its head, and how it is aligned. */
+void bal_column_add(struct table *table, char *align, char letter, const char *head, const char *unit);
+
+/* The share of all jobs that was turned away. */
+double bal_turned_away(const struct bal_result *result);
+
+/* The time by which policies are told apart. */
+enum bal_response_time bal_leading(const struct bal_replay_report *report);
+const char *bal_leading_name(const struct bal_replay_report *report);
+
+/* Parts of the text, each with a title and a blank line behind it: how many servers are needed, and how kinds
+ * of jobs fare. */
+void bal_sizing_text(const struct bal_replay_report *report, const size_t *order, FILE *out);
+void bal_kinds_text(const struct bal_replay_report *report, const size_t *order, FILE *out);
+
+#endif

@@ -1,0 +1,160 @@
+/* How many servers each policy needs, for people. */
+#include "report/replay_cells.h"
+
+#include "format/time_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ", N in 4x1,Nx2". */
+static void print_open_fleet(const struct bal_servers *servers, unsigned open, char *text, size_t size) {
+    size_t used = (size_t)snprintf(text, size, ", N in ");
+    for (unsigned g = 0; g < servers->groups && used < size; g++) {
+        const char *comma = g > 0 ? "," : "";
+        if (g == open)
+            used += (size_t)snprintf(text + used, size - used, "%sNx%g", comma, servers->group[g].speed);
+        else
+            used += (size_t)snprintf(text + used, size - used, "%s%ux%g", comma, servers->group[g].count,
+                                     servers->group[g].speed);
+    }
+}
+
+void bal_sizing_title(const struct bal_replay_report *report, FILE *out) {
+    const struct bal_model *model = &report->replay->model;
+    char length[40], slots[40] = "", fleet[400] = "";
+    bal_time_length(report->target->seconds, length);
+    if (model->slots > 1)
+        snprintf(slots, sizeof slots, ", %u slots each", model->slots);
+    if (report->replay->vary_given && model->servers.groups > 1)
+        print_open_fleet(&model->servers, report->replay->vary, fleet, sizeof fleet);
+    else if (model->servers.group[0].speed != 1)
+        snprintf(fleet, sizeof fleet, ", speed %g", model->servers.group[0].speed);
+    fprintf(out, "Servers needed for %s \u2264 %s%s%s\n", report->target->name, length, fleet, slots);
+}
+
+/* Fewest servers first; those that never will do last. */
+static bool needs_less(const struct bal_sizing *a, const struct bal_sizing *b) {
+    return a->outcome != b->outcome ? a->outcome == BAL_SIZED
+                                    : a->outcome == BAL_SIZED && a->servers < b->servers;
+}
+
+static void add_sizing(struct table *table, const struct bal_replay_report *report, size_t i,
+                       struct bal_replay_unit unit, struct bal_replay_unit energy) {
+    const struct bal_sizing *sizing = &report->sizing[i];
+    char label[BAL_REPLAY_LABEL];
+    bal_replay_label(&report->cases[i].policy, label);
+    bal_table_add(table, "%s", label);
+    if (sizing->outcome != BAL_SIZED) {
+        if (sizing->outcome == BAL_SIZE_BEYOND)
+            bal_table_add(table, "> %u", sizing->servers);
+        else
+            bal_table_add(table, "none");
+        for (int k = 0; k < 5 + bal_is_priced(report); k++)
+            bal_table_add(table, "%s", "");
+        bal_cell_add_mark(table, report);
+        return;
+    }
+    if (sizing->low < sizing->high)
+        bal_table_add(table, "%u (%u to %u)", sizing->servers, sizing->low, sizing->high);
+    else
+        bal_table_add(table, "%u", sizing->servers);
+    bal_table_add(table, "%.3f", sizing->c.model.load);
+    bal_cell_add_time(table, sizing->at.time[BAL_TIME_WANTED], unit);
+    bal_cell_add(table, sizing->one_fewer / unit.seconds);
+    bal_cell_add(table, bal_replay_energy(&sizing->at.result) / energy.seconds);
+    bal_cell_add(table, sizing->at.result.metric[BAL_POWER_MEAN].mean);
+    bal_cell_add_cost(table, report, &sizing->c, &sizing->at.result);
+    bal_cell_add_mark(table, report);
+}
+
+void bal_sizing_table(const struct bal_replay_report *report, const size_t *order, struct table *table,
+                      char align[BAL_REPLAY_COLUMNS]) {
+    const struct bal_replay_unit unit = bal_replay_unit(report);
+    double most = 0;
+    for (size_t i = 0; i < report->count; i++)
+        if (report->sizing[i].outcome == BAL_SIZED)
+            most = fmax(most, bal_replay_energy(&report->sizing[i].at.result));
+    const struct bal_replay_unit energy = bal_energy_unit(most);
+    bal_table_init(table, 7u + bal_is_priced(report) + bal_is_marked(report));
+    *align = 0;
+    bal_column_add(table, align, 'l', "policy", "");
+    bal_column_add(table, align, 'r', "servers", "");
+    bal_column_add(table, align, 'r', "load", "");
+    bal_column_add(table, align, 'r', report->target->name, unit.name);
+    bal_column_add(table, align, 'r', "one fewer", "");
+    bal_column_add(table, align, 'r', energy.name, "");
+    bal_column_add(table, align, 'r', "watts", "");
+    if (bal_is_priced(report))
+        bal_column_add(table, align, 'r', "cost", "");
+    if (bal_is_marked(report))
+        bal_column_add(table, align, 'l', "service times", "");
+    size_t *rank = malloc((report->count + 1) * sizeof *rank);
+    table->failed = table->failed || !rank;
+    for (size_t i = 0; rank && i < report->count; i++) {
+        size_t at = i;
+        for (; at > 0 && needs_less(&report->sizing[order[i]], &report->sizing[rank[at - 1]]); at--)
+            rank[at] = rank[at - 1];
+        rank[at] = order[i];
+    }
+    for (size_t i = 0; rank && i < report->count; i++)
+        add_sizing(table, report, rank[i], unit, energy);
+    free(rank);
+}
+
+bool bal_sizing_is_hopeless(const struct bal_replay_report *report) {
+    return report->sizing[0].outcome == BAL_SIZE_HOPELESS; /* which does not depend on the policy */
+}
+
+/* More servers do not help a policy that has all of them off at times. */
+static void print_refusal(const struct bal_replay_report *report, size_t i, FILE *out) {
+    const struct bal_sizing *sizing = &report->sizing[i];
+    if (sizing->outcome != BAL_SIZE_BEYOND || !(bal_turned_away(&sizing->at.result) > 0))
+        return;
+    char label[BAL_REPLAY_LABEL];
+    bal_replay_label(&report->cases[i].policy, label);
+    fprintf(out,
+            "%s refuses %.3g %% of all jobs even then, as all servers are off at times: try a longer "
+            "--standby.\n",
+            label, 100 * bal_turned_away(&sizing->at.result));
+}
+
+void bal_sizing_notes(const struct bal_replay_report *report, FILE *out) {
+    const char *name = report->target->name;
+    if (bal_sizing_is_hopeless(report)) {
+        char best[BAL_TIME_TEXT];
+        bal_time_length(report->sizing[0].best, best);
+        fprintf(out, "No number of servers will do: with no job waiting the %s would still be %s.\n", name,
+                best);
+        return;
+    }
+    bool beyond = false;
+    for (size_t i = 0; i < report->count; i++)
+        beyond = beyond || report->sizing[i].outcome == BAL_SIZE_BEYOND;
+    fprintf(
+        out,
+        "Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not\n"
+        "  (one fewer: their %s). That more servers are never worse is assumed. In brackets: where the "
+        "number\n"
+        "  would lie in 95 %% of other logs like this one.\n",
+        name);
+    bal_replay_doubt(report, out);
+    if (beyond)
+        fputs("> N: not met with N servers, the most that were tried.\n", out);
+    for (size_t i = 0; i < report->count; i++)
+        print_refusal(report, i, out);
+}
+
+void bal_sizing_text(const struct bal_replay_report *report, const size_t *order, FILE *out) {
+    struct table table;
+    char align[BAL_REPLAY_COLUMNS];
+    bal_sizing_title(report, out);
+    fputc('\n', out);
+    if (!bal_sizing_is_hopeless(report)) {
+        bal_sizing_table(report, order, &table, align);
+        bal_table_print(&table, align, true, out);
+        bal_table_fini(&table);
+        fputc('\n', out);
+    }
+    bal_sizing_notes(report, out);
+}

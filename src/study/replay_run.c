@@ -1,0 +1,296 @@
+/* A replay keeps a histogram of response times for each part of the log and for each kind of jobs. They are
+ * large, so each trial takes what is needed from them at once and lets them go. */
+#include "study/replay_run.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is kept of a trial besides its metrics. */
+struct extract {
+    double time[BAL_REPLAY_TIMES];
+    struct bal_range log[BAL_REPLAY_TIMES];
+    uint64_t kind_jobs[BAL_TRACE_KINDS];
+    double kind_time[BAL_TRACE_KINDS][BAL_REPLAY_TIMES];
+};
+
+/* The memory of a trial that is under way. */
+struct memory {
+    double values[4][BAL_REPLAY_SPANS];
+    struct bal_histogram spans[BAL_REPLAY_SPANS];
+    struct bal_histogram all;
+    struct bal_kind_times kind[];
+};
+
+struct runs {
+    const struct bal_replay *replay;
+    const struct bal_blocks *blocks;
+    const struct bal_case *cases;
+    size_t count;
+    const struct bal_lab_options *options;
+    struct bal_span_sums *sums; /* or NULL */
+    size_t kinds;
+    unsigned replications;
+    struct bal_trial *trial; /* replications of each case, one behind the other */
+    struct extract *extract;
+    bool *complete;
+    pthread_mutex_t lock; /* guards what follows */
+    double done;
+    struct bal_error first_error;
+};
+
+static size_t count_kinds(const struct bal_trace *trace) {
+    size_t kinds = BAL_TRACE_KINDS;
+    while (kinds > 1 && bal_trace_info(trace)->kind[kinds - 1] == 0)
+        kinds--;
+    return kinds > 1 ? kinds : 0;
+}
+
+static double quantile_of(enum bal_response_time which, const struct bal_target *target) {
+    static const double quantiles[] = {0, 0.5, 0.9, 0.99, 0.999};
+    return which == BAL_TIME_WANTED ? target->quantile : quantiles[which];
+}
+
+/* ---- from histograms to numbers ---- */
+
+/* How many values are above one, with that part of its bin that is. */
+static double count_above(const struct bal_histogram *h, double value) {
+    const unsigned bin = bal_histogram_bin(value);
+    double above = 0;
+    for (unsigned i = bin + 1; i < BAL_HISTOGRAM_BINS; i++)
+        above += (double)h->count[i];
+    if (bin == 0 || bin + 1 == BAL_HISTOGRAM_BINS)
+        return above;
+    const double low = bal_histogram_edge(bin), high = bal_histogram_edge(bin + 1);
+    return above + (double)h->count[bin] * (high - value) / (high - low);
+}
+
+/* Response times, in units of the mean size, of jobs that took longer than some of them, part by part. */
+static void sum_above(const struct memory *memory, double value, struct bal_span_sums *sums) {
+    for (int s = 0; s < BAL_REPLAY_SPANS; s++) {
+        sums->top[s] = count_above(&memory->spans[s], value);
+        sums->bottom[s] = memory->values[0][s];
+    }
+}
+
+static void sum_times(const struct memory *memory, struct bal_span_sums *sums) {
+    for (int s = 0; s < BAL_REPLAY_SPANS; s++) {
+        const double jobs = memory->values[0][s];
+        sums->top[s] = jobs > 0 ? memory->values[1][s] * jobs : 0;
+        sums->bottom[s] = jobs;
+    }
+}
+
+/* The share of jobs above a quantile varies from log to log; so much further up or down lies the quantile
+ * itself (Woodruff 1952). */
+static struct bal_range quantile_range(const struct runs *runs, const struct memory *memory, double quantile,
+                                       double value, double unit) {
+    struct bal_span_sums sums;
+    sum_above(memory, value / unit, &sums);
+    const double share = bal_blocks_ratio(&sums, NULL);
+    const struct bal_range above = bal_blocks_range(&sums, runs->blocks);
+    return (struct bal_range){
+        unit * bal_histogram_quantile(&memory->all, fmax(quantile + above.low - share, 0)),
+        unit * bal_histogram_quantile(&memory->all, fmin(quantile + above.high - share, 1))};
+}
+
+static void extract_times(const struct runs *runs, const struct memory *memory, const struct bal_trial *trial,
+                          double unit, struct extract *extract) {
+    for (int t = 0; t < BAL_REPLAY_TIMES; t++) {
+        if (t == BAL_TIME_WANTED && !runs->replay->target) {
+            extract->time[t] = NAN;
+            extract->log[t] = (struct bal_range){NAN, NAN};
+            continue;
+        }
+        const double quantile = quantile_of((enum bal_response_time)t, runs->replay->target);
+        if (quantile == 0) {
+            struct bal_span_sums sums;
+            sum_times(memory, &sums);
+            extract->time[t] = trial->metric[BAL_RESPONSE_MEAN];
+            extract->log[t] = bal_blocks_range(&sums, runs->blocks);
+        } else {
+            extract->time[t] = bal_histogram_quantile(&memory->all, quantile) / (1 / unit); /* as the engine
+                                                                                               does it */
+            extract->log[t] = quantile_range(runs, memory, quantile, extract->time[t], unit);
+        }
+    }
+}
+
+static void extract_kinds(const struct runs *runs, const struct memory *memory, double unit,
+                          struct extract *extract) {
+    for (size_t k = 0; k < runs->kinds; k++) {
+        const struct bal_kind_times *kind = &memory->kind[k];
+        extract->kind_jobs[k] = kind->jobs;
+        for (int t = 0; t < BAL_REPLAY_TIMES; t++) {
+            const bool known = t != BAL_TIME_WANTED || runs->replay->target;
+            const double quantile = known ? quantile_of((enum bal_response_time)t, runs->replay->target) : 0;
+            extract->kind_time[k][t] = !known ? NAN
+                                       : quantile == 0
+                                           ? kind->response / (double)kind->jobs
+                                           : unit * bal_histogram_quantile(&kind->responses, quantile);
+        }
+    }
+}
+
+static void extract_sums(const struct runs *runs, const struct memory *memory, double unit,
+                         struct bal_span_sums *sums) {
+    if (runs->replay->target->quantile == 0)
+        sum_times(memory, sums);
+    else
+        sum_above(memory, runs->replay->target->seconds / unit, sums);
+}
+
+/* ---- trials ---- */
+
+static struct bal_history history_of(const struct runs *runs, struct memory *memory) {
+    return (struct bal_history){.spans = BAL_REPLAY_SPANS,
+                                .jobs = memory->values[0],
+                                .response = memory->values[1],
+                                .p99 = memory->values[2],
+                                .watts = memory->values[3],
+                                .responses = memory->spans,
+                                .kind = runs->kinds > 0 ? memory->kind : NULL,
+                                .kinds = runs->kinds};
+}
+
+static void copy_history(const struct memory *memory, const struct bal_history *to) {
+    const size_t size = BAL_REPLAY_SPANS * sizeof *to->jobs;
+    memcpy(to->jobs, memory->values[0], size);
+    memcpy(to->response, memory->values[1], size);
+    memcpy(to->p99, memory->values[2], size);
+    memcpy(to->watts, memory->values[3], size);
+}
+
+static enum bal_code run_trial(struct runs *runs, size_t i, struct bal_error *err) {
+    const struct bal_case *c = &runs->cases[i / runs->replications];
+    /* Most bins are never used, and what is not touched takes no memory. */
+    struct memory *memory = calloc(1, sizeof *memory + runs->kinds * sizeof *memory->kind);
+    if (!memory)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for a replay");
+    struct bal_history history = history_of(runs, memory);
+    struct bal_run run = c->run;
+    run.replication = i % runs->replications;
+    run.stop = runs->options->stop;
+    run.history = &history;
+    runs->trial[i].response = &memory->all;
+    const enum bal_code code = bal_case_trial(c, &run, &runs->trial[i], err);
+    runs->trial[i].response = NULL;
+    if (!code) {
+        const double unit = c->model.size.mean;
+        extract_times(runs, memory, &runs->trial[i], unit, &runs->extract[i]);
+        extract_kinds(runs, memory, unit, &runs->extract[i]);
+        if (runs->sums)
+            extract_sums(runs, memory, unit, &runs->sums[i]);
+        if (run.replication == 0 && c->run.history)
+            copy_history(memory, c->run.history);
+    }
+    free(memory);
+    return code;
+}
+
+static void run_task(void *context, size_t i) {
+    struct runs *runs = context;
+    struct bal_error err = {0};
+    const enum bal_code code = run_trial(runs, i, &err);
+    runs->complete[i] = code == BAL_OK;
+    pthread_mutex_lock(&runs->lock);
+    if (code && code != BAL_E_STOPPED && !runs->first_error.code)
+        runs->first_error = err;
+    runs->done++;
+    if (runs->options->progress)
+        runs->options->progress(runs->options->progress_context,
+                                runs->done / (double)(runs->count * runs->replications));
+    pthread_mutex_unlock(&runs->lock);
+}
+
+/* ---- what trials say together ---- */
+
+static struct bal_estimate estimate(const struct runs *runs, size_t first, size_t offset) {
+    double *value = malloc(runs->replications * sizeof *value);
+    if (!value)
+        return (struct bal_estimate){NAN, NAN};
+    for (unsigned r = 0; r < runs->replications; r++)
+        memcpy(&value[r], (const char *)&runs->extract[first + r] + offset, sizeof *value);
+    const struct bal_estimate mean = bal_estimate_mean(value, runs->replications);
+    free(value);
+    return mean;
+}
+
+static void conclude(const struct runs *runs, size_t i, struct bal_replay_outcome *outcome) {
+    const size_t first = i * runs->replications;
+    const struct extract *extract = &runs->extract[first];
+    *outcome = (struct bal_replay_outcome){0};
+    bal_result_of(&runs->cases[i], &runs->trial[first], runs->replications, &outcome->result);
+    for (size_t t = 0; t < BAL_REPLAY_TIMES; t++) {
+        outcome->time[t] = estimate(runs, first, offsetof(struct extract, time) + t * sizeof(double));
+        for (unsigned r = 0; r < runs->replications; r++) {
+            outcome->log[t].low += extract[r].log[t].low / runs->replications;
+            outcome->log[t].high += extract[r].log[t].high / runs->replications;
+        }
+    }
+    for (size_t k = 0; k < runs->kinds; k++) {
+        outcome->kind[k].jobs = extract[0].kind_jobs[k];
+        for (size_t t = 0; t < BAL_REPLAY_TIMES; t++)
+            outcome->kind[k].time[t] = estimate(runs, first, offsetof(struct extract, kind_time[k][t]));
+    }
+}
+
+static enum bal_code finish(struct runs *runs, struct bal_replay_outcome *outcome, struct bal_error *err) {
+    if (runs->first_error.code) {
+        if (err)
+            *err = runs->first_error;
+        return runs->first_error.code;
+    }
+    for (size_t i = 0; i < runs->count * runs->replications; i++)
+        if (!runs->complete[i])
+            return bal_fail(err, BAL_E_STOPPED, "stopped before the end");
+    for (size_t i = 0; i < runs->count; i++)
+        conclude(runs, i, &outcome[i]);
+    return BAL_OK;
+}
+
+enum bal_code bal_replay_run_counting(const struct bal_replay *replay, const struct bal_blocks *blocks,
+                                      const struct bal_case *cases, size_t count,
+                                      const struct bal_lab_options *options,
+                                      struct bal_replay_outcome *outcome, struct bal_span_sums *sums,
+                                      struct bal_error *err) {
+    struct runs runs = {.replay = replay,
+                        .blocks = blocks,
+                        .cases = cases,
+                        .count = count,
+                        .options = options,
+                        .sums = sums,
+                        .kinds = count_kinds(replay->trace),
+                        .replications = replay->replications};
+    const size_t trials = count * runs.replications;
+    runs.trial = calloc(trials + 1, sizeof *runs.trial);
+    runs.extract = calloc(trials + 1, sizeof *runs.extract);
+    runs.complete = calloc(trials + 1, sizeof *runs.complete);
+    enum bal_code code = BAL_E_MEMORY;
+    pthread_mutex_init(&runs.lock, NULL);
+    if (runs.trial && runs.extract && runs.complete)
+        code = bal_pool_run(options->threads, trials, run_task, &runs, options->stop);
+    if (code && code != BAL_E_STOPPED)
+        bal_fail(err, code, "not enough memory for %zu replays", trials);
+    else
+        code = finish(&runs, outcome, err);
+    pthread_mutex_destroy(&runs.lock);
+    free(runs.trial);
+    free(runs.extract);
+    free(runs.complete);
+    return code;
+}
+
+enum bal_code bal_replay_run(const struct bal_replay *replay, const struct bal_case *cases, size_t count,
+                             const struct bal_lab_options *options, struct bal_replay_outcome *outcome,
+                             struct bal_error *err) {
+    struct bal_blocks *blocks = malloc(BAL_BLOCKS * sizeof *blocks);
+    if (!blocks)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for %zu replays", count);
+    bal_blocks_draw(replay->seed, blocks);
+    const enum bal_code code =
+        bal_replay_run_counting(replay, blocks, cases, count, options, outcome, NULL, err);
+    free(blocks);
+    return code;
+}
