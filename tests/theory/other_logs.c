@@ -22,8 +22,7 @@ enum { LOGS = 100, SERVERS = 6, JOBS = 20000, ENOUGH = 80 };
 
 static const double mean_size = 0.02, load = 0.6;
 
-/* Arrivals are Poisson with a rate that is the same throughout, or swings up and down with the time of the
- * log. */
+/* Poisson arrivals of one rate throughout, exponential sizes. */
 static struct bal_trace *draw_log(uint64_t number) {
     struct bal_rng rng;
     bal_rng_init(&rng, 1414, number, BAL_STREAM_TEST);
