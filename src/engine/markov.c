@@ -119,20 +119,7 @@ static inline enum bal_code move(struct system *system, double now, uint32_t fro
 static inline enum bal_code arrive(struct system *system, double now, unsigned features) {
     if (features & VARYING && !system_arrival_is_real(system, now))
         return BAL_OK;
-    const struct bal_decision decision = system_route(system, now, features);
-    enum bal_code code = BAL_OK;
-    if (features & TASKS && decision.parts) {
-        system_check_parts(system, now, decision.parts);
-        for (uint32_t part = 0; part < decision.parts; part++)
-            for (uint32_t i = 0; i < system->fleet.shares[part].count && !code; i++)
-                code = join(system, now, system->fleet.shares[part].server, features);
-        return code;
-    }
-    for (uint32_t i = 0; i < (features & TASKS ? system->job.count : 1) && !code; i++)
-        code = join(system, now, decision.server, features);
-    if (features & LANED && decision.move_to != BAL_NONE && !code)
-        code = move(system, now, decision.server, decision.move_to, features);
-    return code;
+    return system_dispatch(system, now, features, join, move);
 }
 
 static inline void complete(struct system *system, double now, uint32_t server, unsigned features) {

@@ -458,6 +458,28 @@ static inline bool system_admits(struct system *system, uint32_t server, unsigne
     return true;
 }
 
+/* A job has come: the policy says where it goes, and the engine's `join` puts its tasks there and `move` a
+ * job that gives way. Both are constants wherever this is inlined. */
+static inline __attribute__((always_inline)) enum bal_code system_dispatch(
+    struct system *system, double now, unsigned features,
+    enum bal_code (*join)(struct system *system, double now, uint32_t server, unsigned features),
+    enum bal_code (*move)(struct system *system, double now, uint32_t from, uint32_t to, unsigned features)) {
+    const struct bal_decision decision = system_route(system, now, features);
+    enum bal_code code = BAL_OK;
+    if (features & TASKS && decision.parts) {
+        system_check_parts(system, now, decision.parts);
+        for (uint32_t part = 0; part < decision.parts; part++)
+            for (uint32_t i = 0; i < system->fleet.shares[part].count && !code; i++)
+                code = join(system, now, system->fleet.shares[part].server, features);
+        return code;
+    }
+    for (uint32_t i = 0; i < (features & TASKS ? system->job.count : 1) && !code; i++)
+        code = join(system, now, decision.server, features);
+    if (features & LANED && decision.move_to != BAL_NONE && !code)
+        code = move(system, now, decision.server, decision.move_to, features);
+    return code;
+}
+
 /* Where the arrival rate varies, arrivals are possible at its largest value, and real with this probability.
  */
 static inline bool system_arrival_is_real(struct system *system, double now) {

@@ -1,0 +1,78 @@
+/* The state of the event engine, and what its parts share.
+ *
+ * event.c is the loop; event_server.h is what happens at a server; event_stealing.h how servers steal;
+ * event_work.c knows the work that is left at each, event_timers.c when servers switch off and on, and
+ * event_failure.c what becomes of jobs whose server fails. */
+#ifndef ENGINE_EVENT_H
+#define ENGINE_EVENT_H
+
+#include "base/heap.h"
+#include "base/tournament.h"
+#include "engine/system.h"
+
+enum { ARRIVAL, LEFT, WORDS }; /* the words of a queued job; LEFT is the work that is left of it */
+
+struct event {
+    struct system system; /* first: the policy's view of the fleet points to it */
+    struct bal_heap completions;
+    struct bal_arrival_source arrivals;
+    struct bal_rng sizes;
+    const struct bal_law *law;
+    double *per_speed; /* 1 / speed of each server; NULL when all are 1 */
+    double *since;     /* when the service of the current job began or went on (LANED) */
+    /* RECORDED */
+    struct bal_trace_cursor *cursor;
+    struct bal_trace_job recorded; /* the next job; of size 0: there is none */
+    int64_t first;                 /* time 0 */
+    double seconds;                /* that a nanosecond between arrivals takes: 1e-9 / speedup */
+    struct bal_error *err;
+    /* for policies that ask for work */
+    double *free_at;              /* when each slot will have finished what it has; below 0: is idle */
+    struct bal_tournament *least; /* by free_at, that of the first slot to be free */
+    /* for policies that switch servers off */
+    struct bal_heap timers; /* ends of standby and of set-up */
+    struct bal_law standby, setup;
+    /* FAILING */
+    double fails_at;      /* INFINITY: it has happened */
+    struct bal_set *open; /* the servers that are left */
+    /* STEALING */
+    struct bal_rng stealing;
+    const struct bal_steal *steal;
+    bool others;
+    double now;
+};
+
+/* Inlined into every loop, so that features are constants there. */
+#define FOLDED static inline __attribute__((always_inline))
+
+static inline double duration(const struct event *event, uint32_t server, double size) {
+    return event->per_speed ? size * event->per_speed[server] : size;
+}
+
+/* ---- the work that is left ---- */
+
+/* For policies that ask for it. plain: without an index of the least. */
+enum bal_code bal_event_set_up_work(struct event *event, bool plain);
+
+static inline bool knows_work(const struct event *event) {
+    return event->free_at != NULL;
+}
+
+/* A job comes to a server; a slot of it has become free; and anew, after jobs have been taken or added. */
+void bal_event_add_work(struct event *event, uint32_t server, double now, double size);
+void bal_event_end_work(struct event *event, uint32_t server, double now);
+void bal_event_recount_work(struct event *event, uint32_t server, double now, uint32_t words);
+
+/* ---- timers ---- */
+
+enum bal_code bal_event_set_up_timers(struct event *event, const struct bal_model *model);
+/* Servers whose standby or set-up ends before the next event switch off or come on. */
+enum bal_code bal_event_run_timers(struct event *event, double until);
+
+/* ---- failure ---- */
+
+enum bal_code bal_event_set_up_failure(struct event *event, const struct bal_run *run);
+/* All servers that are to fail do so, and their jobs are dispatched to those that are left. */
+enum bal_code bal_event_fail_servers(struct event *event, double now, unsigned features);
+
+#endif

@@ -1,0 +1,183 @@
+/* What happens at a server of the event engine: jobs join it, are moved and complete. */
+#ifndef ENGINE_EVENT_SERVER_H
+#define ENGINE_EVENT_SERVER_H
+
+#include "engine/event.h"
+
+/* When the service in a slot ends, or that of a server of one slot. */
+FOLDED void set_completion(struct event *event, uint32_t id, double time) {
+    if (event->completions.place[id] == BAL_HEAP_ABSENT)
+        bal_heap_insert(&event->completions, id, time);
+    else
+        bal_heap_change(&event->completions, id, time);
+}
+
+/* The job at the front of the queue in service is worked on from now on. */
+FOLDED void work_on(struct event *event, double now, uint32_t server, const union bal_word *item,
+                    unsigned features) {
+    if (features & LANED)
+        event->since[server] = now;
+    set_completion(event, server, now + duration(event, server, item[LEFT].real));
+}
+
+/* A low job is interrupted: it keeps what is left of its work. */
+static inline void interrupt(struct event *event, double now, uint32_t server, uint32_t words) {
+    union bal_word *item = bal_queues_at(&event->system.queues, 2 * server + 1, words, 0);
+    const double spent = now - event->since[server];
+    const double done = event->per_speed ? spent / event->per_speed[server] : spent;
+    item[LEFT].real = item[LEFT].real > done ? item[LEFT].real - done : 0;
+}
+
+/* ---- servers of several slots ---- */
+
+/* Service begins in a slot that is free, or has just become so; nothing was waited for if the job has just
+ * come. */
+FOLDED void begin_in_slot(struct event *event, double now, uint32_t server, uint32_t slot,
+                          union bal_word *item, uint32_t words, unsigned features) {
+    struct system *system = &event->system;
+    const double waiting = now - item[ARRIVAL].real;
+    if (features & RANKED)
+        system_serve(system, now, item, words);
+    else if (waiting > 0)
+        tally_start(&system->tally, &system->tally.all, waiting, true);
+    else
+        system->tally.all.immediate++;
+    tally_work_up(&system->tally, now);
+    set_completion(event, slot, now + duration(event, server, item[LEFT].real));
+}
+
+/* A job comes to a server: into a slot, if one is free, else into the queue. */
+FOLDED enum bal_code enter_many(struct event *event, double now, uint32_t server, uint32_t rank,
+                                const union bal_word *job, unsigned features) {
+    struct system *system = &event->system;
+    const uint32_t words = item_words(WORDS, features), before = system->length[server];
+    const bool begins = before < system->slots;
+    const uint32_t slot = begins ? system->vacant[server * system->slots + system->slots - before - 1] : 0;
+    union bal_word *item = begins ? system->in_slot + (size_t)slot * words
+                                  : system_push(system, now, server, rank, words, features);
+    if (!item || (begins && !system_count_up(system, now, server, rank, features)))
+        return BAL_E_MEMORY;
+    for (uint32_t i = 0; i < words; i++)
+        item[i] = job[i];
+    if (begins)
+        begin_in_slot(event, now, server, slot, item, words, features);
+    return BAL_OK;
+}
+
+/* The job in a slot is complete; the next one, if any waits, takes its place. */
+FOLDED void complete_many(struct event *event, double now, uint32_t slot, unsigned features) {
+    struct system *system = &event->system;
+    const uint32_t words = item_words(WORDS, features), slots = system->slots, server = slot / slots;
+    union bal_word *item = system->in_slot + (size_t)slot * words;
+    const double arrival = item[ARRIVAL].real;
+    const uint32_t rank = system_measure(system, now, item, words, features);
+    const uint32_t left = system_count_down(system, now, server, rank, features);
+    if (features & (OBSERVED | ASKING | LOADED))
+        system_after(system, now, server, arrival, left, features);
+    tally_work_down(&system->tally, now);
+    if (left < slots) {
+        system->vacant[server * slots + slots - left - 1] = slot;
+        bal_heap_remove(&event->completions, slot);
+        if (knows_work(event))
+            bal_event_end_work(event, server, now);
+        return;
+    }
+    const uint32_t lane = features & LANED ? 2 * server + (system->queues.length[2 * server] == 0) : server;
+    const union bal_word *next = bal_queues_at(&system->queues, lane, words, 0);
+    for (uint32_t i = 0; i < words; i++)
+        item[i] = next[i];
+    bal_queues_drop(&system->queues, lane);
+    begin_in_slot(event, now, server, slot, item, words, features);
+}
+
+/* Takes the last low job that waits at one server to another. Those in service stay. */
+static inline enum bal_code move_many(struct event *event, double now, uint32_t from, uint32_t to,
+                                      unsigned features) {
+    struct system *system = &event->system;
+    const uint32_t words = item_words(WORDS, features), lane = 2 * from + 1;
+    const uint32_t low = system->queues.length[lane];
+    system_check_server(system, now, to);
+    if (low == 0)
+        return BAL_OK;
+    union bal_word job[WORDS + 1];
+    for (uint32_t i = 0; i < words; i++)
+        job[i] = bal_queues_at(&system->queues, lane, words, low - 1)[i];
+    bal_queues_drop_back(&system->queues, lane);
+    system_count_down(system, now, from, 1, features);
+    system->tally.totals.moves++;
+    return enter_many(event, now, to, 1, job, features);
+}
+
+/* ---- jobs come and go ---- */
+
+/* A job, or a task of one, joins a server; if it is first there its service begins. */
+FOLDED enum bal_code join(struct system *system, double now, uint32_t server, unsigned features) {
+    struct event *event = (struct event *)system;
+    if (!system_admits(system, server, features))
+        return BAL_OK;
+    const uint32_t words = item_words(WORDS, features);
+    const uint32_t rank = system->job.rank;
+    const double size =
+        features & RECORDED ? (double)event->recorded.size * 1e-9 : bal_law_sample(event->law, &event->sizes);
+    if (features & MANY) {
+        const union bal_word job[WORDS + 1] = {
+            {.real = now}, {.real = size}, {.bits = rank | system->kind_tag}};
+        if (knows_work(event))
+            bal_event_add_work(event, server, now, size);
+        return enter_many(event, now, server, rank, job, features);
+    }
+    const uint32_t before = system->length[server];
+    const bool interrupts = (features & (LANED | HOLDING)) == LANED && rank == 0 && before > 0 &&
+                            system->queues.length[2 * server] == 0;
+    if (interrupts)
+        interrupt(event, now, server, words);
+    union bal_word *item = system_push(system, now, server, rank, words, features);
+    if (!item)
+        return BAL_E_MEMORY;
+    item[ARRIVAL].real = now;
+    item[LEFT].real = size;
+    if (knows_work(event))
+        bal_event_add_work(event, server, now, size);
+    if (!(features & RANKED))
+        tally_join(&system->tally, before + 1);
+    if (before > 0 && !interrupts)
+        return BAL_OK;
+    if (features & HOLDING)
+        system->serving[server] = (uint8_t)rank;
+    if (features & RANKED)
+        system_serve(system, now, item, words);
+    work_on(event, now, server, item, features);
+    return BAL_OK;
+}
+
+static inline enum bal_code move(struct system *system, double now, uint32_t from, uint32_t to,
+                                 unsigned features) {
+    struct event *event = (struct event *)system;
+    if (features & MANY)
+        return move_many(event, now, from, to, features);
+    const uint32_t words = item_words(WORDS, features);
+    union bal_word *item;
+    if (!system_move(system, now, from, to, words, features, &item))
+        return BAL_E_MEMORY;
+    if (!item || system->length[to] > 1)
+        return BAL_OK;
+    if (features & HOLDING)
+        system->serving[to] = 1;
+    system_serve(system, now, item, words);
+    work_on(event, now, to, item, features);
+    return BAL_OK;
+}
+
+FOLDED void complete_one(struct event *event, double now, uint32_t server, unsigned features) {
+    struct system *system = &event->system;
+    const uint32_t words = item_words(WORDS, features);
+    if (system_complete(system, now, server, words, features) > 0) {
+        work_on(event, now, server, system_next(system, now, server, words, features), features);
+        return;
+    }
+    bal_heap_remove(&event->completions, server);
+    if (knows_work(event))
+        bal_event_end_work(event, server, now);
+}
+
+#endif

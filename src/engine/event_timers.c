@@ -1,0 +1,61 @@
+/* When servers that are idle switch off and those in set-up come on, by laws of any kind. */
+#include "engine/event.h"
+
+#include <math.h>
+
+/* A server begins to stand by or to be set up, or leaves standby for a job (state POWER_STATES). */
+static void power_timer(struct system *system, uint32_t server, double now, unsigned state) {
+    struct event *event = (struct event *)system;
+    if (state == POWER_STATES) {
+        if (event->timers.place[server] != BAL_HEAP_ABSENT)
+            bal_heap_remove(&event->timers, server);
+        return;
+    }
+    const struct bal_law *law = state == POWER_STANDBY ? &event->standby : &event->setup;
+    if (isfinite(law->mean)) /* a standby without end needs no timer */
+        bal_heap_insert(&event->timers, server, now + bal_law_sample(law, &system->power_rng));
+}
+
+/* The timers that run out before the next event. */
+enum bal_code bal_event_run_timers(struct event *event, double until) {
+    struct system *system = &event->system;
+    while (event->timers.count > 0 && event->timers.slot[0].time < until) {
+        const struct bal_pending first = event->timers.slot[0];
+        const enum bal_code code = system_reach(system, first.time);
+        if (code)
+            return code;
+        bal_heap_remove(&event->timers, first.id);
+        if (bal_set_contains(system->setup, first.id))
+            system_end_setup(system, first.time, first.id);
+        else
+            system_switch_off(system, first.time, first.id);
+    }
+    return BAL_OK;
+}
+
+/* The laws of standby and set-up: the model's, or else exponential at the policy's rates. */
+enum bal_code bal_event_set_up_timers(struct event *event, const struct bal_model *model) {
+    struct system *system = &event->system;
+    if (!(system->features & POWERED))
+        return BAL_OK;
+    if (bal_heap_init(&event->timers, system->servers))
+        return BAL_E_MEMORY;
+    bal_law_parse("exp", &event->standby, NULL);
+    event->setup = event->standby;
+    if (model->standby.mean > 0)
+        event->standby = model->standby;
+    else if (system->standby_rate > 0)
+        bal_law_scale(&event->standby, 1 / system->standby_rate);
+    else
+        event->standby.mean = INFINITY;
+    if (model->setup.mean > 0)
+        event->setup = model->setup;
+    else
+        bal_law_scale(&event->setup, 1 / system->setup_rate);
+    system->power_timer = power_timer;
+    for (uint32_t i = 0; i < system->standby->count; i++)
+        power_timer(system, system->standby->slot[i], 0, POWER_STANDBY);
+    for (uint32_t i = 0; i < system->setup->count; i++)
+        power_timer(system, system->setup->slot[i], 0, POWER_SETUP);
+    return BAL_OK;
+}

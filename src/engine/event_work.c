@@ -1,0 +1,82 @@
+/* The work that is left at each server, for policies that ask for it. */
+#include "engine/event.h"
+
+#include <stdlib.h>
+
+#define IDLE (-1.0)
+
+/* That slot of a server, of all of them, which is free first. */
+static uint32_t free_first(const struct event *event, uint32_t server) {
+    const uint32_t slots = event->system.slots, row = server * slots;
+    uint32_t first = row;
+    for (uint32_t slot = row + 1; slot < row + slots; slot++)
+        first = event->free_at[slot] < event->free_at[first] ? slot : first;
+    return first;
+}
+
+/* The time until a job that comes now would begin. With several slots it is not all that the server has to
+ * do, but joining the least of it is still what one common queue does. */
+static double work(struct bal_fleet *fleet, uint32_t server) {
+    const struct event *event = fleet->host;
+    const double left = event->free_at[free_first(event, server)] - event->now;
+    return left > 0 ? left : 0;
+}
+
+static uint32_t least_work(struct bal_fleet *fleet, struct bal_rng *rng) {
+    const struct event *event = fleet->host;
+    return bal_tournament_draw(event->least, rng);
+}
+
+enum bal_code bal_event_set_up_work(struct event *event, bool plain) {
+    struct system *system = &event->system;
+    if (!(system->policy->flags & BAL_NEEDS_WORK))
+        return BAL_OK;
+    const size_t slots = (size_t)system->servers * system->slots;
+    event->free_at = malloc(slots * sizeof *event->free_at);
+    event->least = malloc(bal_tournament_size(system->servers));
+    if (!event->free_at || !event->least)
+        return BAL_E_MEMORY;
+    bal_tournament_init(event->least, system->servers, IDLE);
+    for (size_t slot = 0; slot < slots; slot++)
+        event->free_at[slot] = IDLE;
+    system->fleet.work = work;
+    system->fleet.least_work = plain ? NULL : least_work;
+    return BAL_OK;
+}
+
+/* A job goes to the slot that is free first (Kiefer and Wolfowitz 1955): with servers that take jobs as they
+ * come this is when it will begin and end, to the last bit. */
+void bal_event_add_work(struct event *event, uint32_t server, double now, double size) {
+    double *free_at = &event->free_at[free_first(event, server)];
+    const double start = *free_at > now ? *free_at : now;
+    *free_at = start + duration(event, server, size);
+    bal_tournament_set(event->least, server, event->free_at[free_first(event, server)]);
+}
+
+/* A slot of the server has become free. */
+void bal_event_end_work(struct event *event, uint32_t server, double now) {
+    struct system *system = &event->system;
+    uint32_t slot = server * system->slots;
+    const uint32_t end = slot + system->slots;
+    while (system->slots > 1 && slot < end && event->free_at[slot] != now)
+        slot++;
+    if (slot == end) {
+        system->now = now;
+        bal_system_broken(system, "a job ends at another time than was foreseen");
+    }
+    event->free_at[slot] = IDLE;
+    bal_tournament_set(event->least, server, IDLE);
+}
+
+/* Counts anew what a server has to do, after jobs have been taken from its queue or added to it. */
+void bal_event_recount_work(struct event *event, uint32_t server, double now, uint32_t words) {
+    const struct system *system = &event->system;
+    const uint32_t slots = system->slots, row = server * slots;
+    for (uint32_t slot = row; slot < row + slots; slot++) {
+        const uint32_t place = event->completions.place[slot];
+        event->free_at[slot] = place == BAL_HEAP_ABSENT ? IDLE : event->completions.slot[place].time;
+    }
+    bal_tournament_set(event->least, server, event->free_at[free_first(event, server)]);
+    for (uint32_t k = slots == 1; k < system->queues.length[server]; k++)
+        bal_event_add_work(event, server, now, bal_queues_at(&system->queues, server, words, k)[LEFT].real);
+}
