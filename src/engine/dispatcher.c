@@ -49,9 +49,15 @@ void bal_dispatcher_own(struct network *net, uint32_t job) {
 
 /* ---- which servers are open ---- */
 
+static uint32_t held(const struct dispatcher *d) {
+    return d->held[0].count + d->held[1].count;
+}
+
 static bool is_heard(const struct network *net, const struct dispatcher *d, uint32_t server) {
     return !d->heard || net->now - d->heard[server] <= BEATS_MISSED * net->wire->heartbeat;
 }
+
+static void try_held(struct network *net, uint32_t dispatcher);
 
 static void look_at(struct network *net, struct dispatcher *d, uint32_t server) {
     const bool open =
@@ -66,6 +72,8 @@ static void look_at(struct network *net, struct dispatcher *d, uint32_t server) 
     /* What a closed server says is not believed before it is open again. */
     bal_policy_report(net->spec, d->state, &d->fleet,
                       open ? (enum bal_report)d->said[server] : BAL_REPORT_GONE, server, NULL);
+    if (open && held(d))
+        try_held(net, (uint32_t)(d - net->dispatcher));
 }
 
 void bal_dispatcher_look(struct network *net, uint32_t dispatcher) {
@@ -96,19 +104,27 @@ static void judge(struct network *net, uint32_t dispatcher, uint32_t server, boo
 
 /* ---- hunger ---- */
 
-static uint32_t held(const struct dispatcher *d) {
-    return d->held[0].count + d->held[1].count;
+/* Tells all servers how many jobs it holds: one message to each. */
+static void say_hunger(struct network *net, uint32_t dispatcher) {
+    const struct dispatcher *d = &net->dispatcher[dispatcher];
+    net->system.tally.totals.reports += net->system.servers;
+    bal_network_send(net, (struct message){.what = HUNGRY, .dispatcher = dispatcher, .other = held(d)});
 }
 
-/* Tells all servers when it begins or ceases to hold jobs: one message to each. */
+/* When it begins or ceases to hold jobs. */
 static void tell_hunger(struct network *net, uint32_t dispatcher) {
     struct dispatcher *d = &net->dispatcher[dispatcher];
     const bool hungry = held(d) > 0;
     if (hungry == d->hungry || net->dispatchers == 1)
         return;
     d->hungry = hungry;
-    net->system.tally.totals.reports += net->system.servers;
-    bal_network_send(net, (struct message){.what = HUNGRY, .dispatcher = dispatcher, .flag = hungry});
+    say_hunger(net, dispatcher);
+}
+
+void bal_dispatcher_hunger(struct network *net, uint32_t dispatcher) {
+    bal_network_at(net, net->now + net->wire->heartbeat,
+                   (struct message){.what = HUNGER, .dispatcher = dispatcher});
+    say_hunger(net, dispatcher);
 }
 
 /* ---- routing ---- */
@@ -123,7 +139,7 @@ static void give_up(struct network *net, uint32_t job, uint64_t *count) {
  * the same order. */
 static void spare(struct network *net, const struct job *j) {
     if (!(net->system.features & RECORDED))
-        net->spare_size = j->left;
+        net->spare_size = j->size;
 }
 
 static void send_job(struct network *net, uint32_t job, uint32_t server) {
@@ -208,6 +224,8 @@ static struct bal_decision ask_policy(struct network *net, uint32_t job, bool sa
         *asked = bal_policy_sample(net->spec, d->state, &d->fleet, &what, &d->rng);
     else
         decision = bal_policy_route(net->spec, d->state, &d->fleet, &what, &d->rng);
+    if (j->tries && d->open->count == 0) /* it has failed at all that there are: nothing to wait for */
+        decision.server = BAL_NONE;
     reopen_tried(net, d, j, open);
     system->fleet.probes += d->fleet.probes - probes;
     if (system->features & RANKED)
@@ -301,22 +319,24 @@ void bal_dispatcher_take(struct network *net, uint32_t job) {
     route(net, job);
 }
 
-/* After a report that was taken those that wait may have a place. First come, first served within a class. */
+/* After a report that was taken those that wait may have a place. First come, first served within a class,
+ * but one that has failed somewhere may have to wait for another server than those behind it. */
 static void try_held(struct network *net, uint32_t dispatcher) {
     struct dispatcher *d = &net->dispatcher[dispatcher];
     for (uint32_t rank = 0; rank < 2; rank++)
-        while (d->held[rank].count) {
-            const uint32_t job = d->held[rank].first;
+        for (uint32_t job = d->held[rank].first, next; d->held[rank].count && job != NOBODY; job = next) {
             const struct bal_decision decision = ask_policy(net, job, false, NULL);
-            if (decision.server == BAL_HOLD) {
-                if (decision.wake != BAL_NONE)
-                    bal_network_send(
-                        net,
-                        (struct message){.what = WAKE, .server = decision.wake, .dispatcher = dispatcher});
-                break;
+            next = net->job[job].next;
+            if (decision.server != BAL_HOLD) {
+                bal_list_remove(net, &d->held[rank], job);
+                follow(net, job, &decision);
+                continue;
             }
-            bal_list_remove(net, &d->held[rank], job);
-            follow(net, job, &decision);
+            if (decision.wake != BAL_NONE)
+                bal_network_send(
+                    net, (struct message){.what = WAKE, .server = decision.wake, .dispatcher = dispatcher});
+            if (net->job[job].tries == 0)
+                break;
         }
     tell_hunger(net, dispatcher);
 }

@@ -158,12 +158,12 @@ void bal_network_send(struct network *net, struct message message) {
 }
 
 static void set_hungry(struct network *net, const struct message *message) {
-    if (!message->flag) {
+    if (message->other == 0) {
         bal_set_remove(net->hungry, message->dispatcher);
         return;
     }
     bal_set_insert(net->hungry, message->dispatcher);
-    bal_stations_feed(net, message->dispatcher);
+    bal_stations_feed(net, message->dispatcher, message->other);
 }
 
 static void deliver(struct network *net, const struct message *message) {
@@ -203,8 +203,12 @@ static void deliver(struct network *net, const struct message *message) {
     case CHURN:
         bal_station_churn(net, message->server);
         break;
-    case AGAIN:
-        bal_dispatcher_look(net, message->dispatcher);
+    case AGAIN: /* unless it has looked meanwhile and knows another time */
+        if (net->dispatcher[message->dispatcher].looks_at == net->now)
+            bal_dispatcher_look(net, message->dispatcher);
+        break;
+    case HUNGER:
+        bal_dispatcher_hunger(net, message->dispatcher);
         break;
     }
 }
@@ -265,7 +269,7 @@ static uint32_t new_arrival(struct network *net) {
     struct job *j = &net->job[job];
     j->rank = (uint8_t)system->job.rank;
     j->arrival = net->now;
-    j->left = draw_size(net);
+    j->size = j->left = draw_size(net);
     j->dispatcher = draw_dispatcher(net);
     network_afloat(net);
     return job;
@@ -357,7 +361,7 @@ static enum bal_code join_first(struct system *system, uint32_t server) {
         return BAL_E_MEMORY;
     struct job *j = &net->job[job];
     j->rank = (uint8_t)system->job.rank;
-    j->left = bal_law_sample(&net->model->size, &net->sizes);
+    j->size = j->left = bal_law_sample(&net->model->size, &net->sizes);
     j->dispatcher = draw_dispatcher(net);
     j->server = server;
     network_afloat(net);
@@ -404,8 +408,12 @@ static void first_timers(struct network *net) {
             bal_network_at(net, bal_rng_exp(&net->churn) * net->wire->churn.up,
                            (struct message){.what = CHURN, .server = server});
     }
-    for (uint32_t d = 0; net->wire->heartbeat > 0 && d < net->dispatchers; d++)
+    for (uint32_t d = 0; net->wire->heartbeat > 0 && d < net->dispatchers; d++) {
         bal_dispatcher_look(net, d);
+        if (net->flags & BAL_MAY_HOLD && net->dispatchers > 1)
+            bal_network_at(net, bal_rng_uniform(&net->wires) * net->wire->heartbeat,
+                           (struct message){.what = HUNGER, .dispatcher = d});
+    }
 }
 
 /* The laws of standby and set-up: the model's, or else exponential at the policy's rates. */

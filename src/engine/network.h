@@ -21,7 +21,8 @@ enum { TRIES = 4 };       /* a job that has failed so often is given up */
 
 struct job {
     double arrival;
-    double left;   /* work */
+    double size;
+    double left;   /* of it */
     double since;  /* when its service began or went on */
     double sent;   /* by its dispatcher, the last time */
     double joined; /* a server, the first since it was sent; NaN: it is on its way there */
@@ -32,7 +33,7 @@ struct job {
     uint32_t tries;
     uint32_t tried[TRIES]; /* servers at which it failed */
     uint8_t rank;
-    bool started, fails;
+    bool started;
 };
 
 enum what {
@@ -47,13 +48,14 @@ enum what {
     WAKE,     /* to a server */
     MOVE,     /* to a server: its last low job goes to `other` */
     STEAL,    /* from server `other` to server: may I have some? */
-    HUNGRY,   /* a dispatcher has begun (flag) or ceased to hold jobs */
+    HUNGRY,   /* a dispatcher holds so many jobs (other); 0: it has ceased to */
     COMPLETE, /* a service ends */
     TIMER,    /* standby or set-up ends */
     TIMEOUT,  /* replies are not waited for any longer */
     BEAT,     /* it is time for the heartbeat of a server */
     CHURN,    /* a server fails or returns */
     AGAIN,    /* a dispatcher looks which servers are open */
+    HUNGER,   /* it is time for a dispatcher to repeat whether it holds jobs */
 };
 
 struct message {
@@ -195,7 +197,8 @@ void bal_dispatcher_take(struct network *net, uint32_t job);
 void bal_dispatcher_hear(struct network *net, const struct message *message);   /* REPORT, PRESENT, REPLY */
 void bal_dispatcher_answer(struct network *net, const struct message *message); /* ANSWER, FAILURE, LOST */
 void bal_dispatcher_timeout(struct network *net, const struct message *message);
-void bal_dispatcher_look(struct network *net, uint32_t dispatcher); /* which servers are open now */
+void bal_dispatcher_look(struct network *net, uint32_t dispatcher);   /* which servers are open now */
+void bal_dispatcher_hunger(struct network *net, uint32_t dispatcher); /* what it holds, said again */
 
 /* ---- station.c ---- */
 
@@ -210,8 +213,8 @@ void bal_station_complete(struct network *net, const struct message *message);
 void bal_station_timer(struct network *net, const struct message *message);
 void bal_station_beat(struct network *net, uint32_t server);
 void bal_station_churn(struct network *net, uint32_t server);
-/* A dispatcher has said that it holds jobs: idle servers whose token lies elsewhere answer. */
-void bal_stations_feed(struct network *net, uint32_t dispatcher);
+/* A dispatcher has said that it holds so many jobs: idle servers whose token lies elsewhere answer. */
+void bal_stations_feed(struct network *net, uint32_t dispatcher, uint32_t held);
 /* An idle server says so again, at its rate. */
 void bal_station_still_idle(struct network *net, uint32_t server);
 bool bal_station_is_idle(const struct network *net, uint32_t server);

@@ -195,7 +195,7 @@ static void start(struct network *net, uint32_t server, uint32_t job) {
     j->version++;
     if (system->features & MANY)
         tally_work_up(&system->tally, net->now);
-    bal_network_at(net, net->now + j->left * s->per_speed,
+    bal_network_at(net, net->now + (s->fails_fast ? net->sink_time : j->left * s->per_speed),
                    (struct message){.what = COMPLETE, .server = server, .job = job, .version = j->version});
     if (j->started)
         return;
@@ -226,7 +226,7 @@ static void interrupt(struct network *net, uint32_t server) {
     struct station *s = &net->station[server];
     const uint32_t job = s->in_slot[0];
     struct job *j = &net->job[job];
-    const double done = (net->now - j->since) / s->per_speed;
+    const double done = s->fails_fast ? 0 : (net->now - j->since) / s->per_speed;
     leave_slot(net, server, job);
     j->left = j->left > done ? j->left - done : 0;
     bal_list_push_first(net, &s->waiting[1], job);
@@ -326,16 +326,11 @@ static void steal(struct network *net, uint32_t server) {
 static void take_job(struct network *net, const struct message *message) {
     const struct system *system = &net->system;
     const uint32_t server = message->server;
-    struct station *s = &net->station[server];
-    struct job *j = &net->job[message->job];
+    const struct station *s = &net->station[server];
     const bool full = system->features & BOUNDED && system->length[server] >= system->buffer;
     if (s->power == DOWN || full) {
         bal_network_send_safely(net, (struct message){.what = full ? LOST : FAILURE, .job = message->job});
         return;
-    }
-    if (s->fails_fast) {
-        j->fails = true;
-        j->left = net->sink_time / s->per_speed;
     }
     enter(net, server, message->job);
 }
@@ -396,7 +391,8 @@ void bal_station_complete(struct network *net, const struct message *message) {
     count_down(net, server, j->rank);
     pace_learn(&s->pace, took * net->system.per_unit, net->system.length[server]);
     bal_network_send_safely(
-        net, (struct message){.what = ANSWER, .dispatcher = j->dispatcher, .job = job, .flag = j->fails});
+        net,
+        (struct message){.what = ANSWER, .dispatcher = j->dispatcher, .job = job, .flag = s->fails_fast});
     if (steals && net->takes_time)
         steal(net, server);
     if (net->system.features & LOADED && (bal_station_is_idle(net, server) ||
@@ -449,7 +445,7 @@ static void drop_jobs(struct network *net, uint32_t server) {
     while (s->running) {
         const uint32_t job = s->in_slot[0];
         leave_slot(net, server, job);
-        bal_list_push(net, &s->waiting[0], job);
+        bal_list_push_first(net, &s->waiting[0], job);
     }
     for (int lane = 0; lane < 2; lane++)
         while (s->waiting[lane].count) {
@@ -457,6 +453,7 @@ static void drop_jobs(struct network *net, uint32_t server) {
             struct job *j = &net->job[job];
             bal_list_remove(net, &s->waiting[lane], job);
             j->started = false;
+            j->left = j->size;
             count_down(net, server, j->rank);
             bal_network_send_safely(net, (struct message){.what = FAILURE, .job = job});
         }
@@ -488,9 +485,7 @@ void bal_station_churn(struct network *net, uint32_t server) {
 
 /* As many idle servers as it holds jobs, drawn uniformly from those whose token lies elsewhere, take it back
  * there and tell the hungry one. */
-void bal_stations_feed(struct network *net, uint32_t dispatcher) {
-    const struct dispatcher *d = &net->dispatcher[dispatcher];
-    const uint32_t held = d->held[0].count + d->held[1].count;
+void bal_stations_feed(struct network *net, uint32_t dispatcher, uint32_t held) {
     uint32_t chosen[16], found = 0;
     const uint32_t most = held < 16 ? held : 16;
     for (uint32_t server = 0; most && server < net->system.servers; server++) {

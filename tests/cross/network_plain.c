@@ -188,6 +188,51 @@ static void holding_is_one_queue(void **state) {
     assert_true(fabs(trial.metric[BAL_RESPONSE_MEAN] - 1.3696) < 0.1);
 }
 
+/* A job that has failed at the only server there is, is not held for ever, nor does it keep others waiting.
+ */
+static void holding_outlives_failures(void **state) {
+    (void)state;
+    static const char *const fleets[] = {"1", "2"};
+    for (int i = 0; i < 2; i++) {
+        struct bal_model model = model_of(fleets[i], "exp", FIFO);
+        model.load = 0.5;
+        model.network.churn = (struct bal_churn){.up = 20, .down = 2};
+        const struct bal_policy_spec spec = policy_of("jiq:else=hold");
+        const struct bal_trial trial = simulate(&model, &spec, BAL_ENGINE_AUTO, 0);
+        assert_true(trial.metric[BAL_QUEUE_TOTAL] < 10);
+        assert_true(trial.metric[BAL_FAILED] < 0.15);
+    }
+}
+
+/* That a dispatcher has begun or ceased to hold jobs may be lost like anything else: it is said again. */
+static void hunger_is_repeated(void **state) {
+    (void)state;
+    struct bal_model model = model_of("10", "exp", FIFO);
+    model.load = 0.9;
+    model.network.dispatchers.count = 4;
+    model.network.loss = 0.02;
+    model.network.heartbeat = 5;
+    const struct bal_policy_spec spec = policy_of("jiq:else=hold");
+    const struct bal_run run = {.seed = 5, .time = 10000, .warmup = NAN};
+    struct bal_trial trial = {0};
+    assert_int_equal(bal_simulate(&model, &spec, &run, &trial, NULL), BAL_OK);
+    assert_true(trial.metric[BAL_RESPONSE_MEAN] < 4); /* M/M/10 has 1.67; without it more than 100 */
+}
+
+/* A job that leaves a server which fails fast unserved is as it was: at the next server it takes its size,
+ * and its answer is right. Here that server never answers. */
+static void a_job_forgets_the_sinkhole(void **state) {
+    (void)state;
+    struct bal_model model = model_of("2", "exp", FIFO);
+    model.load = 0.2;
+    model.network.sinkhole = (struct bal_sinkhole){0.5, 1e9};
+    model.network.churn = (struct bal_churn){.up = 20, .down = 2};
+    const struct bal_policy_spec spec = policy_of("random");
+    const struct bal_trial trial = simulate(&model, &spec, BAL_ENGINE_AUTO, 0);
+    assert_true(trial.metric[BAL_RESPONSE_MEAN] < 20);
+    assert_true(trial.metric[BAL_FAILED] < 0.3); /* without it 0.9 */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_dispatcher_without_delay_is_the_event_engine),
@@ -196,6 +241,9 @@ int main(void) {
         cmocka_unit_test(quarantine_keeps_the_sinkhole_out),
         cmocka_unit_test(heartbeats_mend_losses),
         cmocka_unit_test(holding_is_one_queue),
+        cmocka_unit_test(holding_outlives_failures),
+        cmocka_unit_test(hunger_is_repeated),
+        cmocka_unit_test(a_job_forgets_the_sinkhole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
