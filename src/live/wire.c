@@ -1,0 +1,442 @@
+#include "ballast/live/wire.h"
+
+#include <assert.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Where things stand in a datagram: head, body, tag. The tag is the SipHash-2-4 of all bytes before it. */
+enum {
+    MAGIC = 0xba,
+    AT_VERSION = 1,
+    AT_TYPE = 2,
+    AT_ZERO = 3,
+    AT_FLEET = 4,
+    AT_SENDER = 8,
+    AT_RECEIVER = 16,
+    AT_BOOT = 24,
+    AT_SEQUENCE = 32,
+    HEAD = 40,
+    TAG = 8,
+};
+
+/* A member of a body. In the struct it is as wide as on the wire: 4 or 8 bytes. */
+struct field {
+    const char *name;
+    size_t offset; /* in struct bal_message */
+    unsigned width;
+    uint64_t low, high;
+};
+
+/* A body: its members in their order on the wire; the last of them may tell how many elements of an array
+ * follow. */
+struct layout {
+    const char *name;
+    const struct field *fields;
+    unsigned count;
+    const struct field *elements;
+};
+
+/* `at` is the member, or the first element of an array. */
+#define FIELD_AT(body, member, at, least, most)                                                              \
+    {                                                                                                        \
+        .name = #member, .offset = offsetof(struct bal_message, body.at),                                    \
+        .width = sizeof((struct bal_message *)0)->body.at, .low = least, .high = most                        \
+    }
+#define FIELD(body, member, low, high) FIELD_AT(body, member, member, low, high)
+#define ELEMENTS(body, member, low, high) FIELD_AT(body, member, member[0], low, high)
+#define TIME(body, member, low) FIELD(body, member, low, BAL_VALID_MAX)
+
+static const struct field idle_fields[] = {
+    FIELD(idle, free, 1, UINT32_MAX),
+    FIELD(idle, slots, 1, UINT32_MAX),
+    TIME(idle, valid_ms, 1),
+    FIELD(idle, token, 1, UINT64_MAX),
+};
+static const struct field load_fields[] = {
+    FIELD(load, probe, 0, UINT64_MAX),         FIELD(load, slots, 1, UINT32_MAX),
+    FIELD(load, in_service, 0, UINT32_MAX),    FIELD(load, room, 0, UINT32_MAX),
+    FIELD(load, answers, 0, UINT32_MAX),       FIELD(load, errors, 0, UINT32_MAX),
+    FIELD(load, latency_us, 0, UINT32_MAX),    TIME(load, valid_ms, 1),
+    FIELD(load, power, 0, BAL_POWER_DRAINING), FIELD(load, classes, 1, BAL_CLASSES_MAX),
+};
+static const struct field load_jobs = ELEMENTS(load, jobs, 0, UINT32_MAX);
+static const struct field power_fields[] = {
+    FIELD(power, power, 0, BAL_POWER_DRAINING),
+    FIELD(power, failures, 0, UINT32_MAX),
+    TIME(power, retry_ms, 0),
+    TIME(power, valid_ms, 1),
+};
+static const struct field probe_fields[] = {FIELD(probe, probe, 1, UINT64_MAX)};
+static const struct field move_fields[] = {FIELD(move, target, 1, UINT64_MAX)};
+static const struct field steal_fields[] = {
+    FIELD(steal, steal, 1, UINT64_MAX),
+    FIELD(steal, most, 1, UINT32_MAX),
+};
+static const struct field grant_fields[] = {
+    FIELD(grant, steal, 1, UINT64_MAX),
+    FIELD(grant, count, 0, BAL_GRANT_MAX),
+};
+static const struct field grant_tickets = ELEMENTS(grant, tickets, 1, UINT64_MAX);
+static const struct field hungry_fields[] = {
+    FIELD(hungry, held, 0, UINT32_MAX),
+    TIME(hungry, valid_ms, 1),
+};
+static const struct field rest_fields[] = {TIME(rest, after_ms, 0)};
+
+#define LAYOUT(title, members, array)                                                                        \
+    { .name = title, .fields = members, .count = sizeof members / sizeof *members, .elements = array }
+
+static const struct layout layouts[] = {
+    [BAL_MSG_IDLE] = LAYOUT("IDLE", idle_fields, NULL),
+    [BAL_MSG_LOAD] = LAYOUT("LOAD", load_fields, &load_jobs),
+    [BAL_MSG_POWER] = LAYOUT("POWER", power_fields, NULL),
+    [BAL_MSG_PROBE] = LAYOUT("PROBE", probe_fields, NULL),
+    [BAL_MSG_WAKE] = {.name = "WAKE"},
+    [BAL_MSG_MOVE] = LAYOUT("MOVE", move_fields, NULL),
+    [BAL_MSG_STEAL] = LAYOUT("STEAL", steal_fields, NULL),
+    [BAL_MSG_GRANT] = LAYOUT("GRANT", grant_fields, &grant_tickets),
+    [BAL_MSG_HUNGRY] = LAYOUT("HUNGRY", hungry_fields, NULL),
+    [BAL_MSG_RESYNC] = {.name = "RESYNC"},
+    [BAL_MSG_REST] = LAYOUT("REST", rest_fields, NULL),
+};
+
+/* NULL when there is no such type. */
+static const struct layout *layout_of(unsigned type) {
+    return type > 0 && type < sizeof layouts / sizeof *layouts ? &layouts[type] : NULL;
+}
+
+/* ---- numbers and bytes ---- */
+
+static uint8_t *put(uint8_t *to, uint64_t value, unsigned width) {
+    for (unsigned i = 0; i < width; i++)
+        to[i] = (uint8_t)(value >> 8 * i);
+    return to + width;
+}
+
+static uint64_t get(const uint8_t *from, unsigned width) {
+    uint64_t value = 0;
+    for (unsigned i = 0; i < width; i++)
+        value |= (uint64_t)from[i] << 8 * i;
+    return value;
+}
+
+/* The i-th element of the array that begins at the field, or the field itself with i = 0. */
+static uint64_t load_field(const struct bal_message *message, const struct field *field, uint32_t i) {
+    const char *at = (const char *)message + field->offset + (size_t)i * field->width;
+    if (field->width == 8)
+        return *(const uint64_t *)(const void *)at;
+    return *(const uint32_t *)(const void *)at;
+}
+
+static void store_field(struct bal_message *message, const struct field *field, uint32_t i, uint64_t value) {
+    char *at = (char *)message + field->offset + (size_t)i * field->width;
+    if (field->width == 8)
+        *(uint64_t *)(void *)at = value;
+    else
+        *(uint32_t *)(void *)at = (uint32_t)value;
+}
+
+static bool is_within(const struct field *field, uint64_t value) {
+    return value >= field->low && value <= field->high;
+}
+
+/* How many elements the message has; its fields are within their ranges. */
+static uint32_t element_count(const struct bal_message *message, const struct layout *layout) {
+    return layout->elements ? (uint32_t)load_field(message, &layout->fields[layout->count - 1], 0) : 0;
+}
+
+/* ---- what can be said ---- */
+
+static const char *head_fault(const struct bal_message *message) {
+    if (!layout_of(message->type))
+        return "type";
+    if (message->sender == BAL_EVERYONE)
+        return "sender";
+    if (message->boot == 0)
+        return "boot";
+    return message->sequence == 0 ? "sequence" : NULL;
+}
+
+static const char *range_fault(const struct bal_message *message, const struct layout *layout) {
+    for (unsigned f = 0; f < layout->count; f++)
+        if (!is_within(&layout->fields[f], load_field(message, &layout->fields[f], 0)))
+            return layout->fields[f].name;
+    const uint32_t elements = element_count(message, layout);
+    for (uint32_t i = 0; i < elements; i++)
+        if (!is_within(layout->elements, load_field(message, layout->elements, i)))
+            return layout->elements->name;
+    return NULL;
+}
+
+/* Members that must fit each other. */
+static const char *sense_fault(const struct bal_message *message) {
+    if (message->type == BAL_MSG_IDLE) {
+        if (message->idle.free > message->idle.slots)
+            return "free";
+        return message->idle.token < message->idle.free ? "token" : NULL;
+    }
+    if (message->type == BAL_MSG_LOAD) {
+        uint64_t jobs = 0;
+        for (uint32_t rank = 0; rank < message->load.classes; rank++)
+            jobs += message->load.jobs[rank];
+        if (message->load.in_service > jobs)
+            return "in_service";
+        return message->load.errors > message->load.answers ? "errors" : NULL;
+    }
+    return NULL;
+}
+
+const char *bal_message_fault(const struct bal_message *message) {
+    const char *fault = head_fault(message);
+    if (!fault)
+        fault = range_fault(message, layout_of(message->type));
+    return fault ? fault : sense_fault(message);
+}
+
+/* ---- keys ---- */
+
+struct bal_key bal_key_none(void) {
+    return (struct bal_key){{0}};
+}
+
+bool bal_key_is_secret(const struct bal_key *key) {
+    return !sodium_is_zero(key->bytes, sizeof key->bytes);
+}
+
+static int hex_digit(char c) {
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* A key is a secret, so the messages do not show it. */
+enum bal_code bal_key_parse(const char *text, struct bal_key *key, struct bal_error *err) {
+    struct bal_key read = {{0}};
+    size_t digits = 0;
+    for (; text[digits]; digits++) {
+        const int digit = hex_digit(text[digits]);
+        if (digit < 0)
+            return bal_fail(err, BAL_E_SYNTAX, "key: character %zu is no hexadecimal digit", digits + 1);
+        if (digits < 2 * sizeof read.bytes)
+            read.bytes[digits / 2] |= (uint8_t)(digits % 2 ? digit : digit << 4);
+    }
+    if (digits != 2 * sizeof read.bytes)
+        return bal_fail(err, BAL_E_SYNTAX, "key: has %zu hexadecimal digits, not %zu", digits,
+                        2 * sizeof read.bytes);
+    if (!bal_key_is_secret(&read))
+        return bal_fail(err, BAL_E_RANGE, "key: all digits are 0; that key is everybody's");
+    *key = read;
+    return BAL_OK;
+}
+
+enum bal_code bal_key_check(const struct bal_key *key, bool loopback, struct bal_error *err) {
+    if (loopback || bal_key_is_secret(key))
+        return BAL_OK;
+    return bal_fail(
+        err, BAL_E_MODEL,
+        "key: none is given, and datagrams leave this machine; give one of 32 hexadecimal digits, or "
+        "stay on the loopback interface");
+}
+
+static void sign(const uint8_t *bytes, size_t size, const struct bal_key *key, uint8_t tag[TAG]) {
+    static_assert(TAG == crypto_shorthash_siphash24_BYTES, "a tag is a SipHash");
+    static_assert(sizeof key->bytes == crypto_shorthash_siphash24_KEYBYTES, "a key is one of SipHash");
+    crypto_shorthash_siphash24(tag, bytes, size, key->bytes);
+}
+
+/* ---- messages to bytes ---- */
+
+static size_t body_size(const struct layout *layout, uint32_t elements) {
+    size_t size = 0;
+    for (unsigned f = 0; f < layout->count; f++)
+        size += layout->fields[f].width;
+    return layout->elements ? size + (size_t)elements * layout->elements->width : size;
+}
+
+static uint8_t *put_body(uint8_t *to, const struct bal_message *message, const struct layout *layout) {
+    for (unsigned f = 0; f < layout->count; f++)
+        to = put(to, load_field(message, &layout->fields[f], 0), layout->fields[f].width);
+    const uint32_t elements = element_count(message, layout);
+    for (uint32_t i = 0; i < elements; i++)
+        to = put(to, load_field(message, layout->elements, i), layout->elements->width);
+    return to;
+}
+
+size_t bal_message_encode(const struct bal_message *message, const struct bal_key *key,
+                          uint8_t bytes[BAL_DATAGRAM_MAX]) {
+    if (bal_message_fault(message))
+        return 0;
+    bytes[0] = MAGIC;
+    bytes[AT_VERSION] = BAL_WIRE_VERSION;
+    bytes[AT_TYPE] = (uint8_t)message->type;
+    bytes[AT_ZERO] = 0;
+    put(bytes + AT_FLEET, message->fleet, 4);
+    put(bytes + AT_SENDER, message->sender, 8);
+    put(bytes + AT_RECEIVER, message->receiver, 8);
+    put(bytes + AT_BOOT, message->boot, 8);
+    put(bytes + AT_SEQUENCE, message->sequence, 8);
+    uint8_t *end = put_body(bytes + HEAD, message, layout_of(message->type));
+    sign(bytes, (size_t)(end - bytes), key, end);
+    return (size_t)(end - bytes) + TAG;
+}
+
+/* ---- bytes to messages ---- */
+
+static bool is_signed(const uint8_t *bytes, size_t size, const struct bal_key *key) {
+    uint8_t tag[TAG];
+    sign(bytes, size - TAG, key, tag);
+    return sodium_memcmp(tag, bytes + size - TAG, TAG) == 0;
+}
+
+static void get_head(const uint8_t *bytes, struct bal_message *message) {
+    message->type = (enum bal_message_type)bytes[AT_TYPE];
+    message->fleet = (uint32_t)get(bytes + AT_FLEET, 4);
+    message->sender = get(bytes + AT_SENDER, 8);
+    message->receiver = get(bytes + AT_RECEIVER, 8);
+    message->boot = get(bytes + AT_BOOT, 8);
+    message->sequence = get(bytes + AT_SEQUENCE, 8);
+}
+
+/* False when the size is not that of the type. The number of elements is looked at before they are read. */
+static bool get_body(const uint8_t *bytes, size_t size, const struct layout *layout,
+                     struct bal_message *message) {
+    if (size < body_size(layout, 0))
+        return false;
+    for (unsigned f = 0; f < layout->count; bytes += layout->fields[f++].width)
+        store_field(message, &layout->fields[f], 0, get(bytes, layout->fields[f].width));
+    const uint32_t elements = element_count(message, layout);
+    if (elements && !is_within(&layout->fields[layout->count - 1], elements))
+        return false;
+    if (size != body_size(layout, elements))
+        return false;
+    for (uint32_t i = 0; i < elements; i++, bytes += layout->elements->width)
+        store_field(message, layout->elements, i, get(bytes, layout->elements->width));
+    return true;
+}
+
+static enum bal_receipt decode(const uint8_t *bytes, size_t size, const struct bal_key *key,
+                               struct bal_message *message) {
+    if (size < HEAD + TAG || size > BAL_DATAGRAM_MAX || bytes[0] != MAGIC)
+        return BAL_RECEIPT_MALFORMED;
+    if (bytes[AT_VERSION] != BAL_WIRE_VERSION)
+        return BAL_RECEIPT_VERSION;
+    if (!is_signed(bytes, size, key))
+        return BAL_RECEIPT_FORGED;
+    const struct layout *layout = layout_of(bytes[AT_TYPE]);
+    if (!layout || bytes[AT_ZERO] != 0)
+        return BAL_RECEIPT_MALFORMED;
+    get_head(bytes, message);
+    if (!get_body(bytes + HEAD, size - HEAD - TAG, layout, message) || bal_message_fault(message))
+        return BAL_RECEIPT_MALFORMED;
+    return BAL_RECEIPT_FRESH;
+}
+
+/* ---- sending and receiving ---- */
+
+void bal_sender_init(struct bal_sender *sender, uint32_t fleet, uint64_t id, uint64_t boot) {
+    assert(id != BAL_EVERYONE && boot > 0);
+    *sender = (struct bal_sender){.fleet = fleet, .id = id, .boot = boot};
+}
+
+void bal_sender_stamp(struct bal_sender *sender, struct bal_message *message) {
+    message->fleet = sender->fleet;
+    message->sender = sender->id;
+    message->boot = sender->boot;
+    message->sequence = ++sender->sequence;
+}
+
+void bal_window_renew(struct bal_window *window, uint64_t boot, uint64_t sequence) {
+    *window = (struct bal_window){.boot = boot, .newest = sequence, .seen = 1};
+}
+
+enum bal_receipt bal_window_pass(struct bal_window *window, uint64_t boot, uint64_t sequence) {
+    if (boot < window->boot)
+        return BAL_RECEIPT_OLD;
+    if (boot > window->boot) {
+        bal_window_renew(window, boot, sequence);
+        return BAL_RECEIPT_FRESH;
+    }
+    if (sequence > window->newest) {
+        const uint64_t ahead = sequence - window->newest;
+        window->seen = ahead < BAL_WINDOW ? window->seen << ahead | 1 : 1;
+        window->newest = sequence;
+        return BAL_RECEIPT_FRESH;
+    }
+    const uint64_t behind = window->newest - sequence;
+    if (behind >= BAL_WINDOW)
+        return BAL_RECEIPT_OLD;
+    if (window->seen >> behind & 1)
+        return BAL_RECEIPT_REPEATED;
+    window->seen |= UINT64_C(1) << behind;
+    return BAL_RECEIPT_LATE;
+}
+
+void bal_receiver_init(struct bal_receiver *receiver, uint32_t fleet, uint64_t id,
+                       const struct bal_key *key) {
+    *receiver = (struct bal_receiver){.fleet = fleet, .id = id, .key = *key};
+}
+
+static enum bal_receipt counted(struct bal_receiver *receiver, enum bal_receipt receipt) {
+    receiver->counts[receipt]++;
+    return receipt;
+}
+
+enum bal_receipt bal_receiver_open(struct bal_receiver *receiver, const uint8_t *bytes, size_t size,
+                                   struct bal_message *message) {
+    const enum bal_receipt receipt = decode(bytes, size, &receiver->key, message);
+    if (receipt != BAL_RECEIPT_FRESH)
+        return counted(receiver, receipt);
+    const bool ours = message->receiver == receiver->id || message->receiver == BAL_EVERYONE;
+    if (message->fleet != receiver->fleet || !ours)
+        return counted(receiver, BAL_RECEIPT_STRAY);
+    return BAL_RECEIPT_FRESH;
+}
+
+enum bal_receipt bal_receiver_accept(struct bal_receiver *receiver, struct bal_window *window,
+                                     const struct bal_message *message) {
+    if (!window)
+        return counted(receiver, BAL_RECEIPT_STRANGER);
+    return counted(receiver, bal_window_pass(window, message->boot, message->sequence));
+}
+
+/* ---- for people ---- */
+
+const char *bal_message_name(enum bal_message_type type) {
+    const struct layout *layout = layout_of(type);
+    return layout ? layout->name : "?";
+}
+
+const char *bal_receipt_name(enum bal_receipt receipt) {
+    static const char *const names[BAL_RECEIPTS] = {
+        [BAL_RECEIPT_FRESH] = "fresh",         [BAL_RECEIPT_LATE] = "late",
+        [BAL_RECEIPT_MALFORMED] = "malformed", [BAL_RECEIPT_VERSION] = "version",
+        [BAL_RECEIPT_FORGED] = "forged",       [BAL_RECEIPT_STRAY] = "stray",
+        [BAL_RECEIPT_STRANGER] = "stranger",   [BAL_RECEIPT_OLD] = "old",
+        [BAL_RECEIPT_REPEATED] = "repeated",
+    };
+    return (unsigned)receipt < BAL_RECEIPTS ? names[receipt] : "?";
+}
+
+size_t bal_message_print(const struct bal_message *message, char *text, size_t size) {
+    size_t length = 0;
+#define PRINT(...)                                                                                           \
+    length += (size_t)snprintf(length < size ? text + length : NULL, length < size ? size - length : 0,      \
+                               __VA_ARGS__)
+    PRINT("%s %llu > %llu, boot %llu sequence %llu", bal_message_name(message->type),
+          (unsigned long long)message->sender, (unsigned long long)message->receiver,
+          (unsigned long long)message->boot, (unsigned long long)message->sequence);
+    const struct layout *layout = layout_of(message->type);
+    if (!layout)
+        return length;
+    for (unsigned f = 0; f < layout->count; f++)
+        PRINT("%s %s=%llu", f == 0 ? ":" : "", layout->fields[f].name,
+              (unsigned long long)load_field(message, &layout->fields[f], 0));
+    const uint32_t elements = range_fault(message, layout) ? 0 : element_count(message, layout);
+    for (uint32_t i = 0; i < elements; i++)
+        PRINT(" %llu", (unsigned long long)load_field(message, layout->elements, i));
+#undef PRINT
+    return length;
+}
