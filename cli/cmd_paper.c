@@ -3,16 +3,10 @@
 #include "experiment.h"
 #include "spread.h"
 
-#include "ballast/report.h"
-#include "format/json.h"
-#include "format/table.h"
-#include "report/judgements.h"
-#include "report/paper.h"
+#include "report/paper_report.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_MARKDOWN };
 
@@ -56,107 +50,6 @@ static const struct cli_option options[] = {
     CLI_QUIET_OPTION,
 };
 
-/* ---- a paper at work ---- */
-
-struct work {
-    const struct request *request;
-    struct bal_paper paper;
-    char *directory; /* for what is made */
-    size_t count;
-    struct bal_experiment **experiment; /* those that are run */
-    const char **only;                  /* the figure of each that is drawn, NULL: all */
-    struct bal_store *store;
-    struct bal_judged **judged; /* of each experiment, one for each claim and finding */
-};
-
-static void work_fini(struct work *work) {
-    for (size_t i = 0; i < work->count; i++) {
-        bal_experiment_free(work->experiment[i]);
-        free(work->judged[i]);
-    }
-    free(work->experiment);
-    free(work->judged);
-    free(work->only);
-    free(work->directory);
-    bal_store_close(work->store);
-    bal_paper_fini(&work->paper);
-}
-
-/* "figure-1", "figure1" and "1" are the same figure. */
-static bool same_figure(const char *wanted, const char *name) {
-    static const char word[] = "figure";
-    const char *texts[] = {wanted, name};
-    for (int i = 0; i < 2; i++)
-        if (strncmp(texts[i], word, strlen(word)) == 0) {
-            texts[i] += strlen(word);
-            texts[i] += *texts[i] == '-';
-        }
-    return strcmp(texts[0], texts[1]) == 0;
-}
-
-/* Is the experiment wanted, and is it one of its figures alone? */
-static bool is_wanted(const struct bal_experiment *e, const char *figure, const char **only) {
-    *only = NULL;
-    if (!figure || same_figure(figure, e->name))
-        return true;
-    for (size_t i = 0; i < e->plots; i++)
-        if (same_figure(figure, e->plot[i].id)) {
-            *only = e->plot[i].id;
-            return true;
-        }
-    return false;
-}
-
-static int read_experiments(struct work *work) {
-    const struct bal_paper *paper = &work->paper;
-    work->experiment = calloc(paper->experiments + 1, sizeof(*work->experiment));
-    work->judged = calloc(paper->experiments + 1, sizeof(*work->judged));
-    work->only = calloc(paper->experiments + 1, sizeof(*work->only));
-    if (!work->experiment || !work->judged || !work->only)
-        return cli_no_memory();
-    char names[400] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < paper->experiments; i++) {
-        struct bal_error err = {0};
-        struct bal_experiment *e;
-        if (bal_experiment_read(paper->experiment[i], work->request->trials.mode, &e, &err))
-            return cli_fail("%s", err.text);
-        if (used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", e->name);
-        if (is_wanted(e, work->request->figure, &work->only[work->count]))
-            work->experiment[work->count++] = e;
-        else
-            bal_experiment_free(e);
-    }
-    if (work->count == 0 && work->request->figure)
-        return cli_fail("--figure %.100s: there is none such in paper %s; its experiments are %s",
-                        work->request->figure, paper->name, names);
-    if (work->count == 0)
-        return cli_fail("paper %s has no experiments (*.yaml) in %s", paper->name, paper->directory);
-    return CLI_OK;
-}
-
-static int open_store(struct work *work) {
-    static const char *const suffix[] = {"", "-quick", "-full"};
-    const int length = work->request->output ? asprintf(&work->directory, "%s", work->request->output)
-                                             : asprintf(&work->directory, "%s%s", work->paper.name,
-                                                        suffix[work->request->trials.mode]);
-    if (length < 0) {
-        work->directory = NULL;
-        return cli_no_memory();
-    }
-    if (mkdir(work->directory, 0777) != 0 && errno != EEXIST)
-        return cli_fail("--output %s: cannot make this directory: %s; choose another place", work->directory,
-                        strerror(errno));
-    char *path;
-    if (asprintf(&path, "%s/results.db", work->directory) < 0)
-        return cli_no_memory();
-    struct bal_error err = {0};
-    const enum bal_code code = bal_store_open(path, BAL_STORE_WRITE, &work->store, &err);
-    free(path);
-    return code ? cli_fail("%s", err.text) : CLI_OK;
-}
-
 /* ---- running ---- */
 
 struct show {
@@ -173,11 +66,11 @@ static void show_progress(void *context, const struct bal_sweep_progress *progre
     cli_progress_show(&show->bar, ((double)show->number + part) / (double)show->count);
 }
 
-static int run_experiments(struct work *work) {
+static int run_experiments(const struct request *request, struct bal_paper_work *work) {
     cli_catch_signals();
     struct show show = {.count = work->count};
-    cli_progress_start(&show.bar, work->request->trials.quiet);
-    const struct bal_sweep_options sweep = {.threads = (unsigned)work->request->trials.threads,
+    cli_progress_start(&show.bar, request->trials.quiet);
+    const struct bal_sweep_options sweep = {.threads = (unsigned)request->trials.threads,
                                             .stop = &cli_stop,
                                             .progress = show_progress,
                                             .progress_context = &show};
@@ -199,159 +92,62 @@ static int run_experiments(struct work *work) {
     return code ? cli_fail("%s", err.text) : CLI_OK;
 }
 
-static int judge_claims(struct work *work) {
-    for (size_t i = 0; i < work->count; i++) {
-        struct bal_error err = {0};
-        if (bal_judgements_new(work->store, work->experiment[i], &work->judged[i], &err))
-            return cli_fail("%s", err.text);
-    }
-    return CLI_OK;
-}
+/* ---- what came of it ---- */
 
-/* ---- figures and the page ---- */
-
-/* Without gnuplot there are no figures, but the claims are worth having: a warning is enough. */
-static bool draw_figures(const struct work *work) {
-    for (size_t i = 0; i < work->count; i++) {
-        const struct bal_chart_files files = {
-            .directory = work->directory,
-            .formats = (1u << BAL_FIGURE_FORMATS) - 1,
-            .only = work->only[i],
-        };
-        struct bal_error err = {0};
-        if (bal_chart_write(work->store, work->experiment[i], &files, &err)) {
-            cli_warn("%s", err.text);
-            return false;
-        }
-    }
-    return true;
-}
-
-static int write_page(const struct work *work) {
-    char *path, *database;
-    struct bal_error err = {0};
+static int write_page(const struct bal_paper_work *work) {
+    char *path;
     if (asprintf(&path, "%s/report.html", work->directory) < 0)
         return cli_no_memory();
-    if (asprintf(&database, "%s/results.db", work->directory) < 0) {
-        free(path);
-        return cli_no_memory();
-    }
     struct cli_output output;
+    struct bal_error err = {0};
     int status = cli_output_open(&output, path);
-    if (status == CLI_OK && bal_report_write(work->store, database, output.stream, &err)) {
+    if (status == CLI_OK && bal_paper_work_page(work, output.stream, &err)) {
         cli_output_discard(&output);
         status = cli_fail("%s", err.text);
     } else if (status == CLI_OK) {
         status = cli_output_close(&output);
     }
     free(path);
-    free(database);
     return status;
 }
 
-/* ---- saying it ---- */
-
-static struct bal_tally count(const struct work *work) {
-    struct bal_tally tally = {0};
-    for (size_t i = 0; i < work->count; i++)
-        bal_tally_add(&tally, work->experiment[i], work->judged[i]);
-    return tally;
-}
-
-static void print_text(const struct work *work, bool drawn, FILE *out) {
-    const struct bal_tally tally = count(work);
-    fprintf(out, "%s: %s\n", work->paper.name, work->paper.title);
-    bal_table_wrap("", work->paper.source, 0, out);
-    for (size_t i = 0; i < work->count; i++)
-        bal_judgements_text(work->experiment[i], work->judged[i], out);
-    fputc('\n', out);
-    bal_tally_print(&tally, out);
-    fprintf(out, "%s in %s/\n",
-            drawn ? "report.html, figures and results.db are" : "report.html and results.db are",
-            work->directory);
-}
-
-static void print_json(const struct work *work, FILE *out) {
-    static const char *const lists[] = {"claims", "findings"};
-    struct json json;
-    bal_json_init(&json, out);
-    bal_json_open(&json, NULL, '{');
-    bal_json_text(&json, "paper", work->paper.name);
-    bal_json_text(&json, "title", work->paper.title);
-    bal_json_text(&json, "mode", bal_mode_text(work->request->trials.mode));
-    bal_json_text(&json, "output", work->directory);
-    for (int list = 0; list < 2; list++) {
-        bal_json_open(&json, lists[list], '[');
-        for (size_t i = 0; i < work->count; i++)
-            bal_judgements_json(&json, work->experiment[i], work->judged[i], list == 1);
-        bal_json_close(&json, ']');
-    }
-    bal_json_close(&json, '}');
-}
-
-static void print_csv(const struct work *work, FILE *out) {
-    bal_judgements_csv_head(out);
-    for (size_t i = 0; i < work->count; i++)
-        bal_judgements_csv(work->experiment[i], work->judged[i], out);
-}
-
-static void print_markdown(const struct work *work, FILE *out) {
-    const struct bal_tally tally = count(work);
-    bal_judgements_markdown_head(out);
-    for (size_t i = 0; i < work->count; i++)
-        bal_judgements_markdown(work->experiment[i], work->judged[i], out);
-    fputc('\n', out);
-    bal_tally_print(&tally, out);
-}
-
-static int print_judgements(const struct work *work, bool drawn) {
+static int print_judgements(const struct request *request, const struct bal_paper_work *work, bool drawn) {
     struct cli_output output;
     int status = cli_output_open(&output, NULL);
     if (status)
         return status;
-    switch (work->request->format) {
+    switch (request->format) {
     case FORMAT_TEXT:
-        print_text(work, drawn, output.stream);
+        bal_paper_text(work, drawn, output.stream);
         break;
     case FORMAT_CSV:
-        print_csv(work, output.stream);
+        bal_paper_csv(work, output.stream);
         break;
     case FORMAT_JSON:
-        print_json(work, output.stream);
+        bal_paper_json(work, output.stream);
         break;
     case FORMAT_MARKDOWN:
-        print_markdown(work, output.stream);
+        bal_paper_markdown(work, output.stream);
         break;
     }
     status = cli_output_close(&output);
-    const struct bal_tally tally = count(work);
+    const struct bal_tally tally = bal_paper_tally(work);
     return status ? status : bal_tally_fails(&tally) ? CLI_OUTCOME : CLI_OK;
 }
 
+/* Without gnuplot there are no figures, but the claims are worth having: a warning is enough. */
+static int conclude(const struct request *request, struct bal_paper_work *work) {
+    struct bal_error err = {0};
+    if (bal_paper_work_judge(work, &err))
+        return cli_fail("%s", err.text);
+    const bool drawn = bal_paper_work_draw(work, &err) == BAL_OK;
+    if (!drawn)
+        cli_warn("%s", err.text);
+    const int status = write_page(work);
+    return status ? status : print_judgements(request, work, drawn);
+}
+
 /* ---- the command ---- */
-
-static void list_json(const struct bal_papers *papers, FILE *out) {
-    struct json json;
-    bal_json_init(&json, out);
-    bal_json_open(&json, NULL, '[');
-    for (size_t i = 0; i < papers->count; i++) {
-        bal_json_open_line(&json, NULL, '{');
-        bal_json_text(&json, "paper", papers->paper[i].name);
-        bal_json_text(&json, "title", papers->paper[i].title);
-        bal_json_text(&json, "source", papers->paper[i].source);
-        bal_json_count(&json, "experiments", papers->paper[i].experiments);
-        bal_json_close(&json, '}');
-    }
-    bal_json_close(&json, ']');
-}
-
-static void list_text(const struct bal_papers *papers, FILE *out) {
-    for (size_t i = 0; i < papers->count; i++) {
-        bal_table_wrap(papers->paper[i].name, papers->paper[i].title, 15, out);
-        bal_table_wrap("", papers->paper[i].source, 15, out);
-    }
-    fputs("\nballast paper NAME --quick judges the claims of one in a minute or two.\n", out);
-}
 
 static int list_papers(const struct request *request) {
     struct bal_error err = {0};
@@ -365,28 +161,9 @@ static int list_papers(const struct request *request) {
     free(directory);
     if (code)
         return cli_fail("%s", err.text);
-    (request->format == FORMAT_JSON ? list_json : list_text)(&papers, stdout);
+    (request->format == FORMAT_JSON ? bal_papers_json : bal_papers_text)(&papers, stdout);
     bal_papers_fini(&papers);
     return CLI_OK;
-}
-
-/* A name is looked up among the papers; what has a slash is a directory. */
-static int find_paper(const char *name, struct bal_paper *paper) {
-    struct bal_error err = {0};
-    char *directory = NULL, *path = NULL;
-    enum bal_code code = BAL_OK;
-    if (!strchr(name, '/')) {
-        code = bal_papers_directory(&directory, &err);
-        if (!code && asprintf(&path, "%s/%s", directory, name) < 0)
-            path = NULL;
-    } else {
-        path = strdup(name);
-    }
-    if (!code)
-        code = path ? bal_paper_init(paper, path, &err) : bal_fail(&err, BAL_E_MEMORY, "not enough memory");
-    free(directory);
-    free(path);
-    return code ? cli_fail("%s", err.text) : CLI_OK;
 }
 
 static int run_alone(const struct cli_command *command, int argc, char **argv) {
@@ -397,23 +174,14 @@ static int run_alone(const struct cli_command *command, int argc, char **argv) {
         return status;
     if (operands == 0)
         return list_papers(&request);
-    struct work work = {.request = &request};
-    status = find_paper(argv[1], &work.paper);
+    struct bal_paper_work work;
+    struct bal_error err = {0};
+    if (bal_paper_work_init(&work, argv[1], request.trials.mode, request.figure, request.output, &err))
+        return cli_fail("%s", err.text);
+    status = run_experiments(&request, &work);
     if (!status)
-        status = read_experiments(&work);
-    if (!status)
-        status = open_store(&work);
-    if (!status)
-        status = run_experiments(&work);
-    if (!status)
-        status = judge_claims(&work);
-    if (!status) {
-        const bool drawn = draw_figures(&work);
-        status = write_page(&work);
-        if (!status)
-            status = print_judgements(&work, drawn);
-    }
-    work_fini(&work);
+        status = conclude(&request, &work);
+    bal_paper_work_fini(&work);
     return status;
 }
 

@@ -54,14 +54,6 @@ struct bal_privilege bal_privilege_find(const struct bal_privilege_wish *wish) {
     return found;
 }
 
-double bal_privilege_miss(const struct bal_privilege_wish *wish, double gain, double loss) {
-    const double gain_miss = wish->gain > 0 ? 1 - gain / wish->gain : 0;
-    const double loss_miss = isfinite(wish->loss) ? loss / wish->loss - 1 : 0;
-    if (isnan(gain_miss + loss_miss)) /* fmax would pass over it */
-        return NAN;
-    return fmax(fmax(gain_miss, loss_miss), 0);
-}
-
 /* ---- simulation ---- */
 
 /* Trials 2 r and 2 r + 1 are replication r of the policy and of pod: neighbours, so that an early end leaves
@@ -134,15 +126,15 @@ static enum bal_code conclude(const struct pairs *pairs, struct bal_privilege_me
         .gain = bal_estimate_ratio(pod, high, count),
         .loss = bal_estimate_ratio(low, pod, count),
         .replications = count,
+        .cases = {pairs->cases[0], pairs->cases[1]},
     };
     free(values);
     const enum bal_code code = result_of(pairs, 0, &measured->with);
     return code ? code : result_of(pairs, 1, &measured->without);
 }
 
-enum bal_code bal_privilege_cases(const struct bal_privilege_wish *wish, double p, uint32_t servers,
-                                  const struct bal_run *run, struct bal_case cases[2],
-                                  struct bal_error *err) {
+static enum bal_code make_cases(const struct bal_privilege_wish *wish, double p, uint32_t servers,
+                                const struct bal_run *run, struct bal_case cases[2], struct bal_error *err) {
     char text[2][BAL_PRIVILEGE_TEXT];
     bal_privilege_policy(&wish->priority, text[0]);
     bal_privilege_plain(&wish->priority, text[1]);
@@ -206,7 +198,7 @@ enum bal_code bal_privilege_measure(const struct bal_privilege_wish *wish, doubl
                                     const struct bal_lab_options *options,
                                     struct bal_privilege_measured *measured, struct bal_error *err) {
     struct pairs pairs = {.replications = replications, .options = options};
-    enum bal_code code = bal_privilege_cases(wish, p, servers, run, pairs.cases, err);
+    enum bal_code code = make_cases(wish, p, servers, run, pairs.cases, err);
     if (code)
         return code;
     if (open)
@@ -222,4 +214,43 @@ enum bal_code bal_privilege_measure(const struct bal_privilege_wish *wish, doubl
     free(pairs.trial);
     free(pairs.complete);
     return code;
+}
+
+/* ---- the answer ---- */
+
+static double miss_of(const struct bal_privilege_wish *wish, double gain, double loss) {
+    const double gain_miss = wish->gain > 0 ? 1 - gain / wish->gain : 0;
+    const double loss_miss = isfinite(wish->loss) ? loss / wish->loss - 1 : 0;
+    if (isnan(gain_miss + loss_miss)) /* fmax would pass over it */
+        return NAN;
+    return fmax(fmax(gain_miss, loss_miss), 0);
+}
+
+static void judge(const struct bal_privilege_wish *wish, struct bal_privilege_answer *answer) {
+    static const double tolerance = 0.01;
+    const struct bal_privilege_measured *measured = &answer->measured;
+    answer->sure = bal_result_is_sure(&measured->with) && bal_result_is_sure(&measured->without);
+    answer->miss = miss_of(wish, measured->gain.mean, measured->loss.mean);
+    /* given the benefit of the doubt that the error of the simulation leaves */
+    const double least = measured->replications > 1 ? miss_of(wish, measured->gain.mean + measured->gain.half,
+                                                              measured->loss.mean - measured->loss.half)
+                                                    : NAN;
+    answer->confirmed = answer->sure && (answer->miss <= tolerance || least <= 0);
+}
+
+enum bal_code bal_privilege_answer(const struct bal_privilege_wish *wish, uint32_t servers,
+                                   const struct bal_run *run, bool open, unsigned replications,
+                                   const struct bal_lab_options *options, struct bal_privilege_answer *answer,
+                                   struct bal_error *err) {
+    *answer = (struct bal_privilege_answer){.found = bal_privilege_find(wish), .servers = servers};
+    if (isnan(answer->found.p) || servers == 0)
+        return BAL_OK;
+    const enum bal_code code = bal_privilege_measure(wish, answer->found.p, servers, run, open, replications,
+                                                     options, &answer->measured, err);
+    if (code && code != BAL_E_STOPPED)
+        return code;
+    answer->simulated = true;
+    answer->cut_short = code == BAL_E_STOPPED;
+    judge(wish, answer);
+    return BAL_OK;
 }

@@ -31,7 +31,8 @@ struct bal_privilege_measured {
     struct bal_estimate high, low, pod; /* mean response times */
     struct bal_estimate gain, loss;
     unsigned replications;
-    struct bal_result with, without; /* all of the policy and of pod, over the same replications */
+    struct bal_case cases[2];        /* what was simulated: the policy, and pod */
+    struct bal_result with, without; /* all of them, over the same replications */
 };
 
 /* Simulates the policy at the share p and pod:d=d1, fed the same arrivals, on servers of unit speed; of *run
@@ -42,13 +43,29 @@ enum bal_code bal_privilege_measure(const struct bal_privilege_wish *wish, doubl
                                     const struct bal_lab_options *options,
                                     struct bal_privilege_measured *measured, struct bal_error *err);
 
-/* The cases that were simulated: the policy, and pod. */
-enum bal_code bal_privilege_cases(const struct bal_privilege_wish *wish, double p, uint32_t servers,
-                                  const struct bal_run *run, struct bal_case cases[2], struct bal_error *err);
+/* What was found, and whether the simulation confirms it. Theory is about many servers: a simulated wish
+ * counts as met when it is missed by no more than a hundredth, or by no more than the error of the
+ * simulation. */
+struct bal_privilege_answer {
+    struct bal_privilege found;
+    bool simulated; /* false: there is no such share, or theory alone was asked for; and nothing below counts
+                     */
+    bool cut_short;
+    uint32_t servers;
+    struct bal_privilege_measured measured;
+    double miss; /* how far it is on the wrong side of a wish, as a fraction of that; 0 when it is not; NaN
+                  * when a value that is wanted is not known */
+    bool sure;   /* nothing that was simulated is doubted */
+    bool confirmed;
+};
 
-/* How far a value is on the wrong side of what is wanted, as a fraction of that; 0 when it is not;
- * NaN when a value that is wanted is not known. */
-double bal_privilege_miss(const struct bal_privilege_wish *wish, double gain, double loss);
+/* Finds the share and measures there, with the arguments of bal_privilege_measure; servers = 0: no
+ * simulation.
+ */
+enum bal_code bal_privilege_answer(const struct bal_privilege_wish *wish, uint32_t servers,
+                                   const struct bal_run *run, bool open, unsigned replications,
+                                   const struct bal_lab_options *options, struct bal_privilege_answer *answer,
+                                   struct bal_error *err);
 
 /* The policy as text, and pod:d=d1. */
 enum { BAL_PRIVILEGE_TEXT = 64 };

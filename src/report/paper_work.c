@@ -1,0 +1,174 @@
+#include "report/paper_work.h"
+
+#include "ballast/report.h"
+#include "report/judgements.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static enum bal_code no_memory(struct bal_error *err) {
+    return bal_fail(err, BAL_E_MEMORY, "not enough memory");
+}
+
+void bal_paper_work_fini(struct bal_paper_work *work) {
+    for (size_t i = 0; i < work->count; i++) {
+        bal_experiment_free(work->experiment[i]);
+        free(work->judged[i]);
+    }
+    free(work->experiment);
+    free(work->judged);
+    free(work->only);
+    free(work->directory);
+    bal_store_close(work->store);
+    bal_paper_fini(&work->paper);
+}
+
+/* A name is looked up among the papers; what has a slash is a directory. */
+static enum bal_code find_paper(const char *name, struct bal_paper *paper, struct bal_error *err) {
+    char *directory = NULL, *path = NULL;
+    enum bal_code code = BAL_OK;
+    if (strchr(name, '/'))
+        path = strdup(name);
+    else
+        code = bal_papers_directory(&directory, err);
+    if (!code && directory && asprintf(&path, "%s/%s", directory, name) < 0)
+        path = NULL;
+    if (!code)
+        code = path ? bal_paper_init(paper, path, err) : no_memory(err);
+    free(directory);
+    free(path);
+    return code;
+}
+
+/* ---- experiments ---- */
+
+/* "figure-1", "figure1" and "1" are the same figure. */
+static bool same_figure(const char *wanted, const char *name) {
+    static const char word[] = "figure";
+    const char *texts[] = {wanted, name};
+    for (int i = 0; i < 2; i++)
+        if (strncmp(texts[i], word, strlen(word)) == 0) {
+            texts[i] += strlen(word);
+            texts[i] += *texts[i] == '-';
+        }
+    return strcmp(texts[0], texts[1]) == 0;
+}
+
+/* Is the experiment wanted, and is it one of its figures alone? */
+static bool is_wanted(const struct bal_experiment *e, const char *figure, const char **only) {
+    *only = NULL;
+    if (!figure || same_figure(figure, e->name))
+        return true;
+    for (size_t i = 0; i < e->plots; i++)
+        if (same_figure(figure, e->plot[i].id)) {
+            *only = e->plot[i].id;
+            return true;
+        }
+    return false;
+}
+
+static enum bal_code read_experiments(struct bal_paper_work *work, const char *figure,
+                                      struct bal_error *err) {
+    const struct bal_paper *paper = &work->paper;
+    work->experiment = calloc(paper->experiments + 1, sizeof(*work->experiment));
+    work->judged = calloc(paper->experiments + 1, sizeof(*work->judged));
+    work->only = calloc(paper->experiments + 1, sizeof(*work->only));
+    if (!work->experiment || !work->judged || !work->only)
+        return no_memory(err);
+    char names[400] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < paper->experiments; i++) {
+        struct bal_experiment *e;
+        const enum bal_code code = bal_experiment_read(paper->experiment[i], work->mode, &e, err);
+        if (code)
+            return code;
+        if (used < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", e->name);
+        if (is_wanted(e, figure, &work->only[work->count]))
+            work->experiment[work->count++] = e;
+        else
+            bal_experiment_free(e);
+    }
+    if (work->count == 0 && figure)
+        return bal_fail(err, BAL_E_UNKNOWN,
+                        "--figure %.100s: there is none such in paper %s; its experiments are %s", figure,
+                        paper->name, names);
+    if (work->count == 0)
+        return bal_fail(err, BAL_E_UNKNOWN, "paper %s has no experiments (*.yaml) in %s", paper->name,
+                        paper->directory);
+    return BAL_OK;
+}
+
+/* ---- what is made ---- */
+
+/* The path of a file in the directory; the caller frees it. NULL: no memory. */
+static char *path_in(const struct bal_paper_work *work, const char *file) {
+    char *path;
+    return asprintf(&path, "%s/%s", work->directory, file) < 0 ? NULL : path;
+}
+
+static enum bal_code open_store(struct bal_paper_work *work, const char *output, struct bal_error *err) {
+    static const char *const suffix[] = {"", "-quick", "-full"};
+    const int length = output ? asprintf(&work->directory, "%s", output)
+                              : asprintf(&work->directory, "%s%s", work->paper.name, suffix[work->mode]);
+    if (length < 0) {
+        work->directory = NULL;
+        return no_memory(err);
+    }
+    if (mkdir(work->directory, 0777) != 0 && errno != EEXIST)
+        return bal_fail(err, BAL_E_IO, "--output %s: cannot make this directory: %s; choose another place",
+                        work->directory, strerror(errno));
+    char *path = path_in(work, "results.db");
+    const enum bal_code code =
+        path ? bal_store_open(path, BAL_STORE_WRITE, &work->store, err) : no_memory(err);
+    free(path);
+    return code;
+}
+
+enum bal_code bal_paper_work_init(struct bal_paper_work *work, const char *name, enum bal_mode mode,
+                                  const char *figure, const char *output, struct bal_error *err) {
+    *work = (struct bal_paper_work){.mode = mode};
+    enum bal_code code = find_paper(name, &work->paper, err);
+    if (code)
+        return code;
+    code = read_experiments(work, figure, err);
+    if (!code)
+        code = open_store(work, output, err);
+    if (code)
+        bal_paper_work_fini(work);
+    return code;
+}
+
+enum bal_code bal_paper_work_judge(struct bal_paper_work *work, struct bal_error *err) {
+    for (size_t i = 0; i < work->count; i++) {
+        const enum bal_code code =
+            bal_judgements_new(work->store, work->experiment[i], &work->judged[i], err);
+        if (code)
+            return code;
+    }
+    return BAL_OK;
+}
+
+enum bal_code bal_paper_work_draw(const struct bal_paper_work *work, struct bal_error *err) {
+    for (size_t i = 0; i < work->count; i++) {
+        const struct bal_chart_files files = {
+            .directory = work->directory,
+            .formats = (1u << BAL_FIGURE_FORMATS) - 1,
+            .only = work->only[i],
+        };
+        const enum bal_code code = bal_chart_write(work->store, work->experiment[i], &files, err);
+        if (code)
+            return code;
+    }
+    return BAL_OK;
+}
+
+enum bal_code bal_paper_work_page(const struct bal_paper_work *work, FILE *out, struct bal_error *err) {
+    char *database = path_in(work, "results.db");
+    const enum bal_code code = database ? bal_report_write(work->store, database, out, err) : no_memory(err);
+    free(database);
+    return code;
+}

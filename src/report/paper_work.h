@@ -1,0 +1,31 @@
+/* A paper at work: those of its experiments that are wanted, their results, what was judged, and the page. */
+#ifndef REPORT_PAPER_WORK_H
+#define REPORT_PAPER_WORK_H
+
+#include "ballast/store.h"
+#include "report/paper.h"
+
+struct bal_paper_work {
+    struct bal_paper paper;
+    enum bal_mode mode;
+    char *directory; /* for what is made */
+    size_t count;
+    struct bal_experiment **experiment; /* those that are run */
+    const char **only;                  /* the figure of each that is drawn, NULL: all */
+    struct bal_store *store;
+    struct bal_judged **judged; /* of each experiment, one for each claim and finding */
+};
+
+/* Reads the experiments of the paper of that name, or in that directory if the name has a slash, and opens
+ * the store. figure: only the experiment of that name, or with that figure; NULL: all. output: the directory;
+ * NULL: named after the paper and the mode. On failure there is nothing to end. */
+enum bal_code bal_paper_work_init(struct bal_paper_work *work, const char *name, enum bal_mode mode,
+                                  const char *figure, const char *output, struct bal_error *err);
+void bal_paper_work_fini(struct bal_paper_work *work);
+
+/* Once all is run: judges every claim and finding; draws the figures; writes the page. */
+enum bal_code bal_paper_work_judge(struct bal_paper_work *work, struct bal_error *err);
+enum bal_code bal_paper_work_draw(const struct bal_paper_work *work, struct bal_error *err);
+enum bal_code bal_paper_work_page(const struct bal_paper_work *work, FILE *out, struct bal_error *err);
+
+#endif

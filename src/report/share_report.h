@@ -1,0 +1,18 @@
+/* How many jobs may be privileged, as text and JSON. */
+#ifndef REPORT_SHARE_REPORT_H
+#define REPORT_SHARE_REPORT_H
+
+#include "report/head.h"
+#include "study/privilege.h"
+
+struct bal_share_report {
+    const struct bal_privilege_wish *wish;
+    const struct bal_privilege_answer *answer;
+    const struct bal_draft *draft; /* the settings that were given */
+    uint64_t seed;
+};
+
+void bal_share_text(const struct bal_share_report *report, FILE *out);
+void bal_share_json(const struct bal_share_report *report, FILE *out);
+
+#endif
