@@ -60,16 +60,24 @@ static int compare(const struct cli_common *common, struct bal_case *cases, stru
         cli_output_discard(&output);
         return cli_fail("%s", err.text);
     }
+    struct bal_beside *beside = bal_beside_new(cases, common->policies);
+    if (!beside) {
+        cli_output_discard(&output);
+        return cli_no_memory();
+    }
     const struct comparison comparison = {
         .cases = cases,
         .results = results,
+        .beside = beside,
         .count = common->policies,
         .jobs = results[0].time * bal_model_arrival_rate(&common->draft.c.model),
         .precision = common->draft.c.precision,
         .draft = &common->draft,
         .cut_short = code == BAL_E_STOPPED,
     };
-    return print_results(common, &comparison, &output);
+    const int status = print_results(common, &comparison, &output);
+    free(beside);
+    return status;
 }
 
 static int run(const struct cli_command *command, int argc, char **argv) {

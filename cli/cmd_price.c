@@ -80,14 +80,14 @@ static int list_prices(struct cli_common *common) {
     struct bal_case *cases = calloc(common->policies, sizeof *cases);
     struct bal_result *results = calloc(common->policies, sizeof *results);
     struct bal_price *prices = calloc(common->policies, sizeof *prices);
+    struct bal_beside *beside = NULL;
     struct bal_error err = {0};
-    enum bal_code code = BAL_E_MEMORY;
     if (cases && results && prices) {
         cli_common_cases(common, cases);
-        code = measure(common, cases, results, prices, &err);
-    } else {
-        bal_fail(&err, code, "not enough memory");
+        beside = bal_beside_new(cases, common->policies);
     }
+    const enum bal_code code = beside ? measure(common, cases, results, prices, &err)
+                                      : bal_fail(&err, BAL_E_MEMORY, "not enough memory");
     if (code && code != BAL_E_STOPPED) {
         cli_output_discard(&output);
         status = cli_fail("%s", err.text);
@@ -95,6 +95,7 @@ static int list_prices(struct cli_common *common) {
         const struct bal_price_list list = {.cases = cases,
                                             .results = results,
                                             .prices = prices,
+                                            .beside = beside,
                                             .count = common->policies,
                                             .draft = &common->draft,
                                             .cut_short = code == BAL_E_STOPPED};
@@ -103,6 +104,7 @@ static int list_prices(struct cli_common *common) {
     free(cases);
     free(results);
     free(prices);
+    free(beside);
     return status;
 }
 

@@ -59,6 +59,17 @@ struct bal_frontier_point {
     double time; /* length of the runs of the last look */
 };
 
+/* What theorems say of the constant, at the load of the question: policy `stealing`, generators on fixed
+ * hosts.
+ */
+struct bal_frontier_proof {
+    uint32_t hosts;         /* 0: they do not speak of such a system, and nothing below counts */
+    double line[2];         /* unstable below: Theorem 9; and with who is asked counted. Not above 0: none */
+    const char *all_stable; /* why all constants are stable; NULL: not proved */
+    double stable_from_log10; /* Theorem 1: constants from 10^this on are; NaN: none */
+    uint64_t servers_from;    /* at this load Theorem 1 begins at so many servers; 0: beyond 10^15 */
+};
+
 struct bal_frontier {
     enum bal_frontier_test test;
     struct bal_frontier_point point[BAL_FRONTIER_POINTS]; /* in rising order */
@@ -66,11 +77,18 @@ struct bal_frontier {
     double stable, unstable; /* the nearest points that are so; NaN: there is none */
     double estimate;         /* where the line through the drifts of these two crosses 0; NaN: it does not */
     unsigned undecided;      /* points between them */
-    unsigned doubts; /* of enum bal_doubt: a heavy tail, against which no error probability holds; exact
-                      * theory that is contradicted */
-    double seconds;  /* processor time */
-    bool cut_short;  /* the search was told to stop */
+    unsigned doubts;      /* of enum bal_doubt: a heavy tail, against which no error probability holds; exact
+                           * theory that is contradicted */
+    double critical_load; /* that exact theory knows; NaN: not known, or the constant is sought */
+    struct bal_frontier_proof proof;
+    double seconds; /* processor time */
+    bool cut_short; /* the search was told to stop */
 };
+
+struct bal_frontier_proof bal_frontier_prove(const struct bal_frontier_question *question);
+
+/* The two lines of it at another load. */
+void bal_frontier_lines(const struct bal_frontier_question *question, double load, double line[2]);
 
 /* BAL_E_STOPPED leaves what is known so far. */
 enum bal_code bal_frontier_find(const struct bal_frontier_question *question,

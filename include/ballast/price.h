@@ -8,6 +8,7 @@
 #ifndef BALLAST_PRICE_H
 #define BALLAST_PRICE_H
 
+#include "ballast/known.h"
 #include "ballast/lab.h"
 
 #ifdef __cplusplus
@@ -70,7 +71,7 @@ enum bal_fulfilment {
 struct bal_offer {
     struct bal_policy_spec policy;
     struct bal_price price;
-    double theory; /* mean waiting time, exact or in the limit of many servers; NaN: not known */
+    struct bal_known known; /* what theory says of it */
     struct bal_result result;
     enum bal_fulfilment fulfilment;
     bool cheapest; /* it meets the wish, and none that does costs no more of both and less of one */
@@ -78,13 +79,21 @@ struct bal_offer {
 
 enum { BAL_OFFERS_MAX = 64 };
 
+/* What theory knows to meet a wish, although it costs more. */
+struct bal_offer_hint {
+    struct bal_policy_spec policy; /* NULL: there is none such */
+    struct bal_price price;
+    double waiting;
+};
+
 struct bal_offers {
     size_t count;
     struct bal_offer offer[BAL_OFFERS_MAX]; /* first those that meet the wish, by messages; then the others,
                                                by delay */
     /* When none meets it: what theory knows to meet it with more messages, or with more memory, than was
-     * wished. The policy is NULL when there is none such. */
-    struct bal_policy_spec more_messages, more_memory;
+     * wished. */
+    struct bal_offer_hint more_messages, more_memory;
+    double floor_waiting; /* no policy waits less: one common queue */
 };
 
 /* Parameters are first chosen by theory (d of pod, c and mup of rcpb), or tried one after the other where

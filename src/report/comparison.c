@@ -101,24 +101,21 @@ static void json_power(struct json *json, const struct bal_result *result) {
 }
 
 /* What the theorems say of the chain. */
-static void json_proof(struct json *json, const struct bal_model *model) {
-    const uint32_t n = bal_servers_count(&model->servers);
-    const struct bal_stealing_proof proof =
-        bal_stealing_prove(&model->steal, &model->placement, n, model->load, model->others);
-    const struct bal_stealing_bound bound = bal_stealing_bound(&model->steal, n, model->load, 0);
-    bal_json_text(json, "proof", bal_proof_text(proof.proof));
-    bal_json_text(json, "proof_by", proof.why);
-    bal_json_number(json, "bound_log10", bal_tower_log10(&bound.mean));
-    bal_json_bool(json, "bound_holds", bound.holds);
+static void json_proof(struct json *json, const struct bal_beside *beside) {
+    bal_json_text(json, "proof", bal_proof_text(beside->proof.proof));
+    bal_json_text(json, "proof_by", beside->proof.why);
+    bal_json_number(json, "bound_log10", bal_tower_log10(&beside->bound.mean));
+    bal_json_bool(json, "bound_holds", beside->bound.holds);
 }
 
-static void json_stealing(struct json *json, const struct bal_case *c, const struct bal_result *result) {
+static void json_stealing(struct json *json, const struct bal_result *result,
+                          const struct bal_beside *beside) {
     bal_json_open_line(json, "stealing", '{');
     bal_json_number(json, "requests", result->metric[BAL_STEALING_REQUESTS].mean);
     bal_json_number(json, "steals", result->metric[BAL_STEALING_STEALS].mean);
     bal_json_number(json, "moved", result->metric[BAL_STEALING_MOVED].mean);
-    if (bal_scheme_of(c->policy.policy) == BAL_SCHEME_GENERATED)
-        json_proof(json, &c->model);
+    if (beside->chain)
+        json_proof(json, beside);
     bal_json_close(json, '}');
 }
 
@@ -152,32 +149,31 @@ static void json_class_theory(struct json *json, const char *key, const struct b
     bal_json_close(json, '}');
 }
 
-static void json_theory(struct json *json, const struct bal_case *c) {
-    const struct bal_known known = bal_known_of(&c->model, &c->policy);
-    if (known.kind == BAL_KNOWN_NOTHING) {
+static void json_theory(struct json *json, const struct bal_known *known, bool classes) {
+    if (known->kind == BAL_KNOWN_NOTHING) {
         bal_json_null(json, "theory");
         return;
     }
     bal_json_open_line(json, "theory", '{');
-    bal_json_number(json, "response_mean", known.response_mean);
-    bal_json_number(json, "waiting_mean", known.waiting_mean);
+    bal_json_number(json, "response_mean", known->response_mean);
+    bal_json_number(json, "waiting_mean", known->waiting_mean);
     for (int i = 0; i < 4; i++)
-        bal_json_number(json, quantile_names[i], known.response_quantile[i]);
-    if (c->model.classes) {
-        json_class_theory(json, "high", &known.high);
-        json_class_theory(json, "low", &known.low);
+        bal_json_number(json, quantile_names[i], known->response_quantile[i]);
+    if (classes) {
+        json_class_theory(json, "high", &known->high);
+        json_class_theory(json, "low", &known->low);
     }
-    bal_json_text(json, "kind", bal_known_word(known.kind));
-    bal_json_text(json, "source", known.source);
+    bal_json_text(json, "kind", bal_known_word(known->kind));
+    bal_json_text(json, "source", known->source);
     bal_json_open_line(json, "tail", '[');
-    for (unsigned i = 0; i < known.levels && known.tail[i] > 1e-9; i++)
-        bal_json_number(json, NULL, known.tail[i]);
+    for (unsigned i = 0; i < known->levels && known->tail[i] > 1e-9; i++)
+        bal_json_number(json, NULL, known->tail[i]);
     bal_json_close(json, ']');
     bal_json_close(json, '}');
 }
 
-void bal_comparison_json_fields(struct json *json, const struct bal_case *c,
-                                const struct bal_result *result) {
+void bal_comparison_json_fields(struct json *json, const struct bal_case *c, const struct bal_result *result,
+                                const struct bal_beside *beside) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
     bal_json_text(json, "policy", policy);
@@ -189,13 +185,13 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c,
     bal_json_number(json, "lost", result->metric[BAL_LOST].mean);
     bal_json_number(json, "refused", result->metric[BAL_REFUSED].mean);
     if (c->model.steal.kind != BAL_STEAL_NONE)
-        json_stealing(json, c, result);
+        json_stealing(json, result, beside);
     if (c->model.classes)
         json_classes(json, result);
     bal_json_number(json, "memory_bits", result->memory_bits);
     bal_json_text(json, "verdict", bal_verdict_text(result->verdict));
     bal_doubt_json(json, result->doubts);
-    json_theory(json, c);
+    json_theory(json, &beside->known, c->model.classes);
     bal_json_text(json, "engine", bal_engine_text(result->engine));
     bal_json_count(json, "replications", result->replications);
     bal_json_bool(json, "precise", result->precise);
@@ -211,10 +207,10 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c,
     bal_json_number(json, "seconds", result->seconds);
 }
 
-void bal_comparison_json_result(struct json *json, const struct bal_case *c,
-                                const struct bal_result *result) {
+void bal_comparison_json_result(struct json *json, const struct bal_case *c, const struct bal_result *result,
+                                const struct bal_beside *beside) {
     bal_json_open(json, NULL, '{');
-    bal_comparison_json_fields(json, c, result);
+    bal_comparison_json_fields(json, c, result, beside);
     bal_json_close(json, '}');
 }
 
@@ -290,7 +286,7 @@ static void json_spec(struct json *json, const struct comparison *comparison) {
     bal_json_count(json, "replications", c->replications);
     bal_json_number(json, "precision", comparison->precision > 0 ? comparison->precision : NAN);
     bal_json_count(json, "seed", c->run.seed);
-    bal_json_number(json, "floor_response_mean", bal_known_floor(&c->model));
+    bal_json_number(json, "floor_response_mean", comparison->beside[0].floor_response);
     bal_json_bool(json, "cut_short", comparison->cut_short);
     bal_json_close(json, '}');
 }
@@ -310,7 +306,8 @@ void bal_comparison_json(const struct comparison *comparison, FILE *out) {
     bal_head_json(&json, comparison->draft, NULL);
     bal_json_open(&json, "results", '[');
     for (size_t i = 0; i < comparison->count; i++)
-        bal_comparison_json_result(&json, &comparison->cases[order[i]], &comparison->results[order[i]]);
+        bal_comparison_json_result(&json, &comparison->cases[order[i]], &comparison->results[order[i]],
+                                   &comparison->beside[order[i]]);
     bal_json_close(&json, ']');
     bal_json_close(&json, '}');
     free(order);
@@ -330,7 +327,8 @@ static bool is_message(int metric) {
            (metric >= BAL_HIGH_PROBES_PER_JOB && metric <= BAL_STEALING_MOVED);
 }
 
-void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *result, FILE *out) {
+void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *result,
+                            const struct bal_beside *beside, FILE *out) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
     fprintf(out, "\"%s\",%s", policy, bal_verdict_text(result->verdict));
@@ -339,10 +337,9 @@ void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *r
         bal_csv_number(has ? result->metric[m].mean : NAN, out);
         bal_csv_number(has ? result->metric[m].half : NAN, out);
     }
-    const struct bal_known known = bal_known_of(&c->model, &c->policy);
-    bal_csv_number(known.response_mean, out);
-    bal_csv_number(known.high.response_mean, out);
-    bal_csv_number(known.low.response_mean, out);
+    bal_csv_number(beside->known.response_mean, out);
+    bal_csv_number(beside->known.high.response_mean, out);
+    bal_csv_number(beside->known.low.response_mean, out);
     bal_csv_number(result->memory_bits, out);
     fprintf(out, ",%s,%u,%" PRIu64 ",%" PRIu64, bal_engine_text(result->engine), result->replications,
             result->jobs, result->events);
@@ -360,7 +357,8 @@ void bal_comparison_csv(const struct comparison *comparison, FILE *out) {
     bal_comparison_csv_head(out);
     fputs(",settings\n", out);
     for (size_t i = 0; i < comparison->count; i++) {
-        bal_comparison_csv_row(&comparison->cases[order[i]], &comparison->results[order[i]], out);
+        bal_comparison_csv_row(&comparison->cases[order[i]], &comparison->results[order[i]],
+                               &comparison->beside[order[i]], out);
         bal_head_csv(comparison->draft, out);
         fputc('\n', out);
     }

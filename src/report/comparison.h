@@ -2,12 +2,13 @@
 #ifndef REPORT_COMPARISON_H
 #define REPORT_COMPARISON_H
 
-#include "ballast/lab.h"
+#include "report/beside.h"
 #include "report/head.h"
 
 struct comparison {
     const struct bal_case *cases; /* all of the same model */
     const struct bal_result *results;
+    const struct bal_beside *beside; /* what theory says of each case */
     size_t count;
     double jobs;                   /* expected per replication */
     double precision;              /* wanted, 0: none */
@@ -20,12 +21,15 @@ void bal_comparison_csv(const struct comparison *comparison, FILE *out);
 void bal_comparison_json(const struct comparison *comparison, FILE *out);
 
 /* One object of the "results" list: what is known of one case; and its fields alone, for a larger object. */
-void bal_comparison_json_result(struct json *json, const struct bal_case *c, const struct bal_result *result);
-void bal_comparison_json_fields(struct json *json, const struct bal_case *c, const struct bal_result *result);
+void bal_comparison_json_result(struct json *json, const struct bal_case *c, const struct bal_result *result,
+                                const struct bal_beside *beside);
+void bal_comparison_json_fields(struct json *json, const struct bal_case *c, const struct bal_result *result,
+                                const struct bal_beside *beside);
 
 /* The fields of a csv row, and the row, without line end; an unstable mean is an empty field. */
 void bal_comparison_csv_head(FILE *out);
-void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *result, FILE *out);
+void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *result,
+                            const struct bal_beside *beside, FILE *out);
 
 /* Are there means to speak of? That of a queue which grows without bound is not a number, nor is that of no
  * job. If not, what a table says in their place: "unstable", "no job done", "no trial done"; else NULL. */

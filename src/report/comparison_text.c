@@ -90,23 +90,23 @@ static void add_mean(struct table *table, const struct bal_result *result, int d
 }
 
 /* What theory says, and how far the simulation is from it. */
-static void add_theory(struct table *table, const struct bal_case *c, const struct bal_result *result) {
-    const struct bal_known known = bal_known_of(&c->model, &c->policy);
-    const double critical = bal_known_critical_load(&c->model, &c->policy);
-    if (critical <= c->model.load) {
-        bal_table_add(table, "load < %.3g", critical);
+static void add_theory(struct table *table, const struct bal_case *c, const struct bal_result *result,
+                       const struct bal_beside *beside) {
+    const struct bal_known *known = &beside->known;
+    if (beside->critical_load <= c->model.load) {
+        bal_table_add(table, "load < %.3g", beside->critical_load);
         return;
     }
-    if (known.kind == BAL_KNOWN_NOTHING || isnan(known.response_mean)) {
+    if (known->kind == BAL_KNOWN_NOTHING || isnan(known->response_mean)) {
         bal_table_add(table, "%s", "");
         return;
     }
     char value[32];
-    short_number(known.response_mean, value, sizeof value);
-    const char *sign = bal_known_sign(known.kind);
-    if (bal_comparison_has_means(result) && isfinite(known.response_mean))
+    short_number(known->response_mean, value, sizeof value);
+    const char *sign = bal_known_sign(known->kind);
+    if (bal_comparison_has_means(result) && isfinite(known->response_mean))
         bal_table_add(table, "%s %s (%+.1f%%)", sign, value,
-                      100 * (result->metric[BAL_RESPONSE_MEAN].mean / known.response_mean - 1));
+                      100 * (result->metric[BAL_RESPONSE_MEAN].mean / known->response_mean - 1));
     else
         bal_table_add(table, "%s %s", sign, value);
 }
@@ -128,7 +128,7 @@ static bool shows_power(const struct comparison *comparison) {
 }
 
 static void add_row(struct table *table, const struct bal_case *c, const struct bal_result *result,
-                    double most, bool powered, struct doubt_notes *notes) {
+                    const struct bal_beside *beside, double most, bool powered, struct doubt_notes *notes) {
     char policy[200], bar[3 * BAR + 1] = "", bits[32];
     bal_policy_print(&c->policy, policy, sizeof policy);
     const bool known = bal_comparison_has_means(result);
@@ -152,7 +152,7 @@ static void add_row(struct table *table, const struct bal_case *c, const struct 
         bal_table_add(table, "%s", "");
     add_short(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
     bal_table_add(table, "%s", bits);
-    add_theory(table, c, result);
+    add_theory(table, c, result, beside);
 }
 
 /* What theory says of a class, without the difference: there is no room for it. */
@@ -177,14 +177,13 @@ static void add_class(struct table *table, const struct bal_result *result, cons
 
 /* Where there are classes: the two side by side in place of more about all jobs. */
 static void add_class_row(struct table *table, const struct bal_case *c, const struct bal_result *result,
-                          struct doubt_notes *notes) {
+                          const struct bal_known *known, struct doubt_notes *notes) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
-    const struct bal_known known = bal_known_of(&c->model, &c->policy);
     bal_table_add(table, "%s", policy);
     add_mean(table, result, CLASS_DECIMALS, bal_doubt_take(notes, policy, c, result));
-    add_class(table, result, &known, BAL_HIGH_RESPONSE_MEAN, known.high.response_mean);
-    add_class(table, result, &known, BAL_LOW_RESPONSE_MEAN, known.low.response_mean);
+    add_class(table, result, known, BAL_HIGH_RESPONSE_MEAN, known->high.response_mean);
+    add_class(table, result, known, BAL_LOW_RESPONSE_MEAN, known->low.response_mean);
     add_short(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
 }
 
@@ -284,19 +283,16 @@ static void print_steals(const struct comparison *comparison, FILE *out) {
 /* What the theorems say of the stealing chain: is it stable, and how large is its load at most? */
 static void print_proof(const struct comparison *comparison, FILE *out) {
     for (size_t i = 0; i < comparison->count; i++) {
-        const struct bal_model *model = &comparison->cases[i].model;
-        if (bal_scheme_of(comparison->cases[i].policy.policy) != BAL_SCHEME_GENERATED)
+        const struct bal_beside *beside = &comparison->beside[i];
+        if (!beside->chain)
             continue;
-        const uint32_t n = bal_servers_count(&model->servers);
-        const struct bal_stealing_proof proof =
-            bal_stealing_prove(&model->steal, &model->placement, n, model->load, model->others);
-        const struct bal_stealing_bound bound = bal_stealing_bound(&model->steal, n, model->load, 0);
-        fprintf(out, "stability: %s (%s).\n", bal_proof_text(proof.proof), proof.why);
+        const struct bal_stealing_bound *bound = &beside->bound;
+        fprintf(out, "stability: %s (%s).\n", bal_proof_text(beside->proof.proof), beside->proof.why);
         char most[100];
-        bal_tower_print(&bound.mean, most, sizeof most);
-        if (bound.holds)
+        bal_tower_print(&bound->mean, most, sizeof most);
+        if (bound->holds)
             fprintf(out, "mean load: at most %s, by Theorem 2.\n", most);
-        else if (isfinite(bound.mean.value))
+        else if (isfinite(bound->mean.value))
             fprintf(out, "mean load: Theorem 2 does not apply here; its formula gives %s.\n", most);
         return; /* there is one such policy, and all cases have one model */
     }
@@ -337,8 +333,7 @@ static void print_load(const struct comparison *comparison, FILE *out) {
 }
 
 /* What one common queue would do, where that is known. */
-static void print_floor(const struct bal_model *model, FILE *out) {
-    const double floor_mean = bal_known_floor(model);
+static void print_floor(const struct bal_model *model, double floor_mean, FILE *out) {
     if (!isfinite(floor_mean))
         return;
     fprintf(out, "No policy can beat %.4f: one common queue for all ", floor_mean);
@@ -352,18 +347,17 @@ static void print_floor(const struct bal_model *model, FILE *out) {
 static void print_notes(const struct comparison *comparison, const struct doubt_notes *notes, FILE *out) {
     bool exact = false, limit = false, near = false, unstable = false;
     for (size_t i = 0; i < comparison->count; i++) {
-        const struct bal_known known =
-            bal_known_of(&comparison->cases[i].model, &comparison->cases[i].policy);
-        const bool shown = !comparison->cases[i].model.classes || !isnan(known.high.response_mean);
-        exact = exact || (shown && known.kind == BAL_KNOWN_EXACT);
-        limit = limit || (shown && known.kind == BAL_KNOWN_LIMIT);
-        near = near || (shown && known.kind == BAL_KNOWN_NEAR);
+        const struct bal_known *known = &comparison->beside[i].known;
+        const bool shown = !comparison->cases[i].model.classes || !isnan(known->high.response_mean);
+        exact = exact || (shown && known->kind == BAL_KNOWN_EXACT);
+        limit = limit || (shown && known->kind == BAL_KNOWN_LIMIT);
+        near = near || (shown && known->kind == BAL_KNOWN_NEAR);
         const struct bal_result *result = &comparison->results[i];
         unstable = unstable || (result->replications > 0 && result->verdict == BAL_UNSTABLE);
     }
     fputc('\n', out);
     print_load(comparison, out);
-    print_floor(&comparison->cases[0].model, out);
+    print_floor(&comparison->cases[0].model, comparison->beside[0].floor_response, out);
     const bool classes = comparison->cases[0].model.classes;
     fprintf(out, "\u00b1: 95 %% confidence over replications. %smsgs: per job, a probe is two.\n",
             classes ? "p99: of the class. " : "waits: jobs that wait at all. ");
@@ -406,10 +400,11 @@ static void print_table(const struct comparison *comparison, const size_t *order
     for (size_t i = 0; i < comparison->count; i++) {
         const struct bal_case *c = &comparison->cases[order[i]];
         const struct bal_result *result = &comparison->results[order[i]];
+        const struct bal_beside *beside = &comparison->beside[order[i]];
         if (classes)
-            add_class_row(&table, c, result, notes);
+            add_class_row(&table, c, result, &beside->known, notes);
         else
-            add_row(&table, c, result, most, powered, notes);
+            add_row(&table, c, result, beside, most, powered, notes);
     }
     bal_table_print(&table, align, true, out);
     bal_table_fini(&table);

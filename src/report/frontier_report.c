@@ -22,19 +22,6 @@ static bool is_chain(const struct bal_frontier_question *q) {
     return bal_scheme_of(q->policy.policy) == BAL_SCHEME_GENERATED;
 }
 
-/* Theorem 9 speaks of generators on fixed hosts; 0: they are not. */
-static uint32_t hosts_of(const struct bal_frontier_question *q) {
-    const struct bal_placement *placement = &q->model.placement;
-    return is_chain(q) && placement->kind == BAL_PLACEMENT_HOSTS ? placement->hosts : 0;
-}
-
-/* The two lines below which it is proved that the load grows for ever. */
-static void proved_lines(const struct bal_frontier_question *q, double load, double line[2]) {
-    const uint32_t n = bal_servers_count(&q->model.servers), hosts = hosts_of(q);
-    line[0] = bal_stealing_frontier(n, load, hosts);
-    line[1] = bal_stealing_frontier_asked(n, load, hosts, q->model.others);
-}
-
 /* ---- for people ---- */
 
 /* The settings of the question, but for what is sought. */
@@ -146,50 +133,37 @@ static void print_answer(const struct bal_frontier_question *q, const struct bal
     fputs(".\n", out);
 }
 
-static void print_proved_unstable(const struct bal_frontier_question *q, FILE *out) {
-    double line[2];
-    proved_lines(q, q->model.load, line);
-    if (line[0] > 0)
+static void print_proved_unstable(const struct bal_frontier_proof *proof, FILE *out) {
+    if (proof->line[0] > 0)
         fprintf(out,
                 "Proved unstable: constants below %.2f (Theorem 9), below %.2f (who is asked counted).\n",
-                line[0], line[1]);
+                proof->line[0], proof->line[1]);
     else
         fputs("Proved unstable: none.\n", out);
 }
 
-/* Theorem 1 asks for constants that can be passed on z times: half of what it needs of a queue for f = half.
- */
-static void print_proved_stable(const struct bal_frontier_question *q, FILE *out) {
-    const struct bal_steal one = {.kind = BAL_STEAL_ONE}, half = {.kind = BAL_STEAL_HALF};
-    const uint32_t n = bal_servers_count(&q->model.servers);
-    const double load = q->model.load;
-    const struct bal_stealing_proof every =
-        bal_stealing_prove(&one, &q->model.placement, n, load, q->model.others);
-    const struct bal_stealing_bound bound = bal_stealing_bound(&half, n, load, 0);
-    const uint64_t from = bal_stealing_bound_from(load);
-    if (every.proof == BAL_PROOF_STABLE)
-        fprintf(out, "Proved stable: all constants (%s).\n", every.why);
-    else if (q->model.others)
+static void print_proved_stable(const struct bal_frontier_proof *proof, bool others, FILE *out) {
+    if (proof->all_stable)
+        fprintf(out, "Proved stable: all constants (%s).\n", proof->all_stable);
+    else if (others)
         fputs("Proved stable: none, Theorem 1 draws victims from all.\n", out);
-    else if (bound.holds)
-        fprintf(out, "Proved stable: constants from 10^%.0f on (Theorem 1).\n",
-                ceil(bal_tower_log10(&bound.phi) - log10(2.0 * n)));
-    else if (from > 0)
+    else if (!isnan(proof->stable_from_log10))
+        fprintf(out, "Proved stable: constants from 10^%.0f on (Theorem 1).\n", proof->stable_from_log10);
+    else if (proof->servers_from > 0)
         fprintf(out, "Proved stable: none, Theorem 1 begins at n = %llu for this load.\n",
-                (unsigned long long)from);
+                (unsigned long long)proof->servers_from);
     else
         fputs("Proved stable: none, Theorem 1 begins beyond n = 10^15 for this load.\n", out);
 }
 
-static void print_doubts(const struct bal_frontier_question *q, const struct bal_frontier *f, FILE *out) {
+static void print_doubts(const struct bal_frontier *f, FILE *out) {
     if (f->doubts & BAL_DOUBT_TAIL)
         fputs(
             "!: job sizes have no second moment, so that drifts have no finite variance: claims may be wrong "
             "more often.\n",
             out);
     if (f->doubts & BAL_DOUBT_THEORY)
-        fprintf(out, "!: exact theory contradicts it: the critical load is %.6g.\n",
-                bal_known_critical_load(&q->model, &q->policy));
+        fprintf(out, "!: exact theory contradicts it: the critical load is %.6g.\n", f->critical_load);
 }
 
 void bal_frontier_text(const struct bal_frontier_question *question, const struct bal_frontier *frontier,
@@ -204,10 +178,10 @@ void bal_frontier_text(const struct bal_frontier_question *question, const struc
     print_answer(question, frontier, out);
     fprintf(out, "The probability that chance makes any of these claims wrong is at most %g.\n",
             question->error);
-    print_doubts(question, frontier, out);
-    if (question->axis == BAL_FRONTIER_CONSTANT && hosts_of(question)) {
-        print_proved_unstable(question, out);
-        print_proved_stable(question, out);
+    print_doubts(frontier, out);
+    if (frontier->proof.hosts) {
+        print_proved_unstable(&frontier->proof, out);
+        print_proved_stable(&frontier->proof, question->model.others, out);
     }
     if (frontier->test == BAL_FRONTIER_SATURATED)
         fputs("drift: of all tasks together, in a step, while the hosts have more than they can lose.\n",
@@ -245,8 +219,7 @@ void bal_frontier_map_text(const struct bal_frontier_chart *chart, FILE *out) {
         bal_table_add(&table, "%s", head[i]);
     for (unsigned i = 0; i < chart->count; i++) {
         const struct bal_frontier *f = &chart->frontier[i];
-        double line[2];
-        proved_lines(chart->question, chart->load[i], line);
+        const double *line = f->proof.line;
         bal_table_add(&table, "%g", chart->load[i]);
         add_bound(&table, f->unstable);
         add_bound(&table, f->stable);
@@ -293,8 +266,7 @@ void bal_frontier_map_csv(const struct bal_frontier_chart *chart, FILE *out) {
     fputs("load,unstable,stable,estimate,undecided,theorem_9,asked,settings\n", out);
     for (unsigned i = 0; i < chart->count; i++) {
         const struct bal_frontier *f = &chart->frontier[i];
-        double line[2];
-        proved_lines(chart->question, chart->load[i], line);
+        const double *line = f->proof.line;
         char first[BAL_NUMBER_TEXT];
         bal_number_print(chart->load[i], first);
         fputs(first, out);
@@ -376,13 +348,11 @@ static void json_found(struct json *json, const struct bal_frontier *f) {
     bal_json_close(json, ']');
 }
 
-static void json_lines(struct json *json, const struct bal_frontier_question *q, double load) {
-    if (!hosts_of(q))
+static void json_lines(struct json *json, const struct bal_frontier_proof *proof) {
+    if (!proof->hosts)
         return;
-    double line[2];
-    proved_lines(q, load, line);
-    bal_json_number(json, "theorem_9", line[0]);
-    bal_json_number(json, "asked", line[1]);
+    bal_json_number(json, "theorem_9", proof->line[0]);
+    bal_json_number(json, "asked", proof->line[1]);
 }
 
 void bal_frontier_json(const struct bal_frontier_question *question, const struct bal_frontier *frontier,
@@ -394,8 +364,7 @@ void bal_frontier_json(const struct bal_frontier_question *question, const struc
     bal_json_text(&json, "version", BALLAST_VERSION);
     json_spec(&json, question, constant);
     json_found(&json, frontier);
-    if (constant)
-        json_lines(&json, question, question->model.load);
+    json_lines(&json, &frontier->proof);
     bal_json_close(&json, '}');
 }
 
@@ -410,7 +379,7 @@ void bal_frontier_map_json(const struct bal_frontier_chart *chart, FILE *out) {
         bal_json_open(&json, NULL, '{');
         bal_json_number(&json, "load", chart->load[i]);
         json_found(&json, &chart->frontier[i]);
-        json_lines(&json, chart->question, chart->load[i]);
+        json_lines(&json, &chart->frontier[i].proof);
         bal_json_close(&json, '}');
     }
     bal_json_close(&json, ']');
@@ -427,7 +396,7 @@ static void draw_lines(const struct bal_frontier_chart *chart, double *x, double
     for (int i = 0; i < CURVE; i++) {
         double line[2];
         x[i] = from + (to - from) * i / (CURVE - 1);
-        proved_lines(chart->question, x[i], line);
+        bal_frontier_lines(chart->question, x[i], line);
         for (int k = 0; k < 2; k++)
             y[k][i] = line[k] >= 1 ? line[k] : NAN;
     }
@@ -471,7 +440,7 @@ enum bal_code bal_frontier_map_figure(const struct bal_frontier_chart *chart, co
     };
     char title[200];
     snprintf(title, sizeof title, "%u processors, generators on %u of them",
-             bal_servers_count(&q->model.servers), hosts_of(q));
+             bal_servers_count(&q->model.servers), chart->frontier[0].proof.hosts);
     const struct bal_panel panel = {.x = {.label = "load"},
                                     .y = {.label = "tasks stolen at a time", .log = true},
                                     .series = series,

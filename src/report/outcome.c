@@ -30,6 +30,7 @@ struct row {
     size_t point, policy;
     struct bal_case c;
     struct bal_result result;
+    struct bal_beside beside;
 };
 
 static enum bal_code walk(struct walk *w, enum bal_code (*tell)(struct walk *w, const struct row *row)) {
@@ -38,6 +39,7 @@ static enum bal_code walk(struct walk *w, enum bal_code (*tell)(struct walk *w, 
         for (size_t policy = 0; !code && policy < w->e->policies; policy++) {
             struct row row = {.point = point, .policy = policy};
             bal_experiment_case(w->e, point, policy, &row.c);
+            row.beside = bal_beside_of(&row.c);
             code = bal_store_result(w->store, w->e, point, policy, &row.result, w->err);
             if (!code)
                 code = tell(w, &row);
@@ -105,7 +107,7 @@ static enum bal_code csv_row(struct walk *w, const struct row *row) {
     }
     bal_csv_text(e->policy[row->policy].label, out);
     fprintf(out, ",%" PRIu64 ",", row->c.run.seed);
-    bal_comparison_csv_row(&row->c, &row->result, out);
+    bal_comparison_csv_row(&row->c, &row->result, &row->beside, out);
     for (size_t i = 0; i < e->metrics; i++) {
         struct bal_estimate ratio;
         const enum bal_code code = ratio_of(w, row, e->metric[i], &ratio);
@@ -185,7 +187,7 @@ static enum bal_code json_row(struct walk *w, const struct row *row) {
     bal_json_close(json, '}');
     bal_json_text(json, "label", e->policy[row->policy].label);
     bal_json_count(json, "seed", row->c.run.seed);
-    bal_comparison_json_fields(json, &row->c, &row->result);
+    bal_comparison_json_fields(json, &row->c, &row->result, &row->beside);
     const enum bal_code code = json_ratio(w, row);
     bal_json_close(json, '}');
     return code;

@@ -27,10 +27,6 @@ static const char *fulfilment_text(enum bal_fulfilment fulfilment) {
     return texts[fulfilment];
 }
 
-static double waiting_theory(const struct bal_case *c) {
-    return bal_known_of(&c->model, &c->policy).waiting_mean;
-}
-
 static double messages_once(const struct bal_result *result) {
     return result->metric[BAL_PROBES_PER_JOB].mean + result->metric[BAL_REPORTS_PER_JOB].mean;
 }
@@ -63,14 +59,13 @@ static void add_waiting(struct table *table, const struct bal_result *result, co
 }
 
 /* "= 2.61" where theory is exact, "→ 2.61" where it is the limit of many servers. */
-static void add_theory(struct table *table, const struct bal_case *c) {
-    const struct bal_known known = bal_known_of(&c->model, &c->policy);
-    if (isnan(known.waiting_mean)) {
+static void add_theory(struct table *table, const struct bal_known *known) {
+    if (isnan(known->waiting_mean)) {
         bal_table_add(table, "%s", "");
         return;
     }
-    bal_table_add(table, "%s %.*f", bal_known_sign(known.kind), known.waiting_mean >= 9.995 ? 1 : 3,
-                  known.waiting_mean);
+    bal_table_add(table, "%s %.*f", bal_known_sign(known->kind), known->waiting_mean >= 9.995 ? 1 : 3,
+                  known->waiting_mean);
 }
 
 /* time: of the runs, or of the shortest of them. */
@@ -98,13 +93,16 @@ static void print_setting(const struct bal_case *c, double time, const struct ba
 
 /* ---- the list ---- */
 
-static void add_price(struct table *table, const struct bal_case *c, const struct bal_result *result,
-                      const struct bal_price *price, struct doubt_notes *notes) {
+static void add_price(struct table *table, const struct bal_price_list *list, size_t i,
+                      struct doubt_notes *notes) {
+    const struct bal_case *c = &list->cases[i];
+    const struct bal_result *result = &list->results[i];
+    const struct bal_price *price = &list->prices[i];
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
     bal_table_add(table, "%s", policy);
     add_waiting(table, result, bal_doubt_take(notes, policy, c, result));
-    add_theory(table, c);
+    add_theory(table, &list->beside[i].known);
     add_number(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
     add_number(table, messages_once(result));
     bal_table_add(table, "%.0f", price->memory_bits);
@@ -169,7 +167,7 @@ void bal_price_list_text(const struct bal_price_list *list, FILE *out) {
     for (size_t i = 0; i < sizeof head / sizeof *head; i++)
         bal_table_add(&table, "%s", head[i]);
     for (size_t i = 0; i < list->count; i++)
-        add_price(&table, &list->cases[i], &list->results[i], &list->prices[i], &notes);
+        add_price(&table, list, i, &notes);
     bal_table_print(&table, "lrlrrrlll", true, out);
     bal_table_fini(&table);
     print_list_notes(list, out);
@@ -177,14 +175,14 @@ void bal_price_list_text(const struct bal_price_list *list, FILE *out) {
 }
 
 static void csv_measured(const struct bal_case *c, const struct bal_result *result,
-                         const struct bal_price *price, FILE *out) {
+                         const struct bal_price *price, const struct bal_known *theory, FILE *out) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
     const bool known = bal_comparison_has_means(result);
     fprintf(out, "\"%s\",%s", policy, bal_verdict_text(result->verdict));
     bal_csv_number(known ? result->metric[BAL_WAITING_MEAN].mean : NAN, out);
     bal_csv_number(known ? result->metric[BAL_WAITING_MEAN].half : NAN, out);
-    bal_csv_number(waiting_theory(c), out);
+    bal_csv_number(theory->waiting_mean, out);
     bal_csv_number(result->metric[BAL_MESSAGES_PER_JOB].mean, out);
     bal_csv_number(messages_once(result), out);
     bal_csv_number(price->memory_bits, out);
@@ -197,7 +195,7 @@ void bal_price_list_csv(const struct bal_price_list *list, FILE *out) {
     fprintf(out, "%s,messages.growth,memory.growth,vanishes,doubts,settings\n", csv_head);
     for (size_t i = 0; i < list->count; i++) {
         const struct bal_price *price = &list->prices[i];
-        csv_measured(&list->cases[i], &list->results[i], price, out);
+        csv_measured(&list->cases[i], &list->results[i], price, &list->beside[i].known, out);
         fprintf(out, ",%s,%s,%s", messages_text(price->messages), memory_text(price->memory),
                 bal_vanishing_text(price->vanishing));
         bal_doubt_csv(list->results[i].doubts, out);
@@ -219,11 +217,10 @@ static void json_setting(struct json *json, const struct bal_case *c, double tim
 }
 
 static void json_measured(struct json *json, const struct bal_case *c, const struct bal_result *result,
-                          const struct bal_price *price) {
+                          const struct bal_price *price, const struct bal_known *theory) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
     const bool known = bal_comparison_has_means(result);
-    const struct bal_known theory = bal_known_of(&c->model, &c->policy);
     bal_json_text(json, "policy", policy);
     bal_json_text(json, "verdict", bal_verdict_text(result->verdict));
     bal_doubt_json(json, result->doubts);
@@ -231,8 +228,8 @@ static void json_measured(struct json *json, const struct bal_case *c, const str
     bal_json_open_line(json, "waiting", '{');
     bal_json_number(json, "mean", known ? result->metric[BAL_WAITING_MEAN].mean : NAN);
     bal_json_number(json, "ci", known ? result->metric[BAL_WAITING_MEAN].half : NAN);
-    bal_json_number(json, "theory", theory.waiting_mean);
-    bal_json_number(json, "limit", theory.waiting_limit);
+    bal_json_number(json, "theory", theory->waiting_mean);
+    bal_json_number(json, "limit", theory->waiting_limit);
     bal_json_close(json, '}');
     bal_json_open_line(json, "messages", '{');
     bal_json_number(json, "probes_per_job", result->metric[BAL_PROBES_PER_JOB].mean);
@@ -262,7 +259,7 @@ void bal_price_list_json(const struct bal_price_list *list, FILE *out) {
     bal_json_open(&json, "results", '[');
     for (size_t i = 0; i < list->count; i++) {
         bal_json_open(&json, NULL, '{');
-        json_measured(&json, &list->cases[i], &list->results[i], &list->prices[i]);
+        json_measured(&json, &list->cases[i], &list->results[i], &list->prices[i], &list->beside[i].known);
         bal_json_close(&json, '}');
     }
     bal_json_close(&json, ']');
@@ -290,7 +287,7 @@ static void add_offer(struct table *table, const struct bal_offer *offer, const 
     bal_policy_print(&offer->policy, policy, sizeof policy);
     bal_table_add(table, "%s", policy);
     add_waiting(table, &offer->result, bal_doubt_take(notes, policy, &own, &offer->result));
-    add_theory(table, &own);
+    add_theory(table, &offer->known);
     add_number(table, offer->result.metric[BAL_MESSAGES_PER_JOB].mean);
     bal_table_add(table, "%.0f", offer->price.memory_bits);
     bal_table_add(table, "%s",
@@ -299,30 +296,19 @@ static void add_offer(struct table *table, const struct bal_offer *offer, const 
                                                     : "yes");
 }
 
-static void print_hint(const struct bal_policy_spec *policy, const struct bal_case *c, const char *what,
-                       FILE *out) {
-    if (!policy->policy)
+static void print_hint(const struct bal_offer_hint *hint, const char *what, FILE *out) {
+    if (!hint->policy.policy)
         return;
     char text[200];
-    bal_policy_print(policy, text, sizeof text);
-    struct bal_price price;
-    if (bal_price_of(&c->model, policy, &price, NULL))
-        return;
-    const double waiting = bal_known_of(&c->model, policy).waiting_mean;
+    bal_policy_print(&hint->policy, text, sizeof text);
+    const double messages = bal_price_messages(&hint->price);
     fprintf(
         out,
         "With more %s it can be done, by theory: %s waits %.4g, for %.3g message%s a job and %.0f bits.\n",
-        what, text, waiting, bal_price_messages(&price), bal_price_messages(&price) == 1 ? "" : "s",
-        price.memory_bits);
+        what, text, hint->waiting, messages, messages == 1 ? "" : "s", hint->price.memory_bits);
 }
 
-/* What no policy can beat. */
-static double waiting_floor(const struct bal_model *model) {
-    return bal_known_floor(model) - model->size.mean / model->servers.group[0].speed;
-}
-
-static void print_outcome(const struct bal_offers *offers, const struct bal_case *c,
-                          const struct bal_wish *wish, FILE *out) {
+static void print_outcome(const struct bal_offers *offers, const struct bal_wish *wish, FILE *out) {
     if (offers->count > 0 && offers->offer[0].fulfilment == BAL_WISH_MET) {
         fputs("\nyes: by the 95 % interval of the simulation. cheapest: nothing that does costs less of one "
               "and no more of the "
@@ -342,14 +328,13 @@ static void print_outcome(const struct bal_offers *offers, const struct bal_case
         bal_metric_print(offers->offer[0].result.metric[BAL_WAITING_MEAN], waiting);
         fprintf(out, "; the nearest is %s, which waits %s\n", policy, waiting);
     }
-    const double floor_waiting = waiting_floor(&c->model);
-    if (wish->waiting < floor_waiting) {
+    if (wish->waiting < offers->floor_waiting) {
         fprintf(out, "No policy can: even one common queue for all servers (M/M/N) waits %.4g.\n",
-                floor_waiting);
+                offers->floor_waiting);
         return;
     }
-    print_hint(&offers->more_messages, c, "messages", out);
-    print_hint(&offers->more_memory, c, "memory", out);
+    print_hint(&offers->more_messages, "messages", out);
+    print_hint(&offers->more_memory, "memory", out);
 }
 
 void bal_offers_text(const struct bal_offers *offers, const struct bal_draft *draft,
@@ -369,7 +354,7 @@ void bal_offers_text(const struct bal_offers *offers, const struct bal_draft *dr
         bal_table_print(&table, "lrlrrl", true, out);
         bal_table_fini(&table);
     }
-    print_outcome(offers, &draft->c, wish, out);
+    print_outcome(offers, wish, out);
     bal_doubt_print(&notes, BAL_REMEDY_OPTION, out);
 }
 
@@ -379,7 +364,7 @@ void bal_offers_csv(const struct bal_offers *offers, const struct bal_draft *dra
         const struct bal_offer *offer = &offers->offer[i];
         struct bal_case own = draft->c;
         own.policy = offer->policy;
-        csv_measured(&own, &offer->result, &offer->price, out);
+        csv_measured(&own, &offer->result, &offer->price, &offer->known, out);
         fprintf(out, ",%s,%s", fulfilment_text(offer->fulfilment), offer->cheapest ? "yes" : "no");
         bal_doubt_csv(offer->result.doubts, out);
         bal_head_csv(draft, out);
@@ -416,14 +401,14 @@ void bal_offers_json(const struct bal_offers *offers, const struct bal_draft *dr
         struct bal_case own = draft->c;
         own.policy = offer->policy;
         bal_json_open(&json, NULL, '{');
-        json_measured(&json, &own, &offer->result, &offer->price);
+        json_measured(&json, &own, &offer->result, &offer->price, &offer->known);
         bal_json_text(&json, "wish", fulfilment_text(offer->fulfilment));
         bal_json_bool(&json, "cheapest", offer->cheapest);
         bal_json_close(&json, '}');
     }
     bal_json_close(&json, ']');
-    bal_json_number(&json, "floor_waiting", waiting_floor(&draft->c.model));
-    json_hint(&json, "more_messages", &offers->more_messages);
-    json_hint(&json, "more_memory", &offers->more_memory);
+    bal_json_number(&json, "floor_waiting", offers->floor_waiting);
+    json_hint(&json, "more_messages", &offers->more_messages.policy);
+    json_hint(&json, "more_memory", &offers->more_memory.policy);
     bal_json_close(&json, '}');
 }

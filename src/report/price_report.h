@@ -3,6 +3,7 @@
 #define REPORT_PRICE_REPORT_H
 
 #include "ballast/price.h"
+#include "report/beside.h"
 #include "report/head.h"
 
 /* Policies of one model, in the order in which they are printed. */
@@ -10,6 +11,7 @@ struct bal_price_list {
     const struct bal_case *cases;
     const struct bal_result *results;
     const struct bal_price *prices;
+    const struct bal_beside *beside; /* what theory says of each */
     size_t count;
     const struct bal_draft *draft; /* the settings that were given */
     bool cut_short;                /* not all replications were run */

@@ -435,10 +435,8 @@ static unsigned doubts_of(const struct search *s) {
     const struct bal_frontier_question *q = s->question;
     const struct bal_frontier *f = s->frontier;
     const bool continuous = q->model.clock == BAL_CLOCK_CONTINUOUS;
-    const double critical =
-        q->axis == BAL_FRONTIER_LOAD ? bal_known_critical_load(&q->model, &q->policy) : NAN;
     return (continuous && isinf(bal_law_moment(&q->model.size, 2)) ? BAL_DOUBT_TAIL : 0) |
-           (f->stable > critical || f->unstable < critical ? BAL_DOUBT_THEORY : 0);
+           (f->stable > f->critical_load || f->unstable < f->critical_load ? BAL_DOUBT_THEORY : 0);
 }
 
 static void conclude(const struct search *s) {
@@ -453,6 +451,8 @@ static void conclude(const struct search *s) {
     const struct bal_frontier_point *a = point_at(f, below), *b = point_at(f, above);
     if (a && b && a->drift.mean * b->drift.mean < 0)
         f->estimate = a->at - a->drift.mean * (b->at - a->at) / (b->drift.mean - a->drift.mean);
+    const struct bal_frontier_question *q = s->question;
+    f->critical_load = q->axis == BAL_FRONTIER_LOAD ? bal_known_critical_load(&q->model, &q->policy) : NAN;
     f->doubts = doubts_of(s);
 }
 
@@ -481,10 +481,19 @@ static enum bal_code check(const struct bal_frontier_question *q, struct bal_err
     return bal_simulate_check(&model, &q->policy, q->engine, &engine, err);
 }
 
+/* Nothing is found yet. */
+static void clear(const struct bal_frontier_question *question, struct bal_frontier *frontier) {
+    *frontier = (struct bal_frontier){.stable = NAN,
+                                      .unstable = NAN,
+                                      .estimate = NAN,
+                                      .critical_load = NAN,
+                                      .proof = bal_frontier_prove(question)};
+}
+
 enum bal_code bal_frontier_find(const struct bal_frontier_question *question,
                                 const struct bal_lab_options *options, struct bal_frontier *frontier,
                                 struct bal_error *err) {
-    *frontier = (struct bal_frontier){.stable = NAN, .unstable = NAN, .estimate = NAN};
+    clear(question, frontier);
     enum bal_code code = check(question, err);
     if (code)
         return code;
@@ -530,18 +539,20 @@ static void tell_part(void *context, double part) {
 enum bal_code bal_frontier_map(const struct bal_frontier_question *question, const double *load,
                                unsigned count, const struct bal_lab_options *options,
                                struct bal_frontier *frontier, struct bal_error *err) {
-    for (unsigned i = 0; i < count; i++)
-        frontier[i] = (struct bal_frontier){.stable = NAN, .unstable = NAN, .estimate = NAN};
+    struct bal_frontier_question q = *question;
+    q.axis = BAL_FRONTIER_CONSTANT;
+    q.error = question->error / count;
+    for (unsigned i = 0; i < count; i++) {
+        q.model.load = load[i];
+        clear(&q, &frontier[i]);
+    }
     struct part part = {options, 0, count};
     struct bal_lab_options inner = *options;
     inner.progress = tell_part;
     inner.progress_context = &part;
     enum bal_code code = BAL_OK;
     for (; part.done < count && !code; part.done++) {
-        struct bal_frontier_question q = *question;
-        q.axis = BAL_FRONTIER_CONSTANT;
         q.model.load = load[part.done];
-        q.error = question->error / count;
         code = bal_frontier_find(&q, &inner, &frontier[part.done], err);
     }
     return code;

@@ -130,7 +130,7 @@ static enum bal_code propose(struct search *search, const struct bal_policy_spec
         bal_simulate_check(&search->c->model, spec, BAL_ENGINE_AUTO, &engine, NULL))
         return BAL_OK;
     struct bal_offer *offer = &offers->offer[offers->count];
-    *offer = (struct bal_offer){.policy = *spec, .theory = theory_of(search, spec)};
+    *offer = (struct bal_offer){.policy = *spec, .known = bal_known_of(&search->c->model, spec)};
     const enum bal_code code = bal_price_of(&search->c->model, spec, &offer->price, err);
     if (code)
         return code;
@@ -258,8 +258,8 @@ static bool make_dearer(const struct search *search, struct bal_offer *offer) {
             return false;
     } else if (is_named(&spec, "rcpb")) {
         double *mup = bal_policy_param(&spec, "mup");
-        const double wanted =
-            fewest_reports(search, *bal_policy_param(&spec, "c"), 0.995 * pow(factor, 1.5) * offer->theory);
+        const double wanted = fewest_reports(search, *bal_policy_param(&spec, "c"),
+                                             0.995 * pow(factor, 1.5) * offer->known.waiting_mean);
         const double cautious = fmin(fmax(wanted, rounded_up(1.002 * *mup)), rounded_up(4 * *mup));
         const double dearer = fmin(cautious, search->wish->messages);
         if (!(dearer > *mup) || dearer > MUP_HIGH)
@@ -273,7 +273,7 @@ static bool make_dearer(const struct search *search, struct bal_offer *offer) {
         return false;
     offer->policy = spec;
     offer->price = price;
-    offer->theory = theory_of(search, &spec);
+    offer->known = bal_known_of(&search->c->model, &spec);
     return true;
 }
 
@@ -286,9 +286,8 @@ static enum bal_fulfilment judge(const struct search *search, const struct bal_o
     if (result->verdict == BAL_UNSTABLE)
         return BAL_WISH_MISSED;
     if (!bal_result_is_sure(result)) {
-        const struct bal_known known = bal_known_of(&search->c->model, &offer->policy);
-        return known.kind == BAL_KNOWN_EXACT && known.waiting_mean > waiting ? BAL_WISH_MISSED
-                                                                             : BAL_WISH_UNDECIDED;
+        const bool missed = offer->known.kind == BAL_KNOWN_EXACT && offer->known.waiting_mean > waiting;
+        return missed ? BAL_WISH_MISSED : BAL_WISH_UNDECIDED;
     }
     if (measured.mean - measured.half > waiting)
         return BAL_WISH_MISSED;
@@ -372,6 +371,13 @@ static int best_first(const void *a, const void *b) {
     return by_messages ? by_messages : by_memory ? by_memory : by_waiting;
 }
 
+static struct bal_offer_hint hint_of(const struct search *search, struct bal_policy_spec policy) {
+    struct bal_offer_hint hint = {.policy = policy, .waiting = theory_of(search, &policy)};
+    if (bal_price_of(&search->c->model, &policy, &hint.price, NULL))
+        hint.policy.policy = NULL;
+    return hint;
+}
+
 /* Only what goes beyond a budget is a hint: within it, simulation has said no. */
 static void hint(struct search *search) {
     const struct bal_wish *wish = search->wish;
@@ -380,15 +386,18 @@ static void hint(struct search *search) {
     const double probes = fewest_probes(search, wish->waiting);
     const double messages = fmin(reports, 2 * probes);
     if (messages > wish->messages && messages < INFINITY)
-        search->offers->more_messages = reports <= 2 * probes ? rcpb_of(names, reports) : pod_of(probes);
+        search->offers->more_messages =
+            hint_of(search, reports <= 2 * probes ? rcpb_of(names, reports) : pod_of(probes));
     const double mup = fmin(wish->messages, MUP_HIGH);
     const double more_names = mup >= MUP_LOW ? fewest_names(search, mup, wish->waiting) : INFINITY;
     if (more_names > names && more_names < INFINITY)
-        search->offers->more_memory = rcpb_of(more_names, mup);
+        search->offers->more_memory = hint_of(search, rcpb_of(more_names, mup));
 }
 
 static void conclude(struct search *search) {
     struct bal_offers *offers = search->offers;
+    const struct bal_model *model = &search->c->model;
+    offers->floor_waiting = bal_known_floor(model) - model->size.mean / model->servers.group[0].speed;
     drop_too_dear(search);
     mark_cheapest(offers);
     qsort(offers->offer, offers->count, sizeof *offers->offer, best_first);

@@ -199,7 +199,7 @@ static void theory_proposes_simulation_disposes(void **state) {
     assert_int_equal(best->fulfilment, BAL_WISH_MET);
     assert_string_equal(best->policy.policy->name, "rcpb");
     assert_true(best->policy.value[0] == 1);
-    assert_true(best->theory < 0.3);
+    assert_true(best->known.waiting_mean < 0.3);
     assert_true(messages_of(best) > 2.47 && messages_of(best) < 4);
     free(offers);
 }
@@ -217,11 +217,11 @@ static void the_impossible_is_said_to_be(void **state) {
     assert_string_equal(offers->offer[0].policy.policy->name, "rcpb");
     /* c = 3 names with mup = 2.1, and 15 names with mup = 1: by (4). */
     const struct bal_model model = model_of("100", 0.8, "exp");
-    assert_non_null(offers->more_messages.policy);
-    assert_non_null(offers->more_memory.policy);
-    assert_true(offers->more_messages.value[0] == 3 && offers->more_memory.value[0] == 16);
-    assert_true(bal_known_of(&model, &offers->more_messages).waiting_mean <= 0.05);
-    assert_true(bal_known_of(&model, &offers->more_memory).waiting_mean <= 0.05);
+    assert_non_null(offers->more_messages.policy.policy);
+    assert_non_null(offers->more_memory.policy.policy);
+    assert_true(offers->more_messages.policy.value[0] == 3 && offers->more_memory.policy.value[0] == 16);
+    assert_true(bal_known_of(&model, &offers->more_messages.policy).waiting_mean <= 0.05);
+    assert_true(bal_known_of(&model, &offers->more_memory.policy).waiting_mean <= 0.05);
     free(offers);
 }
 
@@ -253,7 +253,7 @@ static void doubted_results_decide_nothing(void **state) {
     assert_int_equal(bal_price_search(&c, &generous, &options, &offers, &err), BAL_OK);
     for (size_t i = 0; i < offers->count; i++)
         assert_int_equal(offers->offer[i].fulfilment,
-                         offers->offer[i].theory > 5 ? BAL_WISH_MISSED : BAL_WISH_UNDECIDED);
+                         offers->offer[i].known.waiting_mean > 5 ? BAL_WISH_MISSED : BAL_WISH_UNDECIDED);
     free(offers);
 }
 
