@@ -1,6 +1,7 @@
 #include "ballast/live/wire.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,17 +109,26 @@ static const struct layout *layout_of(unsigned type) {
 
 /* ---- numbers and bytes ---- */
 
+/* Widths are 4 or 8, so that each case is one move. */
 static uint8_t *put(uint8_t *to, uint64_t value, unsigned width) {
-    for (unsigned i = 0; i < width; i++)
-        to[i] = (uint8_t)(value >> 8 * i);
+    const uint64_t wide = htole64(value);
+    const uint32_t narrow = htole32((uint32_t)value);
+    if (width == 8)
+        memcpy(to, &wide, 8);
+    else
+        memcpy(to, &narrow, 4);
     return to + width;
 }
 
 static uint64_t get(const uint8_t *from, unsigned width) {
-    uint64_t value = 0;
-    for (unsigned i = 0; i < width; i++)
-        value |= (uint64_t)from[i] << 8 * i;
-    return value;
+    uint64_t wide;
+    uint32_t narrow;
+    if (width == 8) {
+        memcpy(&wide, from, 8);
+        return le64toh(wide);
+    }
+    memcpy(&narrow, from, 4);
+    return le32toh(narrow);
 }
 
 /* The i-th element of the array that begins at the field, or the field itself with i = 0. */

@@ -3,7 +3,7 @@
 Bernstein, 2012) and the layout from the page.
 
 usage: wire.py             prints the vectors
-       wire.py FILE        compares them with FILE; complains and fails when they differ
+       wire.py FILE PAGE   compares them with FILE, and those that PAGE shows; complains and fails if they differ
        wire.py --corpus D  writes the datagrams alone into files of the directory D, for the fuzzer"""
 import struct
 import sys
@@ -183,10 +183,14 @@ def main():
         for i, vector in enumerate(vectors):
             with open(f"{sys.argv[2]}/{i:02}", "wb") as file:
                 file.write(vector[4])
-    elif len(sys.argv) == 2:
+    elif len(sys.argv) == 3:
         with open(sys.argv[1], encoding="ascii") as file:
             if file.read() != text_of_all():
                 sys.exit(f"{sys.argv[1]}: differs from what wire.py makes")
+        with open(sys.argv[2], encoding="utf-8") as file:
+            shown = [line.strip() for line in file if line.startswith("    ")]
+        if not shown or "\n".join(shown) not in text_of_all():
+            sys.exit(f"{sys.argv[2]}: shows a vector that wire.py does not make")
     else:
         sys.stdout.write(text_of_all())
 
