@@ -10,6 +10,7 @@
 
 #include "ballast/set.h"
 #include "base/by_length.h"
+#include "base/pace.h"
 #include "base/queues.h"
 #include "engine/history.h"
 #include "engine/tally.h"
@@ -47,23 +48,6 @@ enum {
 
 /* The tag of an item: its rank, whether its service has begun, and from a bit on its kind. */
 enum { TAG_RANK = 1, TAG_STARTED = 2, TAG_KIND = 8 };
-
-/* What a server remembers to tell how long a job will take: moving averages, over its last jobs, of their
- * responses and of how many jobs they left behind. As many are left behind as are found on coming (Poisson
- * arrivals, one at a time), so response / (1 + left) is the time for each job that is there. */
-struct pace {
-    double response, left;
-};
-
-static inline void pace_learn(struct pace *pace, double response, uint32_t left) {
-    const double weight = 0.125; /* of the last job */
-    pace->response += weight * (response - pace->response);
-    pace->left += weight * (left - pace->left);
-}
-
-static inline double pace_latency(const struct pace *pace, uint32_t length) {
-    return pace->response * (1 + length) / (1 + pace->left);
-}
 
 struct system {
     uint32_t servers;

@@ -1,0 +1,214 @@
+/* A dispatcher of a live system: one view of a fleet, which several processes share.
+ *
+ * All it knows lies in one flat block without pointers: servers by name, which of them may be chosen,
+ * requests under way by process, requests that are held, the state of the policy, tokens, quarantine,
+ * counters. It knows no socket and no clock, and allocates nothing. Time is handed in, in nanoseconds of a
+ * clock that does not go back (a step back is taken for no time at all); random numbers come from a stream of
+ * each process; what is to be sent is handed out.
+ *
+ *     size_t size = bal_dispatcher_size(&policy, &config);
+ *     bal_dispatcher_create(block, &policy, &config, now);            once, in shared memory, 8-byte aligned
+ *     struct bal_dispatcher *d = malloc(bal_dispatcher_view_size(&policy, &config));      in each process
+ *     bal_dispatcher_open(d, block, seed, &err);
+ *     bal_dispatcher_join(d, now, pid, start_time);
+ *     ... for each request:
+ *     struct bal_dispatch to;
+ *     bal_dispatcher_arrive(d, now, class, &to);      BAL_SEND to.server, BAL_WAIT for news, BAL_REFUSE
+ *     bal_dispatcher_respond(d, now, to.ticket, failed);
+ *
+ * One lock, the caller's: whoever calls any function below, but for check, size, view_size, create and open,
+ * holds it, and still holds it while it reads what bal_dispatcher_out() and bal_dispatcher_woken() hand out.
+ * It may be any lock that is freed when its owner dies: a robust mutex, or one that somebody else breaks
+ * (nginx's master does so for its slab mutexes). A process may be killed at any instruction, with the lock in
+ * its hand or without: the next call, whoever makes it, finds that an operation was not finished and makes
+ * everything anew from the requests themselves (O(requests log requests + servers^2), counted in `rebuilds`).
+ * When a process is known to be dead, bal_dispatcher_reap() gives back what it had.
+ *
+ * Two kinds of hosts. Without stations the dispatcher is the only one that sends to these servers: queue
+ * lengths are its own requests in flight, and a response that leaves a server with a free slot is its report.
+ * With stations beside the servers reports come as messages, tokens and all other knowledge expire, and
+ * replies to probes are waited for.
+ *
+ * Costs: a request, a response and a message are O(1), or O(log servers) where the policy or an index needs
+ * it, and as much again for each held request that finds a place. */
+#ifndef BALLAST_LIVE_DISPATCHER_H
+#define BALLAST_LIVE_DISPATCHER_H
+
+#include "ballast/error.h"
+#include "ballast/live/wire.h"
+#include "ballast/policy.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    BAL_OWNERS_MAX = 256,  /* processes that share a block at once */
+    BAL_SERVER_NAME = 128, /* bytes of a server's name, the terminator included */
+    BAL_TRIES_MAX = 4,     /* servers that a request tries at most */
+};
+
+struct bal_dispatcher_config {
+    uint32_t servers;  /* the most that there will ever be at once, those that are leaving included */
+    uint32_t owners;   /* processes, those that finish after a reload included; at most BAL_OWNERS_MAX */
+    uint32_t requests; /* under way or held, of all processes */
+    uint32_t classes;  /* of requests, at most BAL_CLASSES_MAX; 0 is 1 */
+    uint32_t slots;    /* requests that a server works on at once, where it has no station to tell; 0 is 1 */
+    uint32_t held;     /* requests that are held at most; those beyond are sent at once */
+    uint64_t hold_ns;  /* a request that has been held for so long is sent at once */
+    uint32_t failures; /* in a row, after which a server is in quarantine; 0: never */
+    uint64_t back_off_ns; /* for so long the first time; then twice as long, up to 64 times */
+    bool stations;        /* servers have stations, which report */
+    uint64_t probe_ns;    /* stations: how long replies to probes are waited for */
+    uint64_t grace_ns;    /* stations: how long a server of which nothing is known yet may be chosen */
+    uint64_t beat_ns;     /* stations: how often hunger and wakes are repeated */
+    uint32_t fleet;       /* stations: for messages; see wire.h */
+    uint64_t id, boot;
+};
+
+/* Does it make sense, and can the policy be hosted so? */
+enum bal_code bal_dispatcher_check(const struct bal_policy_spec *policy,
+                                   const struct bal_dispatcher_config *config, struct bal_error *err);
+
+/* Bytes of the block. What it is called with has been checked. */
+size_t bal_dispatcher_size(const struct bal_policy_spec *policy, const struct bal_dispatcher_config *config);
+void bal_dispatcher_create(void *block, const struct bal_policy_spec *policy,
+                           const struct bal_dispatcher_config *config, uint64_t now);
+
+struct bal_dispatcher;
+
+/* A process's view of the block, in memory of its own, 8-byte aligned. BAL_E_FORMAT: this is no block of this
+ * version. seed: of its random stream; two processes must not have the same. It needs no end. */
+size_t bal_dispatcher_view_size(const struct bal_policy_spec *policy,
+                                const struct bal_dispatcher_config *config);
+enum bal_code bal_dispatcher_open(struct bal_dispatcher *d, void *block, uint64_t seed,
+                                  struct bal_error *err);
+
+/* ---- processes ---- */
+
+/* This process takes part from now on. A process is known by its number and the time of its start, for
+ * numbers are used again. BAL_E_RANGE: as many as there is room for take part already. */
+enum bal_code bal_dispatcher_join(struct bal_dispatcher *d, uint64_t now, uint64_t pid, uint64_t start,
+                                  struct bal_error *err);
+/* It takes part no longer; what it still has is given back. */
+void bal_dispatcher_leave(struct bal_dispatcher *d, uint64_t now);
+
+/* The i-th process, i < config.owners; false: nobody. For a host that looks for the dead. */
+bool bal_dispatcher_owner(struct bal_dispatcher *d, uint32_t i, uint64_t *pid, uint64_t *start);
+/* The i-th process is dead: its requests are not under way any longer. O(requests). */
+void bal_dispatcher_reap(struct bal_dispatcher *d, uint64_t now, uint32_t i);
+
+/* ---- the fleet ---- */
+
+struct bal_dispatcher_server {
+    const char *name; /* by which it is known, its address; shorter than BAL_SERVER_NAME */
+    uint64_t station; /* id of its station; without stations not looked at */
+    double weight;    /* 0 is 1 */
+    uint32_t most;    /* requests under way at most; 0: any number */
+    bool down;        /* not to be chosen */
+};
+
+/* The servers from now on. Those that were there before keep their number, counts and whatever is known of
+ * them; those that are not named any longer get no more requests, and their numbers are used again when the
+ * last one has come back. On failure nothing has changed. Saying the same again changes nothing. O(servers),
+ * and O(servers) more for each that is new. */
+enum bal_code bal_dispatcher_configure(struct bal_dispatcher *d, uint64_t now,
+                                       const struct bal_dispatcher_server *servers, uint32_t count,
+                                       struct bal_error *err);
+
+/* ---- requests ---- */
+
+enum bal_verdict {
+    BAL_SEND,   /* to.server */
+    BAL_WAIT,   /* it is held, or replies are waited for: the verdict comes as news */
+    BAL_REFUSE, /* nobody can take it; the ticket is void */
+};
+
+struct bal_dispatch {
+    enum bal_verdict verdict;
+    uint32_t server;
+    uint64_t ticket;
+};
+
+/* A request has come. class: 0 is the most urgent; numbers too large mean the last class. */
+void bal_dispatcher_arrive(struct bal_dispatcher *d, uint64_t now, uint32_t rank, struct bal_dispatch *to);
+/* The response is here. failed: it is none that the client can use, or there is none. A void ticket is
+ * ignored, here and below; returns whether it was good. */
+bool bal_dispatcher_respond(struct bal_dispatcher *d, uint64_t now, uint64_t ticket, bool failed);
+/* The server has failed, and the request has not: where does it go now? Not where it has been. After
+ * BAL_TRIES_MAX servers: BAL_REFUSE. */
+bool bal_dispatcher_retry(struct bal_dispatcher *d, uint64_t now, uint64_t ticket, struct bal_dispatch *to);
+/* The client has gone away, whatever the request was doing. This says nothing about the server. */
+bool bal_dispatcher_cancel(struct bal_dispatcher *d, uint64_t now, uint64_t ticket);
+
+/* The next verdict on a request of this process that has waited: call it, after being woken, until it returns
+ * false. */
+bool bal_dispatcher_news(struct bal_dispatcher *d, uint64_t now, struct bal_dispatch *to);
+
+/* ---- what is heard, and time ---- */
+
+/* A message of a station that bal_receiver_open() has found genuine. */
+enum bal_receipt bal_dispatcher_hear(struct bal_dispatcher *d, uint64_t now,
+                                     const struct bal_message *message);
+
+/* Time has passed: knowledge expires, requests have waited long enough, hunger and wakes are repeated.
+ * Returns when it must be called again at the latest; UINT64_MAX: something else will happen first. */
+uint64_t bal_dispatcher_pass(struct bal_dispatcher *d, uint64_t now);
+
+/* Asks all stations for the present: for a dispatcher that begins on a fleet which runs already. */
+void bal_dispatcher_resync(struct bal_dispatcher *d, uint64_t now);
+
+/* ---- what is handed out ---- */
+
+/* Messages that the calls since the last time have left to be sent, at most so many as there is room for;
+ * those beyond are lost, as datagrams may be. message.receiver is the station's id, or BAL_EVERYONE: then it
+ * goes to every server that is there. Valid until the next call. */
+const struct bal_message *bal_dispatcher_out(struct bal_dispatcher *d, uint32_t *count);
+
+/* A process for which there is news, this one included; BAL_NONE: no more. Each is told once. */
+uint32_t bal_dispatcher_woken(struct bal_dispatcher *d);
+
+/* Which number this process has among them. */
+uint32_t bal_dispatcher_self(const struct bal_dispatcher *d);
+
+/* ---- looking at it ---- */
+
+struct bal_dispatcher_counts {
+    uint64_t arrived, sent, answered, failed, retried, cancelled, reaped;
+    uint64_t held, overdue;    /* requests that were held; that had to be sent because of their deadline */
+    uint64_t refused, no_room; /* nobody could take it; the ledger was full */
+    uint64_t tokens, used, expired; /* offered to us; used by a request; gone unused */
+    uint64_t probes, unsent;        /* servers asked; messages for which there was no room */
+    uint64_t rebuilds;
+    uint64_t void_tickets;
+    uint64_t receipts[BAL_RECEIPTS]; /* messages heard, by what became of them */
+};
+
+struct bal_server_view {
+    const char *name; /* NULL: there is no such server */
+    bool open;        /* may be chosen now */
+    bool leaving;     /* is not in the configuration any longer */
+    bool quarantined;
+    uint32_t in_flight;
+    uint32_t tokens; /* at hand */
+    enum bal_standing standing;
+};
+
+struct bal_dispatcher_counts bal_dispatcher_counts(const struct bal_dispatcher *d);
+/* number < config.servers. */
+struct bal_server_view bal_dispatcher_server(const struct bal_dispatcher *d, uint32_t number);
+/* Requests that are held now, of a class; of all: rank is BAL_CLASSES_MAX. */
+uint32_t bal_dispatcher_held(const struct bal_dispatcher *d, uint32_t rank);
+
+/* Is everything as the requests say: counts, lists, indexes, open servers, the state of the policy? For tests
+ * and for the suspicious: O(requests + servers^2). NULL: it is, else what is not. */
+const char *bal_dispatcher_unsound(const struct bal_dispatcher *d);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

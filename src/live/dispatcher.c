@@ -1,0 +1,777 @@
+/* What a dispatcher does: requests that come and go, messages that are heard, time that passes. */
+#include "live/dispatcher_private.h"
+
+#include <math.h>
+#include <string.h>
+
+static void try_held(struct bal_dispatcher *d);
+
+/* ---- what every operation does ---- */
+
+void bal_dispatcher_begin(struct bal_dispatcher *d, uint64_t now) {
+    struct block *block = d->block;
+    block->now = now > block->now ? now : block->now;
+    const bool died = block->busy;
+    __atomic_store_n(&block->busy, 1, __ATOMIC_RELEASE);
+    if (__builtin_expect(died, 0)) {
+        bal_dispatcher_rebuild(d);
+        try_held(d);
+    }
+    bal_fleet_refresh(d);
+}
+
+void bal_dispatcher_say(struct bal_dispatcher *d, struct bal_message message) {
+    if (d->outs == OUT_ROOM) {
+        d->block->counts.unsent++;
+        return;
+    }
+    bal_sender_stamp(&d->block->sender, &message);
+    d->out[d->outs++] = message;
+}
+
+const struct bal_message *bal_dispatcher_out(struct bal_dispatcher *d, uint32_t *count) {
+    *count = d->outs;
+    d->outs = 0;
+    return d->out;
+}
+
+static void wake_owner(struct bal_dispatcher *d, uint32_t owner) {
+    d->woken[owner / 64] |= UINT64_C(1) << owner % 64;
+}
+
+uint32_t bal_dispatcher_woken(struct bal_dispatcher *d) {
+    for (uint32_t word = 0; word < BAL_OWNERS_MAX / 64; word++)
+        if (d->woken[word]) {
+            const uint32_t bit = (uint32_t)__builtin_ctzll(d->woken[word]);
+            d->woken[word] &= d->woken[word] - 1;
+            return 64 * word + bit;
+        }
+    return BAL_NONE;
+}
+
+uint32_t bal_dispatcher_self(const struct bal_dispatcher *d) {
+    return d->self;
+}
+
+static uint32_t milliseconds(uint64_t ns) {
+    const uint64_t ms = (ns + 999999) / 1000000;
+    return ms < 1 ? 1 : ms > BAL_VALID_MAX ? BAL_VALID_MAX : (uint32_t)ms;
+}
+
+/* ---- hunger ---- */
+
+/* Says how many are held when that begins or ceases, and as often as it is time. */
+static void tell_hunger(struct bal_dispatcher *d) {
+    struct block *block = d->block;
+    const bool hungry = block->held_count > 0;
+    if (!block->config.stations || (hungry == (bool)block->hungry && block->now < block->hungry_at))
+        return;
+    block->hungry = hungry;
+    block->hungry_at = hungry ? block->now + block->config.beat_ns : NEVER;
+    bal_dispatcher_say(d,
+                       (struct bal_message){.type = BAL_MSG_HUNGRY,
+                                            .hungry = {.held = block->held_count,
+                                                       .valid_ms = milliseconds(3 * block->config.beat_ns)}});
+}
+
+/* ---- servers, as requests come and go ---- */
+
+/* The request goes there: a slot that was offered is used. */
+static void use_token(struct bal_dispatcher *d, uint32_t server) {
+    struct server *s = &d->server[server];
+    if (s->tokens == 0)
+        return;
+    s->tokens--;
+    d->block->counts.used++;
+    bal_fleet_report(d, server);
+    bal_fleet_look(d, server);
+}
+
+static void go(struct bal_dispatcher *d, struct request *r, uint32_t server, enum request_state state) {
+    r->server = server;
+    r->since = d->block->now;
+    r->trial = 0;
+    d->block->counts.sent++;
+    use_token(d, server);
+    bal_fleet_own_up(d, server, r->rank);
+    if (d->quarantine && d->quarantine->server[server].back_off > 0) {
+        bal_quarantine_sent(d->quarantine, server);
+        r->trial = 1;
+        bal_fleet_look(d, server);
+    }
+    bal_entry_set(&r->entry, state);
+}
+
+static void judge(struct bal_dispatcher *d, uint32_t server, bool failed) {
+    if (!d->quarantine)
+        return;
+    const struct bal_quarantine_server *q = &d->quarantine->server[server];
+    if (!failed && q->failures == 0 && q->back_off == 0)
+        return;
+    bal_quarantine_answered(d->quarantine, server, failed, (double)d->block->now);
+    bal_fleet_look(d, server);
+}
+
+static void say_load(struct bal_dispatcher *d, uint32_t server, double latency) {
+    const struct bal_reply load = {d->own[server], d->urgent[server], latency};
+    bal_policy_report(&d->policy, d->state, &d->fleet, BAL_REPORT_LOAD, server, &load);
+}
+
+/* The load that is left, where no station tells it: always when a slot is free, else with the probability
+ * that the policy wants. */
+static void say_load_left(struct bal_dispatcher *d, uint32_t server) {
+    const struct block *block = d->block;
+    if (block->config.stations || !wants(d, BAL_WANTS_LOAD) || d->server[server].closed)
+        return;
+    if (d->own[server] < block->config.slots || bal_rng_uniform(&d->rng) < bal_policy_load_share(&d->policy))
+        say_load(d, server, NAN);
+}
+
+/* It is not under way any longer: own counts and whatever follows from them, but nothing is said of how it
+ * went. Without stations that is the server's report when it has a free slot. False: the server is not there
+ * any longer. */
+static bool come_back(struct bal_dispatcher *d, const struct request *r) {
+    const uint32_t server = r->server;
+    bal_fleet_own_down(d, server, r->rank);
+    if (d->server[server].presence == NOT_THERE)
+        return false;
+    if (!d->block->config.stations && d->server[server].closed == 0 &&
+        d->own[server] < d->block->config.slots)
+        bal_policy_report(&d->policy, d->state, &d->fleet, BAL_REPORT_IDLE, server, NULL);
+    return true;
+}
+
+/* A trial that ends without an answer proves nothing: another request may. */
+static void end_trial(struct bal_dispatcher *d, const struct request *r) {
+    if (!r->trial)
+        return;
+    d->quarantine->server[r->server].trying = false;
+    bal_fleet_look(d, r->server);
+}
+
+static void answer(struct bal_dispatcher *d, const struct request *r, bool failed) {
+    const uint32_t server = r->server;
+    const double took = seconds(d->block->now - r->since);
+    d->block->counts.answered++;
+    d->block->counts.failed += failed;
+    if (!come_back(d, r))
+        return;
+    if (!failed)
+        pace_learn(&d->server[server].pace, took, d->own[server]);
+    bal_policy_response(&d->policy, d->state, &d->fleet, server, took, failed);
+    say_load_left(d, server);
+    judge(d, server, failed);
+    end_trial(d, r);
+}
+
+/* ---- probes ---- */
+
+static void say_probe(struct bal_dispatcher *d, uint32_t server, uint64_t id) {
+    d->block->counts.probes++;
+    bal_dispatcher_say(d, (struct bal_message){.type = BAL_MSG_PROBE,
+                                               .receiver = d->server[server].station,
+                                               .probe = {.probe = id}});
+}
+
+/* Probes that nobody waits for. Without stations the answer is at hand. */
+static void answer_asks(struct bal_dispatcher *d) {
+    struct bal_fleet *fleet = &d->fleet;
+    for (uint32_t i = 0; i < fleet->asks; i++) {
+        const uint32_t server = fleet->ask[i];
+        if (d->block->config.stations)
+            say_probe(d, server, bal_rng_next(&d->rng) | UINT64_C(1) << 63);
+        else
+            say_load(d, server, pace_latency(&d->server[server].pace, d->own[server]));
+    }
+    fleet->asks = 0;
+}
+
+static void free_inquiry(struct bal_dispatcher *d, uint32_t i) {
+    if (i == BAL_NOBODY)
+        return;
+    inquiry_at(d, i)->probe = 0;
+    inquiry_at(d, i)->next = d->block->free_inquiry;
+    d->block->free_inquiry = i;
+}
+
+/* ---- routing ---- */
+
+/* Servers at which a request has failed are closed to it alone. */
+static void close_tried(struct bal_dispatcher *d, const struct request *r, bool open[BAL_TRIES_MAX]) {
+    for (uint32_t i = 0; i < r->tries; i++)
+        open[i] = bal_set_remove(d->open, r->tried[i]);
+    if (r->tries)
+        bal_fleet_refresh(d);
+}
+
+static void reopen_tried(struct bal_dispatcher *d, const struct request *r, const bool open[BAL_TRIES_MAX]) {
+    for (uint32_t i = 0; i < r->tries; i++)
+        if (open[i])
+            bal_set_insert(d->open, r->tried[i]);
+    if (r->tries)
+        bal_fleet_refresh(d);
+}
+
+static struct bal_decision ask_policy(struct bal_dispatcher *d, const struct request *r, bool at_once) {
+    const struct bal_job job = {.count = 1, .rank = r->rank, .at_once = at_once};
+    bool open[BAL_TRIES_MAX] = {false};
+    close_tried(d, r, open);
+    struct bal_decision decision = bal_policy_route(&d->policy, d->state, &d->fleet, &job, &d->rng);
+    if (decision.server < d->servers && !bal_is_open(&d->fleet, decision.server))
+        decision.server = BAL_NONE;
+    reopen_tried(d, r, open);
+    return decision;
+}
+
+/* Which servers the policy would ask; false: none, or nobody else can wait now. */
+static bool inquire(struct bal_dispatcher *d, uint32_t i) {
+    struct block *block = d->block;
+    struct request *r = request_at(d, i);
+    const struct bal_job job = {.count = 1, .rank = r->rank};
+    bool open[BAL_TRIES_MAX] = {false};
+    if (!d->probes || block->free_inquiry == BAL_NOBODY)
+        return false;
+    close_tried(d, r, open);
+    const uint32_t asked = bal_policy_sample(&d->policy, d->state, &d->fleet, &job, &d->rng);
+    reopen_tried(d, r, open);
+    d->fleet.asks = 0;
+    if (asked == 0)
+        return false;
+    const uint32_t index = block->free_inquiry;
+    struct inquiry *inquiry = inquiry_at(d, index);
+    block->free_inquiry = inquiry->next;
+    inquiry->probe = (bal_rng_next(&d->rng) << 16 | index) & ~(UINT64_C(1) << 63);
+    inquiry->probe |= UINT64_C(1) << 62; /* never 0 */
+    inquiry->request = i;
+    inquiry->asked = asked;
+    inquiry->answered = 0;
+    memcpy(inquiry->server, d->fleet.ask, asked * sizeof *inquiry->server);
+    for (uint32_t k = 0; k < asked; k++)
+        say_probe(d, inquiry->server[k], inquiry->probe);
+    r->inquiry = index;
+    r->deadline = block->now + block->config.probe_ns;
+    bal_ledger_push(&d->ledger, &block->asking, i);
+    bal_entry_set(&r->entry, ASKING);
+    return true;
+}
+
+static void say_wake(struct bal_dispatcher *d, uint32_t server) {
+    bal_dispatcher_say(d, (struct bal_message){.type = BAL_MSG_WAKE, .receiver = d->server[server].station});
+}
+
+/* It is said until the server's power answers. */
+static void wake_server(struct bal_dispatcher *d, uint32_t server) {
+    struct server *s = &d->server[server];
+    if (server >= d->servers || !d->block->config.stations)
+        return;
+    s->wakes = WAKES;
+    s->wake_at = d->block->now + d->block->config.beat_ns;
+    say_wake(d, server);
+    bal_fleet_look(d, server);
+}
+
+static void hold(struct bal_dispatcher *d, uint32_t i) {
+    struct block *block = d->block;
+    struct request *r = request_at(d, i);
+    r->deadline = block->now + block->config.hold_ns;
+    block->counts.held++;
+    block->held_count++;
+    bal_ledger_push(&d->ledger, &block->held[r->rank], i);
+    bal_entry_set(&r->entry, HELD);
+}
+
+/* What the policy wants besides. */
+static void follow(struct bal_dispatcher *d, const struct bal_decision *decision) {
+    if (decision->wake != BAL_NONE)
+        wake_server(d, decision->wake);
+    if (decision->server < d->servers && decision->move_to < d->servers && d->block->config.stations)
+        bal_dispatcher_say(d, (struct bal_message){.type = BAL_MSG_MOVE,
+                                                   .receiver = d->server[decision->server].station,
+                                                   .move = {.target = d->server[decision->move_to].station}});
+    answer_asks(d);
+}
+
+/* A request that stands in no list is given a place. `sent` is its state then: SENT where its process is the
+ * one that asks, else DECIDED. Returns false when nobody can take it: it is as it was. */
+static bool place(struct bal_dispatcher *d, uint32_t i, bool at_once, enum request_state sent) {
+    struct block *block = d->block;
+    struct request *r = request_at(d, i);
+    struct bal_decision decision = ask_policy(d, r, at_once);
+    if (decision.server == BAL_HOLD && block->held_count >= block->config.held) {
+        follow(d, &decision);
+        decision = ask_policy(d, r, true);
+    }
+    if (decision.server == BAL_HOLD)
+        hold(d, i);
+    else if (decision.server < d->servers)
+        go(d, r, decision.server, sent);
+    follow(d, &decision);
+    return decision.server < d->servers || decision.server == BAL_HOLD;
+}
+
+static void tell_owner(struct bal_dispatcher *d, uint32_t i) {
+    struct request *r = request_at(d, i);
+    bal_ledger_push(&d->ledger, &d->owner[r->entry.owner].news, i);
+    wake_owner(d, r->entry.owner);
+}
+
+/* The same for one that waits: its process hears of it as news. */
+static void place_waiting(struct bal_dispatcher *d, uint32_t i, bool at_once) {
+    struct request *r = request_at(d, i);
+    if (!place(d, i, at_once, DECIDED)) {
+        d->block->counts.refused++;
+        bal_entry_set(&r->entry, REFUSED);
+    }
+    if (r->entry.state != HELD)
+        tell_owner(d, i);
+}
+
+static void leave_held(struct bal_dispatcher *d, uint32_t i) {
+    bal_ledger_remove(&d->ledger, &d->block->held[request_at(d, i)->rank], i);
+    d->block->held_count--;
+}
+
+/* After a report those that wait may have a place: first come, first served within a class. One for which
+ * there is none keeps its place. */
+static bool try_first(struct bal_dispatcher *d, uint32_t rank) {
+    const uint32_t i = d->block->held[rank].first;
+    struct request *r = request_at(d, i);
+    const struct bal_decision decision = ask_policy(d, r, false);
+    if (decision.server < d->servers) {
+        leave_held(d, i);
+        go(d, r, decision.server, DECIDED);
+        tell_owner(d, i);
+    }
+    follow(d, &decision);
+    return decision.server < d->servers;
+}
+
+static void try_held(struct bal_dispatcher *d) {
+    struct block *block = d->block;
+    for (uint32_t rank = 0; block->held_count && rank < block->config.classes; rank++)
+        while (block->held[rank].count && try_first(d, rank))
+            ;
+    tell_hunger(d);
+}
+
+/* Replies are complete, or not waited for any longer. */
+static void conclude(struct bal_dispatcher *d, uint32_t i) {
+    struct request *r = request_at(d, i);
+    const uint32_t index = r->inquiry;
+    bal_ledger_remove(&d->ledger, &d->block->asking, i);
+    d->fleet.sample = index == BAL_NOBODY ? d->fleet.ask : inquiry_at(d, index)->server;
+    d->fleet.samples = index == BAL_NOBODY ? 0 : inquiry_at(d, index)->answered;
+    place_waiting(d, i, false);
+    d->fleet.sample = NULL;
+    free_inquiry(d, index);
+}
+
+/* ---- requests ---- */
+
+/* A new one, or one that has failed elsewhere. */
+static void start(struct bal_dispatcher *d, uint32_t i, struct bal_dispatch *to) {
+    struct block *block = d->block;
+    struct request *r = request_at(d, i);
+    const bool queue = block->held[r->rank].count && block->held_count < block->config.held;
+    *to = (struct bal_dispatch){.server = BAL_NONE, .ticket = bal_ledger_ticket(&d->ledger, i)};
+    bool placed = true;
+    if (queue)
+        hold(d, i); /* behind those of its class */
+    else if (!inquire(d, i))
+        placed = place(d, i, false, SENT);
+    to->verdict = !placed ? BAL_REFUSE : r->entry.state == SENT ? BAL_SEND : BAL_WAIT;
+    to->server = to->verdict == BAL_SEND ? r->server : BAL_NONE;
+    if (!placed) {
+        block->counts.refused++;
+        bal_ledger_drop(&d->ledger, i);
+    }
+    tell_hunger(d);
+}
+
+void bal_dispatcher_arrive(struct bal_dispatcher *d, uint64_t now, uint32_t rank, struct bal_dispatch *to) {
+    bal_dispatcher_begin(d, now);
+    struct block *block = d->block;
+    block->counts.arrived++;
+    const uint32_t i = bal_ledger_take(&d->ledger, d->self);
+    if (i == BAL_NOBODY) {
+        block->counts.no_room++;
+        *to = (struct bal_dispatch){.verdict = BAL_REFUSE, .server = BAL_NONE};
+    } else {
+        struct request *r = request_at(d, i);
+        r->rank = rank < block->config.classes ? rank : block->config.classes - 1;
+        r->tries = 0;
+        start(d, i, to);
+    }
+    dispatcher_end(d);
+}
+
+/* The request of a ticket that this process has and that is in one of these states; BAL_NOBODY: none. */
+static uint32_t find(struct bal_dispatcher *d, uint64_t ticket, unsigned states) {
+    const uint32_t i = bal_ledger_find(&d->ledger, ticket);
+    if (i != BAL_NOBODY && request_at(d, i)->entry.owner == d->self &&
+        states >> request_at(d, i)->entry.state & 1)
+        return i;
+    d->block->counts.void_tickets++;
+    return BAL_NOBODY;
+}
+
+bool bal_dispatcher_respond(struct bal_dispatcher *d, uint64_t now, uint64_t ticket, bool failed) {
+    bal_dispatcher_begin(d, now);
+    const uint32_t i = find(d, ticket, 1 << SENT);
+    if (i != BAL_NOBODY) {
+        bal_entry_set(&request_at(d, i)->entry, BAL_ENTRY_FREE);
+        answer(d, request_at(d, i), failed);
+        bal_ledger_drop(&d->ledger, i);
+        if (d->block->held_count)
+            try_held(d);
+    }
+    dispatcher_end(d);
+    return i != BAL_NOBODY;
+}
+
+bool bal_dispatcher_retry(struct bal_dispatcher *d, uint64_t now, uint64_t ticket, struct bal_dispatch *to) {
+    bal_dispatcher_begin(d, now);
+    const uint32_t i = find(d, ticket, 1 << SENT);
+    *to = (struct bal_dispatch){.verdict = BAL_REFUSE, .server = BAL_NONE};
+    if (i != BAL_NOBODY) {
+        struct request *r = request_at(d, i);
+        bal_entry_set(&r->entry, BAL_ENTRY_FREE);
+        answer(d, r, true);
+        r->tried[r->tries++] = r->server;
+        if (d->block->held_count)
+            try_held(d);
+        if (r->tries < BAL_TRIES_MAX) {
+            d->block->counts.retried++;
+            start(d, i, to);
+        } else {
+            d->block->counts.refused++;
+            bal_ledger_drop(&d->ledger, i);
+        }
+    }
+    dispatcher_end(d);
+    return i != BAL_NOBODY;
+}
+
+/* Whatever it was doing, nobody waits for it any longer. */
+static void forget(struct bal_dispatcher *d, uint32_t i) {
+    struct request *r = request_at(d, i);
+    const enum request_state state = (enum request_state)r->entry.state;
+    bal_entry_set(&r->entry, BAL_ENTRY_FREE);
+    if (state == ASKING) {
+        bal_ledger_remove(&d->ledger, &d->block->asking, i);
+        free_inquiry(d, r->inquiry);
+    } else if (state == HELD) {
+        leave_held(d, i);
+    } else if (state != SENT) {
+        bal_ledger_remove(&d->ledger, &d->owner[r->entry.owner].news, i);
+    }
+    if (state == DECIDED || state == SENT) {
+        if (come_back(d, r)) {
+            say_load_left(d, r->server);
+            end_trial(d, r);
+        }
+    }
+    bal_ledger_drop(&d->ledger, i);
+}
+
+bool bal_dispatcher_cancel(struct bal_dispatcher *d, uint64_t now, uint64_t ticket) {
+    bal_dispatcher_begin(d, now);
+    const uint32_t i = find(d, ticket, ~0u);
+    if (i != BAL_NOBODY) {
+        d->block->counts.cancelled++;
+        forget(d, i);
+        try_held(d);
+    }
+    dispatcher_end(d);
+    return i != BAL_NOBODY;
+}
+
+bool bal_dispatcher_news(struct bal_dispatcher *d, uint64_t now, struct bal_dispatch *to) {
+    bal_dispatcher_begin(d, now);
+    struct bal_list *news = &d->owner[d->self].news;
+    const uint32_t i = news->first;
+    if (i != BAL_NOBODY) {
+        struct request *r = request_at(d, i);
+        const bool sent = r->entry.state == DECIDED;
+        *to = (struct bal_dispatch){.verdict = sent ? BAL_SEND : BAL_REFUSE,
+                                    .server = sent ? r->server : BAL_NONE,
+                                    .ticket = bal_ledger_ticket(&d->ledger, i)};
+        bal_ledger_remove(&d->ledger, news, i);
+        if (sent)
+            bal_entry_set(&r->entry, SENT);
+        else
+            bal_ledger_drop(&d->ledger, i);
+    }
+    dispatcher_end(d);
+    return i != BAL_NOBODY;
+}
+
+/* ---- processes ---- */
+
+enum bal_code bal_dispatcher_join(struct bal_dispatcher *d, uint64_t now, uint64_t pid, uint64_t start_time,
+                                  struct bal_error *err) {
+    bal_dispatcher_begin(d, now);
+    const uint32_t owners = d->block->config.owners;
+    uint32_t i = 0;
+    while (i < owners && d->owner[i].used)
+        i++;
+    if (i < owners) {
+        d->owner[i].pid = pid;
+        d->owner[i].start = start_time;
+        __atomic_store_n(&d->owner[i].used, 1, __ATOMIC_RELEASE);
+        d->self = i;
+    }
+    dispatcher_end(d);
+    return i < owners ? BAL_OK
+                      : bal_fail(err, BAL_E_RANGE, "%u processes take part already: the block is for %u",
+                                 owners, owners);
+}
+
+bool bal_dispatcher_owner(struct bal_dispatcher *d, uint32_t i, uint64_t *pid, uint64_t *start_time) {
+    if (i >= d->block->config.owners || !d->owner[i].used)
+        return false;
+    *pid = d->owner[i].pid;
+    *start_time = d->owner[i].start;
+    return true;
+}
+
+static void reap(struct bal_dispatcher *d, uint32_t owner) {
+    for (uint32_t i = 0; i < d->block->config.requests; i++) {
+        const struct bal_entry *entry = &request_at(d, i)->entry;
+        if (entry->state == BAL_ENTRY_FREE || entry->owner != owner)
+            continue;
+        d->block->counts.reaped++;
+        forget(d, i);
+    }
+    __atomic_store_n(&d->owner[owner].used, 0, __ATOMIC_RELEASE);
+    try_held(d);
+}
+
+void bal_dispatcher_reap(struct bal_dispatcher *d, uint64_t now, uint32_t i) {
+    bal_dispatcher_begin(d, now);
+    if (i < d->block->config.owners && d->owner[i].used)
+        reap(d, i);
+    dispatcher_end(d);
+}
+
+void bal_dispatcher_leave(struct bal_dispatcher *d, uint64_t now) {
+    bal_dispatcher_reap(d, now, d->self);
+    d->self = BAL_NOBODY;
+}
+
+/* ---- what is heard ---- */
+
+static void hear_idle(struct bal_dispatcher *d, uint32_t server, const struct bal_message_idle *idle) {
+    struct server *s = &d->server[server];
+    uint64_t new = idle->token > s->tokens_seen ? idle->token - s->tokens_seen : 0;
+    new = new < idle->free ? new : idle->free;
+    s->tokens_seen = idle->token > s->tokens_seen ? idle->token : s->tokens_seen;
+    d->block->counts.tokens += new;
+    const uint64_t tokens = s->tokens + new;
+    s->tokens = tokens < idle->free ? (uint32_t)tokens : idle->free;
+    s->token_until = d->block->now + (uint64_t)idle->valid_ms * 1000000;
+    s->known_until = s->known_until > s->token_until ? s->known_until : s->token_until;
+    s->power = BAL_POWER_ON;
+    s->wakes = 0;
+    s->slots = idle->slots;
+    d->load[server] = idle->slots - idle->free;
+    s->taken_back = 1;
+    bal_fleet_look(d, server);
+    bal_fleet_tell(d, server);
+}
+
+static void set_power(struct bal_dispatcher *d, uint32_t server, uint32_t power, uint32_t valid_ms) {
+    struct server *s = &d->server[server];
+    s->power = power;
+    s->known_until = d->block->now + (uint64_t)valid_ms * 1000000;
+    s->wakes = power == BAL_POWER_OFF ? s->wakes : 0;
+    if (power != BAL_POWER_ON)
+        s->tokens = 0;
+}
+
+/* A reply to a probe for which a request waits. */
+static void hear_reply(struct bal_dispatcher *d, uint32_t server, uint64_t probe) {
+    const uint32_t index = probe & 0xffff;
+    if (!d->probes || index >= INQUIRIES || index >= d->block->config.requests ||
+        inquiry_at(d, index)->probe != probe)
+        return;
+    struct inquiry *inquiry = inquiry_at(d, index);
+    for (uint32_t i = inquiry->answered; i < inquiry->asked; i++)
+        if (inquiry->server[i] == server) {
+            inquiry->server[i] = inquiry->server[inquiry->answered];
+            inquiry->server[inquiry->answered++] = server;
+            break;
+        }
+    if (inquiry->answered == inquiry->asked)
+        conclude(d, inquiry->request);
+}
+
+static void hear_load(struct bal_dispatcher *d, uint32_t server, const struct bal_message_load *load,
+                      bool fresh) {
+    struct server *s = &d->server[server];
+    if (fresh) {
+        uint64_t jobs = 0;
+        for (uint32_t rank = 0; rank < load->classes; rank++)
+            jobs += load->jobs[rank];
+        d->load[server] = jobs < UINT32_MAX ? (uint32_t)jobs : UINT32_MAX;
+        d->urgent_load[server] = load->jobs[0];
+        s->slots = load->slots;
+        s->latency = load->latency_us == UINT32_MAX ? NAN : load->latency_us * 1e-6;
+        if (load->probe == 0) /* nothing is offered to us any longer */
+            s->tokens = 0;
+        set_power(d, server, load->power, load->valid_ms);
+        s->taken_back = 1;
+        bal_fleet_look(d, server);
+        bal_fleet_tell(d, server);
+    }
+    if (load->probe)
+        hear_reply(d, server, load->probe);
+}
+
+/* Whose clock has gone back is believed again when all that it said before has expired. */
+static enum bal_receipt admit(struct bal_dispatcher *d, uint32_t server, const struct bal_message *message) {
+    struct server *s = &d->server[server];
+    const uint64_t boot = s->window.boot;
+    enum bal_receipt receipt = bal_window_pass(&s->window, message->boot, message->sequence);
+    if (receipt == BAL_RECEIPT_OLD && s->closed & SILENT) {
+        bal_window_renew(&s->window, message->boot, message->sequence);
+        receipt = BAL_RECEIPT_FRESH;
+    }
+    if (s->window.boot != boot) /* it counts its offers anew */
+        s->tokens_seen = s->tokens = 0;
+    return receipt;
+}
+
+static void take_in(struct bal_dispatcher *d, uint32_t server, const struct bal_message *message,
+                    bool fresh) {
+    switch (message->type) {
+    case BAL_MSG_IDLE:
+        if (fresh)
+            hear_idle(d, server, &message->idle);
+        break;
+    case BAL_MSG_LOAD:
+        hear_load(d, server, &message->load, fresh);
+        break;
+    case BAL_MSG_POWER:
+        if (!fresh)
+            break;
+        set_power(d, server, message->power.power, message->power.valid_ms);
+        bal_fleet_look(d, server);
+        bal_fleet_tell(d, server);
+        break;
+    default: /* not for dispatchers */
+        break;
+    }
+}
+
+enum bal_receipt bal_dispatcher_hear(struct bal_dispatcher *d, uint64_t now,
+                                     const struct bal_message *message) {
+    bal_dispatcher_begin(d, now);
+    const uint32_t server =
+        d->block->config.stations ? bal_dispatcher_find_station(d, message->sender) : BAL_NONE;
+    enum bal_receipt receipt = BAL_RECEIPT_STRANGER;
+    if (server != BAL_NONE && d->server[server].presence == THERE)
+        receipt = admit(d, server, message);
+    d->block->counts.receipts[receipt]++;
+    if (receipt <= BAL_RECEIPT_LATE) {
+        take_in(d, server, message, receipt == BAL_RECEIPT_FRESH);
+        try_held(d);
+    }
+    dispatcher_end(d);
+    return receipt;
+}
+
+/* ---- time ---- */
+
+static void expire(struct bal_dispatcher *d, uint32_t server) {
+    struct block *block = d->block;
+    struct server *s = &d->server[server];
+    if (s->tokens && has_come(d, s->token_until)) {
+        block->counts.expired += s->tokens;
+        s->tokens = 0;
+        bal_fleet_report(d, server);
+    }
+    if (s->wakes && has_come(d, s->wake_at)) {
+        s->wakes--;
+        s->wake_at = block->now + block->config.beat_ns;
+        say_wake(d, server);
+    }
+    bal_fleet_look(d, server);
+}
+
+static void expire_all(struct bal_dispatcher *d) {
+    while (bal_tournament_least(d->due) <= (double)d->block->now)
+        expire(d, bal_tournament_draw(d->due, &d->rng));
+}
+
+static void serve_overdue(struct bal_dispatcher *d) {
+    struct block *block = d->block;
+    while (block->asking.count && request_at(d, block->asking.first)->deadline <= block->now)
+        conclude(d, block->asking.first);
+    for (uint32_t rank = 0; rank < block->config.classes; rank++)
+        while (block->held[rank].count && request_at(d, block->held[rank].first)->deadline <= block->now) {
+            const uint32_t i = block->held[rank].first;
+            block->counts.overdue++;
+            leave_held(d, i);
+            place_waiting(d, i, true);
+        }
+}
+
+/* The next time, at least one nanosecond from now. */
+static uint64_t next_time(const struct bal_dispatcher *d) {
+    const struct block *block = d->block;
+    uint64_t next = block->hungry_at;
+    const double due = bal_tournament_least(d->due);
+    if (due < 1.8e19 && (uint64_t)due < next)
+        next = (uint64_t)due;
+    for (uint32_t k = 0; k <= block->config.classes; k++) {
+        const struct bal_list *list = k ? &block->held[k - 1] : &block->asking;
+        if (list->count && request_at(d, list->first)->deadline < next)
+            next = request_at(d, list->first)->deadline;
+    }
+    return next > block->now ? next : block->now + 1;
+}
+
+uint64_t bal_dispatcher_pass(struct bal_dispatcher *d, uint64_t now) {
+    bal_dispatcher_begin(d, now);
+    expire_all(d);
+    serve_overdue(d);
+    try_held(d);
+    const uint64_t next = next_time(d);
+    dispatcher_end(d);
+    return next;
+}
+
+void bal_dispatcher_resync(struct bal_dispatcher *d, uint64_t now) {
+    bal_dispatcher_begin(d, now);
+    if (d->block->config.stations)
+        bal_dispatcher_say(d, (struct bal_message){.type = BAL_MSG_RESYNC});
+    dispatcher_end(d);
+}
+
+/* ---- looking at it ---- */
+
+struct bal_dispatcher_counts bal_dispatcher_counts(const struct bal_dispatcher *d) {
+    return d->block->counts;
+}
+
+struct bal_server_view bal_dispatcher_server(const struct bal_dispatcher *d, uint32_t number) {
+    const struct server *s = &d->server[number];
+    static const enum bal_standing standing[] = {[BAL_POWER_OFF] = BAL_STANDING_OFF,
+                                                 [BAL_POWER_SETUP] = BAL_STANDING_SETUP,
+                                                 [BAL_POWER_ON] = BAL_STANDING_ON,
+                                                 [BAL_POWER_DRAINING] = BAL_STANDING_GONE};
+    if (s->presence == NOT_THERE)
+        return (struct bal_server_view){.standing = BAL_STANDING_GONE};
+    return (struct bal_server_view){.name = s->name,
+                                    .open = s->closed == 0,
+                                    .leaving = s->presence == LEAVING,
+                                    .quarantined = s->closed & SHUNNED,
+                                    .in_flight = d->own[number],
+                                    .tokens = s->tokens,
+                                    .standing = standing[s->power]};
+}
+
+uint32_t bal_dispatcher_held(const struct bal_dispatcher *d, uint32_t rank) {
+    return rank < BAL_CLASSES_MAX ? d->block->held[rank].count : d->block->held_count;
+}

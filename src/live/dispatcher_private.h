@@ -1,0 +1,217 @@
+/* The dispatcher from the inside: what lies in the block, and a process's view of it.
+ *
+ * dispatcher_block.c lays the block out and makes it anew from the requests, dispatcher_fleet.c keeps what is
+ * known of servers, dispatcher.c is what can be done with it. */
+#ifndef LIVE_DISPATCHER_PRIVATE_H
+#define LIVE_DISPATCHER_PRIVATE_H
+
+#include "ballast/live/dispatcher.h"
+#include "base/by_length.h"
+#include "base/pace.h"
+#include "base/tournament.h"
+#include "live/ledger.h"
+#include "policy/quarantine.h"
+
+#define NEVER UINT64_MAX
+enum {
+    OUT_ROOM = 256,   /* messages that one call can leave */
+    ASKED_MOST = 64,  /* servers asked for a request, unless the policy asks all */
+    INQUIRIES = 1024, /* requests that wait for replies at once */
+    WAKES = 8,        /* a wake is said so often */
+    POLICY_TEXT = 256,
+};
+
+/* ---- requests ---- */
+
+enum request_state {
+    ASKING = BAL_ENTRY_FREE + 1, /* replies to probes are waited for */
+    HELD,
+    DECIDED, /* it goes to its server, and its process does not know yet */
+    REFUSED, /* nobody can take it, and its process does not know yet */
+    SENT,
+};
+
+struct request {
+    struct bal_entry entry;
+    uint64_t since;    /* when it was sent, or began to wait */
+    uint64_t deadline; /* of ASKING and HELD */
+    uint32_t server;   /* of DECIDED and SENT */
+    uint32_t inquiry;  /* of ASKING */
+    uint32_t rank;
+    uint32_t trial; /* it is the one that proves a server in quarantine well */
+    uint32_t tries;
+    uint32_t tried[BAL_TRIES_MAX];
+};
+
+/* What a request has asked, and who has answered: those stand first. */
+struct inquiry {
+    uint64_t probe; /* the id, which ends in the number of the inquiry; 0: not in use */
+    uint32_t request;
+    uint32_t asked, answered;
+    uint32_t next; /* free one */
+    uint32_t server[];
+};
+
+/* ---- servers ---- */
+
+/* Why a server may not be chosen. */
+enum closed {
+    ABSENT = 1,   /* there is none of that number, or it is leaving */
+    DOWN = 2,     /* the configuration says so */
+    FULL = 4,     /* it has as many requests of ours as it may have */
+    SHUNNED = 8,  /* in quarantine */
+    SILENT = 16,  /* what was known of it has expired */
+    RESTING = 32, /* off or in set-up, and the policy knows nothing of power */
+    DRAINING = 64
+};
+
+enum presence { NOT_THERE, LEAVING, THERE };
+
+struct server {
+    uint32_t presence; /* written last when a server joins */
+    uint32_t closed;   /* why; 0: it is open */
+    char name[BAL_SERVER_NAME];
+    uint64_t station;
+    uint32_t most;
+    uint32_t taken_back; /* the policy has been told that it is gone */
+    /* Of stations: */
+    struct bal_window window;
+    uint32_t power; /* enum bal_power_state */
+    uint32_t slots;
+    double latency; /* seconds; NaN: not told */
+    uint64_t known_until;
+    uint64_t tokens_seen; /* the last one that was offered to us */
+    uint32_t tokens;      /* at hand */
+    uint32_t wakes;       /* times that a wake is still to be said */
+    uint64_t token_until;
+    uint64_t wake_at;
+    /* Without stations: */
+    struct pace pace;
+};
+
+struct owner {
+    uint64_t pid, start;
+    uint32_t used; /* written last */
+    struct bal_list news;
+};
+
+/* ---- the block ---- */
+
+struct block {
+    uint64_t magic;
+    uint64_t size;
+    uint32_t busy;    /* an operation is under way, or was when somebody died */
+    uint32_t present; /* servers that are THERE */
+    struct bal_dispatcher_config config;
+    char policy[POLICY_TEXT];
+    uint64_t now;
+    struct bal_sender sender;
+    struct bal_list asking;
+    struct bal_list held[BAL_CLASSES_MAX];
+    uint32_t held_count;
+    uint32_t hungry; /* as stations were told */
+    uint64_t hungry_at;
+    uint32_t free_inquiry;
+    uint32_t weighted;   /* servers have different weights */
+    uint32_t tree_valid; /* by_weight is up to date */
+    struct bal_dispatcher_counts counts;
+};
+
+struct bal_dispatcher {
+    struct block *block;
+    struct bal_policy_spec policy;
+    struct bal_setting setting;
+    unsigned flags; /* of the policy */
+    bool probes;    /* it asks stations and waits */
+    uint32_t self;  /* its owner's number; BAL_NOBODY: it does not take part */
+    uint32_t servers;
+    struct bal_fleet fleet;
+    struct bal_rng rng;
+    struct bal_ledger ledger;
+    struct owner *owner;
+    struct server *server;
+    uint32_t *own, *urgent, *load, *urgent_load;
+    double *weight;
+    struct bal_set *open;
+    struct bal_by_length by_own;       /* the lab's index: all open, all weights alike */
+    struct bal_tournament *by_weight;  /* own over weight of open servers, in all other cases */
+    struct bal_tournament *due;        /* when something of a server expires */
+    struct bal_quarantine *quarantine; /* in nanoseconds */
+    uint32_t *stations;                /* a hash table of server numbers by station id */
+    uint32_t stations_mask;
+    char *inquiries;
+    uint32_t inquiry_room; /* servers in one */
+    size_t inquiry_size;
+    void *state;
+    uint32_t outs;
+    struct bal_message out[OUT_ROOM];
+    uint64_t woken[BAL_OWNERS_MAX / 64];
+    uint32_t ask[]; /* inquiry_room of them */
+};
+
+static inline struct request *request_at(const struct bal_dispatcher *d, uint32_t i) {
+    return (struct request *)bal_ledger_entry(&d->ledger, i);
+}
+
+static inline struct inquiry *inquiry_at(const struct bal_dispatcher *d, uint32_t i) {
+    return (struct inquiry *)(void *)(d->inquiries + (size_t)i * d->inquiry_size);
+}
+
+static inline bool is_under_way(const struct request *r) {
+    return r->entry.state == DECIDED || r->entry.state == SENT;
+}
+
+static inline double seconds(uint64_t ns) {
+    return (double)ns * 1e-9;
+}
+
+/* Is it that time? Times are compared as the index of what expires compares them. */
+static inline bool has_come(const struct bal_dispatcher *d, uint64_t time) {
+    return (double)d->block->now >= (double)time;
+}
+
+static inline bool wants(const struct bal_dispatcher *d, unsigned what) {
+    return d->policy.policy->wants & what;
+}
+
+/* ---- dispatcher_block.c ---- */
+
+/* Makes everything anew from the requests: somebody has died in the middle of an operation. */
+void bal_dispatcher_rebuild(struct bal_dispatcher *d);
+/* The number of the server with this station; BAL_NONE. O(1). */
+uint32_t bal_dispatcher_find_station(const struct bal_dispatcher *d, uint64_t id);
+
+/* ---- dispatcher_fleet.c ---- */
+
+/* The view that policies have, as of now. */
+void bal_fleet_refresh(struct bal_dispatcher *d);
+/* A request goes there; has come back. rank: its class. */
+void bal_fleet_own_up(struct bal_dispatcher *d, uint32_t server, uint32_t rank);
+void bal_fleet_own_down(struct bal_dispatcher *d, uint32_t server, uint32_t rank);
+/* Makes indexes anew; own counts are right already. */
+void bal_fleet_reindex(struct bal_dispatcher *d);
+/* A reason for not choosing it begins or ceases to hold. */
+void bal_fleet_mark(struct bal_dispatcher *d, uint32_t server, enum closed reason, bool closed);
+/* Tells the policy whether a server is idle; and all that is so at it. */
+void bal_fleet_report(struct bal_dispatcher *d, uint32_t server);
+void bal_fleet_tell(struct bal_dispatcher *d, uint32_t server);
+/* Looks at quarantine and standing once more, and at when something expires. */
+void bal_fleet_look(struct bal_dispatcher *d, uint32_t server);
+/* When something of it expires, in nanoseconds; INFINITY: never. */
+double bal_fleet_due(const struct bal_dispatcher *d, uint32_t server);
+/* What a server of which nothing has been heard is taken for. */
+void bal_fleet_greet(struct bal_dispatcher *d, uint32_t server);
+/* A server that was leaving and has nothing left is not there any longer. */
+void bal_fleet_bury(struct bal_dispatcher *d, uint32_t server);
+
+/* ---- dispatcher.c ---- */
+
+/* Leaves a message to be sent, stamped. */
+void bal_dispatcher_say(struct bal_dispatcher *d, struct bal_message message);
+/* Every operation begins and ends so. */
+void bal_dispatcher_begin(struct bal_dispatcher *d, uint64_t now);
+static inline void dispatcher_end(struct bal_dispatcher *d) {
+    __atomic_store_n(&d->block->busy, 0, __ATOMIC_RELEASE);
+}
+
+#endif

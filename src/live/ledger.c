@@ -1,0 +1,136 @@
+#include "live/ledger.h"
+
+#include <string.h>
+
+static void free_entry(const struct bal_ledger *ledger, uint32_t i) {
+    struct bal_list *list = &ledger->head->free;
+    bal_ledger_entry(ledger, i)->next = list->first;
+    list->first = i;
+    list->count++;
+}
+
+static void free_all(const struct bal_ledger *ledger) {
+    bal_list_init(&ledger->head->free);
+    for (uint32_t i = ledger->head->capacity; i-- > 0;)
+        if (bal_ledger_entry(ledger, i)->state == BAL_ENTRY_FREE)
+            free_entry(ledger, i);
+}
+
+void bal_ledger_init(const struct bal_ledger *ledger, uint32_t capacity, size_t stride) {
+    *ledger->head = (struct bal_ledger_head){.capacity = capacity, .stride = (uint32_t)stride};
+    memset(ledger->entries, 0, (size_t)capacity * stride);
+    free_all(ledger);
+}
+
+uint32_t bal_ledger_take(const struct bal_ledger *ledger, uint32_t owner) {
+    struct bal_list *list = &ledger->head->free;
+    const uint32_t i = list->first;
+    if (i == BAL_NOBODY)
+        return BAL_NOBODY;
+    struct bal_entry *entry = bal_ledger_entry(ledger, i);
+    list->first = entry->next;
+    list->count--;
+    entry->generation++;
+    entry->generation += entry->generation == 0;
+    entry->owner = owner;
+    entry->next = entry->before = BAL_NOBODY;
+    return i;
+}
+
+void bal_ledger_drop(const struct bal_ledger *ledger, uint32_t i) {
+    bal_entry_set(bal_ledger_entry(ledger, i), BAL_ENTRY_FREE);
+    free_entry(ledger, i);
+}
+
+uint32_t bal_ledger_find(const struct bal_ledger *ledger, uint64_t ticket) {
+    const uint32_t i = (uint32_t)ticket;
+    if (i >= ledger->head->capacity)
+        return BAL_NOBODY;
+    const struct bal_entry *entry = bal_ledger_entry(ledger, i);
+    return entry->state != BAL_ENTRY_FREE && entry->generation == ticket >> 32 ? i : BAL_NOBODY;
+}
+
+/* Between `before`, BAL_NOBODY at the front, and the one that stands behind that. */
+static void link_behind(const struct bal_ledger *ledger, struct bal_list *list, uint32_t before, uint32_t i) {
+    struct bal_entry *entry = bal_ledger_entry(ledger, i);
+    uint32_t *link = before == BAL_NOBODY ? &list->first : &bal_ledger_entry(ledger, before)->next;
+    entry->before = before;
+    entry->next = *link;
+    *link = i;
+    *(entry->next == BAL_NOBODY ? &list->last : &bal_ledger_entry(ledger, entry->next)->before) = i;
+    list->count++;
+}
+
+void bal_ledger_push(const struct bal_ledger *ledger, struct bal_list *list, uint32_t i) {
+    bal_ledger_entry(ledger, i)->order = ledger->head->order++;
+    link_behind(ledger, list, list->last, i);
+}
+
+void bal_ledger_put_back(const struct bal_ledger *ledger, struct bal_list *list, uint32_t i) {
+    const uint64_t order = bal_ledger_entry(ledger, i)->order;
+    uint32_t before = list->last;
+    while (before != BAL_NOBODY && bal_ledger_entry(ledger, before)->order > order)
+        before = bal_ledger_entry(ledger, before)->before;
+    link_behind(ledger, list, before, i);
+}
+
+void bal_ledger_remove(const struct bal_ledger *ledger, struct bal_list *list, uint32_t i) {
+    struct bal_entry *entry = bal_ledger_entry(ledger, i);
+    *(entry->before == BAL_NOBODY ? &list->first : &bal_ledger_entry(ledger, entry->before)->next) =
+        entry->next;
+    *(entry->next == BAL_NOBODY ? &list->last : &bal_ledger_entry(ledger, entry->next)->before) =
+        entry->before;
+    entry->next = entry->before = BAL_NOBODY;
+    list->count--;
+}
+
+/* ---- made anew ---- */
+
+static uint64_t order_of(const struct bal_ledger *ledger, uint32_t place) {
+    return bal_ledger_entry(ledger, ledger->scratch[place])->order;
+}
+
+static void swap(uint32_t *a, uint32_t *b) {
+    const uint32_t c = *a;
+    *a = *b;
+    *b = c;
+}
+
+/* Of the first `count` numbers in scratch, the one at `place` sinks below those that are later. */
+static void sink(const struct bal_ledger *ledger, uint32_t place, uint32_t count) {
+    for (;;) {
+        uint32_t latest = place;
+        for (uint32_t child = 2 * place + 1; child <= 2 * place + 2 && child < count; child++)
+            latest = order_of(ledger, child) > order_of(ledger, latest) ? child : latest;
+        if (latest == place)
+            return;
+        swap(&ledger->scratch[place], &ledger->scratch[latest]);
+        place = latest;
+    }
+}
+
+/* Heapsort: it needs no memory, and no order of the entries makes it slow. */
+static void sort(const struct bal_ledger *ledger, uint32_t count) {
+    for (uint32_t place = count / 2; place-- > 0;)
+        sink(ledger, place, count);
+    for (uint32_t left = count; left > 1; left--) {
+        swap(&ledger->scratch[0], &ledger->scratch[left - 1]);
+        sink(ledger, 0, left - 1);
+    }
+}
+
+void bal_ledger_rebuild(const struct bal_ledger *ledger, void (*place)(void *user, uint32_t i), void *user) {
+    uint32_t used = 0;
+    free_all(ledger);
+    for (uint32_t i = 0; i < ledger->head->capacity; i++)
+        if (bal_ledger_entry(ledger, i)->state != BAL_ENTRY_FREE)
+            ledger->scratch[used++] = i;
+    sort(ledger, used);
+    for (uint32_t k = 0; k < used; k++) {
+        struct bal_entry *entry = bal_ledger_entry(ledger, ledger->scratch[k]);
+        entry->next = entry->before = BAL_NOBODY;
+        if (entry->order >= ledger->head->order)
+            ledger->head->order = entry->order + 1;
+        place(user, ledger->scratch[k]);
+    }
+}

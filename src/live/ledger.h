@@ -1,0 +1,98 @@
+/* A ledger of requests in shared memory: who owns each, what state it is in, and the lists that it stands in.
+ *
+ * The truth is in the entries alone: state, owner, order and what the user keeps beside them. Whoever changes
+ * an entry writes everything else first and its state last, in one store, so that a process that is killed at
+ * any instruction leaves every entry as it was before or as it is afterwards. Lists, the free list and all
+ * counts follow from the entries and are made anew from them (bal_ledger_rebuild) when somebody has died in
+ * the middle of an operation.
+ *
+ * An entry is the first member of the user's own struct; all of them lie in one array of `stride` bytes each.
+ * Processes may map it at different addresses: a struct bal_ledger is one process's view and points there.
+ * Everything is O(1) but for what says otherwise; nothing allocates. */
+#ifndef LIVE_LEDGER_H
+#define LIVE_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BAL_NOBODY UINT32_MAX /* no entry, no owner */
+enum { BAL_ENTRY_FREE = 0 };  /* the state of an entry that nobody uses; others are the user's */
+
+struct bal_entry {
+    uint32_t state;
+    uint32_t generation; /* one more each time that it is used */
+    uint32_t owner;
+    uint32_t next, before; /* in the list that it stands in */
+    uint32_t padding;
+    uint64_t order; /* in which lists are made anew */
+};
+
+struct bal_list {
+    uint32_t first, last, count;
+};
+
+/* The part that lies in shared memory, before the entries. */
+struct bal_ledger_head {
+    uint32_t capacity, stride;
+    uint64_t order;       /* of the next entry that is pushed */
+    struct bal_list free; /* singly linked */
+};
+
+struct bal_ledger {
+    struct bal_ledger_head *head;
+    char *entries;
+    uint32_t *scratch; /* room for a number of each entry */
+};
+
+static inline size_t bal_ledger_size(uint32_t capacity, size_t stride) {
+    return sizeof(struct bal_ledger_head) + (size_t)capacity * (stride + sizeof(uint32_t));
+}
+
+/* A view of the ledger that lies at `memory`, 8-byte aligned; stride is a multiple of 8. */
+static inline struct bal_ledger bal_ledger_at(void *memory, uint32_t capacity, size_t stride) {
+    struct bal_ledger ledger = {.head = memory};
+    ledger.entries = (char *)memory + sizeof(struct bal_ledger_head);
+    ledger.scratch = (uint32_t *)(void *)(ledger.entries + (size_t)capacity * stride);
+    return ledger;
+}
+
+void bal_ledger_init(const struct bal_ledger *ledger, uint32_t capacity, size_t stride);
+
+static inline struct bal_entry *bal_ledger_entry(const struct bal_ledger *ledger, uint32_t i) {
+    return (struct bal_entry *)(void *)(ledger->entries + (size_t)i * ledger->head->stride);
+}
+
+/* The state of an entry, written after everything else. */
+static inline void bal_entry_set(struct bal_entry *entry, uint32_t state) {
+    __atomic_store_n(&entry->state, state, __ATOMIC_RELEASE);
+}
+
+/* An entry that nobody uses, BAL_NOBODY when all are used. Its state is still free: the user sets it. */
+uint32_t bal_ledger_take(const struct bal_ledger *ledger, uint32_t owner);
+/* Nobody uses it any longer; it stands in no list. */
+void bal_ledger_drop(const struct bal_ledger *ledger, uint32_t i);
+
+/* What a process that has taken an entry knows it by: never 0, and void once the entry is dropped. */
+static inline uint64_t bal_ledger_ticket(const struct bal_ledger *ledger, uint32_t i) {
+    return (uint64_t)bal_ledger_entry(ledger, i)->generation << 32 | i;
+}
+/* The entry of a ticket, BAL_NOBODY if it is void. */
+uint32_t bal_ledger_find(const struct bal_ledger *ledger, uint64_t ticket);
+
+static inline void bal_list_init(struct bal_list *list) {
+    *list = (struct bal_list){BAL_NOBODY, BAL_NOBODY, 0};
+}
+
+/* At the back; its order is new. */
+void bal_ledger_push(const struct bal_ledger *ledger, struct bal_list *list, uint32_t i);
+/* To its place by the order that it has. O(entries behind it). */
+void bal_ledger_put_back(const struct bal_ledger *ledger, struct bal_list *list, uint32_t i);
+void bal_ledger_remove(const struct bal_ledger *ledger, struct bal_list *list, uint32_t i);
+
+/* Makes the free list anew and calls `place` for every entry that is used, in their order, which puts it into
+ * its list by bal_ledger_put_back(), or drops it. The caller has emptied its lists before.
+ * O(capacity log capacity). */
+void bal_ledger_rebuild(const struct bal_ledger *ledger, void (*place)(void *user, uint32_t i), void *user);
+
+#endif
