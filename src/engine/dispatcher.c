@@ -373,7 +373,7 @@ static uint8_t stands_for(const struct bal_present *present) {
     return BAL_REPORT_GONE;
 }
 
-void bal_dispatcher_hear(struct network *net, const struct message *message) {
+void bal_dispatcher_told(struct network *net, const struct message *message) {
     struct dispatcher *d = &net->dispatcher[message->dispatcher];
     d->fleet.now = net->now * net->system.per_unit;
     if (d->heard) {

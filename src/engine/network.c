@@ -173,7 +173,7 @@ static void deliver(struct network *net, const struct message *message) {
     case WAKE:
     case MOVE:
     case STEAL:
-        bal_station_hear(net, message);
+        bal_station_told(net, message);
         break;
     case ANSWER:
     case FAILURE:
@@ -183,7 +183,7 @@ static void deliver(struct network *net, const struct message *message) {
     case REPORT:
     case PRESENT:
     case REPLY:
-        bal_dispatcher_hear(net, message);
+        bal_dispatcher_told(net, message);
         break;
     case HUNGRY:
         set_hungry(net, message);

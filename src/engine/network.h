@@ -194,7 +194,7 @@ void bal_dispatchers_fini(struct network *net);
 void bal_dispatcher_own(struct network *net, uint32_t job);
 /* A new job, or one that has failed elsewhere: where does it go? */
 void bal_dispatcher_take(struct network *net, uint32_t job);
-void bal_dispatcher_hear(struct network *net, const struct message *message);   /* REPORT, PRESENT, REPLY */
+void bal_dispatcher_told(struct network *net, const struct message *message);   /* REPORT, PRESENT, REPLY */
 void bal_dispatcher_answer(struct network *net, const struct message *message); /* ANSWER, FAILURE, LOST */
 void bal_dispatcher_timeout(struct network *net, const struct message *message);
 void bal_dispatcher_look(struct network *net, uint32_t dispatcher);   /* which servers are open now */
@@ -208,7 +208,7 @@ void bal_stations_fini(struct network *net);
 void bal_stations_first_timers(struct network *net);
 /* A job that is there from the start. */
 void bal_station_begin(struct network *net, uint32_t server, uint32_t job);
-void bal_station_hear(struct network *net, const struct message *message); /* JOB, PROBE, WAKE, MOVE, STEAL */
+void bal_station_told(struct network *net, const struct message *message); /* JOB, PROBE, WAKE, MOVE, STEAL */
 void bal_station_complete(struct network *net, const struct message *message);
 void bal_station_timer(struct network *net, const struct message *message);
 void bal_station_beat(struct network *net, uint32_t server);

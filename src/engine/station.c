@@ -346,7 +346,7 @@ static void move(struct network *net, uint32_t from, uint32_t to) {
     bal_network_send_safely(net, (struct message){.what = JOB, .server = to, .job = job});
 }
 
-void bal_station_hear(struct network *net, const struct message *message) {
+void bal_station_told(struct network *net, const struct message *message) {
     const uint32_t server = message->server;
     struct station *s = &net->station[server];
     switch (message->what) {
