@@ -147,7 +147,7 @@ static void pod_memory_counts_its_own_job(void **state) {
     struct host host;
     host_init(&host, &spec, N, 107);
     int seen = 0;
-    while (seen < 1000) {
+    for (int draw = 0; draw < 50000 && seen < 1000; draw++) { /* one in 14 is of use */
         bal_policy_init(&spec, &host.setting, host.state);
         for (uint32_t s = 0; s < N; s++)
             host.length[s] = 3;
@@ -161,6 +161,7 @@ static void pod_memory_counts_its_own_job(void **state) {
             host.length[s] = 100;
         assert_int_equal(host_route(&host, 1, false).server, 0);
     }
+    assert_int_equal(seen, 1000);
     host_fini(&host);
 }
 
@@ -175,7 +176,7 @@ static void pod_memory_breaks_ties_evenly(void **state) {
     struct host host;
     host_init(&host, &spec, N, 108);
     uint64_t count[2] = {0};
-    while (count[0] + count[1] < DRAWS) {
+    for (int draw = 0; draw < 2 * N * DRAWS && count[0] + count[1] < DRAWS; draw++) {
         bal_policy_init(&spec, &host.setting, host.state);
         if (host_route(&host, 1, false).server != 0) /* until the memory is server 0 */
             continue;
@@ -185,6 +186,7 @@ static void pod_memory_breaks_ties_evenly(void **state) {
         host.length[0] = 0;
         count[host_route(&host, 1, false).server == 0]++;
     }
+    assert_int_equal(count[0] + count[1], DRAWS);
     const double again = 1. / N + (N - 1.) / N / 2; /* it was the sample itself, or the coin fell its way */
     const double next = again + (1 - again) / N;
     const double p[2] = {1 - next, next};
