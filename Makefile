@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 60
 # On a system that scripts/setup does not know, install the packages by hand and use SETUP=true.
 SETUP ?= scripts/setup
 
-.PHONY: all demo demo-replay test bench install lint format golden fuzz short-memory clean help
+.PHONY: all demo demo-replay test bench install lint format golden fuzz mutate short-memory clean help
 
 all:
 	@$(SETUP) build
@@ -57,6 +57,11 @@ fuzz:
 	@$(SETUP) build test fuzz
 	@scripts/fuzz $(FUZZ_SECONDS)
 
+# Mistakes that the tests must find (tests/mutants.txt), one by one in a copy of the tree.
+mutate:
+	@$(SETUP) build test
+	@scripts/mutate
+
 clean:
 	rm -rf build build-*
 
@@ -72,5 +77,6 @@ help:
 	@echo 'make golden           make what is printed now the expected output of tests/cli and tests/golden'
 	@echo 'make fuzz             fuzz each parser for FUZZ_SECONDS (now $(FUZZ_SECONDS))'
 	@echo 'make short-memory     let every single allocation fail, one at a time (half an hour)'
+	@echo 'make mutate           make the mistakes of tests/mutants.txt and say which test finds each (minutes)'
 	@echo 'make clean            remove everything that was built'
 	@echo 'Each installs the Debian packages it misses; with SETUP=true nothing is installed.'
