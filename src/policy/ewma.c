@@ -67,7 +67,7 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     double least = INFINITY;
     for (uint32_t i = 0; i < count; i++) {
         const double cost = cost_of(state, fleet, drawn[i]);
-        if (cost < least) {
+        if (best == BAL_NONE || cost < least) {
             least = cost;
             best = drawn[i];
         }

@@ -11,7 +11,7 @@ static struct bal_decision fill(struct bal_fleet *fleet, uint32_t count, struct 
     uint32_t candidates = 0;
     for (uint32_t i = 0; i < most; i++) {
         const uint32_t server = fleet->sample ? fleet->sample[i] : bal_open_at(fleet, i);
-        if (bal_is_open(fleet, server))
+        if (bal_is_open(fleet, server) && !(fleet->sample && bal_among(fleet->shares, candidates, server)))
             fleet->shares[candidates++] = (struct bal_share){server, bal_probe(fleet, server)};
     }
     return candidates ? bal_water_fill(fleet, candidates, count, rng) : bal_scatter(fleet, count, rng);

@@ -255,9 +255,13 @@ static bool sound(const void *block, const double *value, const struct bal_setti
             if (state->pool[k].server == state->pool[i].server)
                 return false;
     }
-    for (uint32_t i = 1; i < state->recent_count; i++)
-        if (state->sorted[i - 1] > state->sorted[i])
+    for (uint32_t i = 0; i < state->recent_count; i++) {
+        int more = 0; /* of this number among the sorted ones than among the recent ones */
+        for (uint32_t k = 0; k < state->recent_count; k++)
+            more += (state->sorted[k] == state->sorted[i]) - (state->recent[k] == state->sorted[i]);
+        if (more != 0 || (i > 0 && state->sorted[i - 1] > state->sorted[i]))
             return false;
+    }
     return true;
 }
 

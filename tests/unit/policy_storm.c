@@ -16,7 +16,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-enum { CAPACITY = 12, ROOM = 8, STEPS = 100000 };
+enum { CAPACITY = 12, ROOM = 8, SAMPLES = 20, STEPS = 100000 };
 
 /* Every policy as it is listed, and with other parameters. */
 static const char *const more[] = {
@@ -209,12 +209,15 @@ static void storm_world(struct world *w) {
 /* Probes that take time: between asking and deciding the world goes on, and not all reply. */
 static void storm_sampled(struct world *w) {
     const struct bal_job job = any_job(&w->rng);
-    uint32_t sample[ROOM], samples = 0;
+    uint32_t sample[SAMPLES], samples = 0;
     bal_policy_sample(&w->spec, w->state, &w->fleet, &job, &w->rng);
     assert_asks(w, 0);
     for (uint32_t i = 0; i < w->fleet.asks; i++)
         if (bal_rng_below(&w->rng, 4))
             sample[samples++] = w->ask[i];
+    if (bal_rng_below(&w->rng, 8) == 0) /* replies to other questions, forged, more than were asked */
+        for (samples = 0; samples < SAMPLES; samples++)
+            sample[samples] = any_number(&w->rng);
     w->fleet.asks = 0;
     storm_mark(w);
     storm_report(w);
