@@ -3,6 +3,7 @@
 #include "common.h"
 
 #include "report/comparison.h"
+#include "report/doubt.h"
 
 #include <stdlib.h>
 
@@ -20,8 +21,14 @@ static void warn_imprecise(const struct comparison *comparison) {
             continue;
         char policy[200];
         bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
-        cli_warn("%s: precision %g was not reached after %u replications; use longer runs (--jobs)", policy,
-                 comparison->precision, result->replications);
+        char words[BAL_DOUBT_WORDS];
+        bal_doubt_words(result->doubts & ~(unsigned)BAL_DOUBT_PRECISION, words);
+        if (*words)
+            cli_warn("%s: precision %g is not reached while the result is doubted: %s", policy,
+                     comparison->precision, words);
+        else
+            cli_warn("%s: precision %g was not reached after %u replications; use longer runs (--jobs)",
+                     policy, comparison->precision, result->replications);
     }
 }
 

@@ -100,15 +100,19 @@ void bal_doubt_print(const struct doubt_notes *notes, enum doubt_remedy remedy, 
                 remedy == BAL_REMEDY_OPTION ? " (--jobs)" : "");
 }
 
-void bal_doubt_csv(unsigned doubts, FILE *out) {
-    const char *between = ",";
-    if (doubts == 0)
-        fputc(',', out);
+void bal_doubt_words(unsigned doubts, char text[BAL_DOUBT_WORDS]) {
+    size_t used = 0;
+    text[0] = 0;
     for (unsigned i = 0; i < BAL_DOUBTS; i++)
-        if (doubts & 1u << i) {
-            fprintf(out, "%s%s", between, bal_doubt_text((enum bal_doubt)(1u << i)));
-            between = " ";
-        }
+        if (doubts & 1u << i)
+            used += (size_t)snprintf(text + used, BAL_DOUBT_WORDS - used, "%s%s", used ? " " : "",
+                                     bal_doubt_text((enum bal_doubt)(1u << i)));
+}
+
+void bal_doubt_csv(unsigned doubts, FILE *out) {
+    char words[BAL_DOUBT_WORDS];
+    bal_doubt_words(doubts, words);
+    fprintf(out, ",%s", words);
 }
 
 void bal_doubt_json(struct json *json, unsigned doubts) {

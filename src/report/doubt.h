@@ -35,7 +35,10 @@ bool bal_doubt_any(const struct doubt_notes *notes);
 /* A line for each kind of mark that there was. */
 void bal_doubt_print(const struct doubt_notes *notes, enum doubt_remedy remedy, FILE *out);
 
-/* The words of bal_doubt_text: a field of a csv row, comma first, blanks between; a list of a JSON object. */
+/* The words of bal_doubt_text with blanks between; the same as a field of a csv row, comma first; and as a
+ * list of a JSON object. */
+enum { BAL_DOUBT_WORDS = 80 };
+void bal_doubt_words(unsigned doubts, char text[BAL_DOUBT_WORDS]);
 void bal_doubt_csv(unsigned doubts, FILE *out);
 void bal_doubt_json(struct json *json, unsigned doubts);
 

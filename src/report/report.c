@@ -5,6 +5,7 @@
 #include "figure/svg.h"
 #include "format/html.h"
 #include "report/comparison.h"
+#include "report/doubt.h"
 #include "report/judgements.h"
 #include "report/metric.h"
 
@@ -198,13 +199,10 @@ static enum bal_code put_value(const struct page *page, const struct bal_experim
 
 /* "stable", "stable, doubted: settling theory", "not run" */
 static void print_verdict(const struct bal_result *result, char *text, size_t size) {
-    size_t used = (size_t)snprintf(text, size, "%s%s",
-                                   result->replications > 0 ? bal_verdict_text(result->verdict) : "not run",
-                                   result->doubts ? ", doubted:" : "");
-    for (unsigned i = 0; i < BAL_DOUBTS && used < size; i++)
-        if (result->doubts & 1u << i)
-            used +=
-                (size_t)snprintf(text + used, size - used, " %s", bal_doubt_text((enum bal_doubt)(1u << i)));
+    char words[BAL_DOUBT_WORDS];
+    bal_doubt_words(result->doubts, words);
+    snprintf(text, size, "%s%s%s", result->replications > 0 ? bal_verdict_text(result->verdict) : "not run",
+             *words ? ", doubted: " : "", words);
 }
 
 static enum bal_code put_row(const struct page *page, const struct bal_experiment *e, size_t point,

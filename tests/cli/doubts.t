@@ -25,7 +25,7 @@ $ ballast compare --servers 10000 --jobs 50k --replications 4 --policy random --
 # A precision is not reached by such runs, however many there are of them.
 $ ballast compare --servers 10000 --jobs 50k --policy random --precision 5% --format json | jq -c '.results[] | [.replications, .precise, .doubts]'
 | [10,false,["settling","theory","precision"]]
-! ballast: random: precision 0.05 was not reached after 10 replications; use longer runs (--jobs)
+! ballast: random: precision 0.05 is not reached while the result is doubted: settling theory
 
 # With the length left open runs are as long as they must be, and cut as much.
 $ ballast compare --servers 2000 --load 0.8 --replications 2 --policy random --format json | jq -c '[.spec.jobs, .spec.warmup, .results[0].doubts]'
