@@ -140,6 +140,8 @@ $ grep -c '<svg' f.svg r.html
 $ grep -o '<td class="l">[a-z]*' r.html
 | <td class="l">jsq
 | <td class="l">tabs
+$ grep -o '"Content-Security-Policy" content="[^;"]*' r.html
+| "Content-Security-Policy" content="default-src 'none'
 $ grep -E '(src|href)="?[a-z]*:?//' r.html
 ? 1
 

@@ -28,6 +28,8 @@ $ mkdir tiny; printf 'tiny\nnowhere\n' >tiny/paper.txt
 | <!doctype html>
 | <html lang="en">
 | </html>
+$ ballast report tiny/results.db | grep -o '"Content-Security-Policy" content="[^;"]*'
+| "Content-Security-Policy" content="default-src 'none'
 $ ballast report tiny/results.db -o nowhere/page.html
 ! ballast: --output: 'nowhere/page.html' cannot be written: No such file or directory; choose another place
 ? 2
