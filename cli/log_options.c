@@ -98,6 +98,13 @@ static const char *server_field(const struct bal_log_summary *summary) {
     return "";
 }
 
+static const char *perhaps_server_field(const struct bal_log_summary *summary) {
+    for (size_t i = 0; i < summary->files; i++)
+        if (*summary->file[i].perhaps)
+            return summary->file[i].perhaps;
+    return "";
+}
+
 /* From times at servers to service times; the trace is exchanged for another. */
 static enum bal_code recover(const struct cli_log_request *request, struct cli_logs *logs,
                              struct bal_error *err) {
@@ -114,6 +121,7 @@ static enum bal_code recover(const struct cli_log_request *request, struct cli_l
     }
     logs->times = (struct bal_recovery_report){.recovery = &logs->recovery,
                                                .field = server_field(&logs->summary),
+                                               .perhaps = perhaps_server_field(&logs->summary),
                                                .slots_given = options.slots,
                                                .spread = logs->summary.spread,
                                                .kept = request->keep_waiting};
@@ -208,7 +216,8 @@ static void warn_of_same(const struct bal_log_summary *summary) {
 static void warn_of_waiting(const struct bal_recovery *recovery) {
     const double large = 0.2;
     if (recovery->times == BAL_TIMES_LIGHT && recovery->share.mean > large)
-        cli_warn("%.0f %% of the logged time looks like waiting, and no server is named: service times are "
+        cli_warn("%.0f %% of the logged time or more looks like waiting, and no server is named: service "
+                 "times are "
                  "estimated from the lightly loaded part of the log; see 'waiting' in the head",
                  100 * recovery->share.mean);
     if (recovery->times == BAL_TIMES_WAITING)

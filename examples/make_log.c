@@ -6,7 +6,9 @@
  *     make_log --format=nginx --lines=500000 --hours=24 --servers=40 --load=0.6 --truth >access.log
  *
  * Lines stand in the order in which requests end, as every server writes them; sizes are exact in the csv
- * format and rounded to what the others can say. Requests do not wait: a size is what the service takes. */
+ * format and rounded to what the others can say. Requests do not wait: a size is what the service takes. With
+ * --queue they do: servers take them in turn, one at a time each, nginx logs which one ($upstream_addr), and
+ * what is logged is all the time that was spent there. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "ballast/arrivals.h"
@@ -50,14 +52,16 @@ struct wish {
     const char *size; /* NULL: the shop; else one endpoint, "/", of this law */
     double faults;    /* share of the lines that have one */
     const char *arrivals;
-    int flat; /* no curve */
+    int flat;  /* no curve */
+    int queue; /* requests wait for servers */
     int truth;
 };
 
 struct request {
-    int64_t arrival, size; /* nanoseconds */
+    int64_t arrival, size; /* nanoseconds; the time at the server, with what was waited there */
     const char *path;
     uint32_t number;
+    int server; /* -1: not logged */
 };
 
 /* Requests that have not ended yet: a heap, the first to end on top. */
@@ -132,12 +136,19 @@ static void print_nginx(const struct request *r, enum fault fault) {
            r->number >> 16 & 255, r->number >> 8 & 255, r->number & 255, date, r->path, r->number % 9973,
            fault == ABORTED ? 499 : 200, 400 + r->number % 50000, r->number % 7);
     if (fault == ABORTED)
-        printf(" 0.000 -\n");
+        printf(" 0.000 -");
     else if (fault == RETRIED)
-        printf(" %.3f %.3f, %.3f\n", in_seconds(took, ms), in_seconds(r->size / 4, ms),
+        printf(" %.3f %.3f, %.3f", in_seconds(took, ms), in_seconds(r->size / 4, ms),
                in_seconds(r->size - r->size / 4, ms));
     else
-        printf(" %.3f %.3f\n", in_seconds(took, ms), in_seconds(r->size, ms));
+        printf(" %.3f %.3f", in_seconds(took, ms), in_seconds(r->size, ms));
+    if (r->server < 0)
+        putchar('\n');
+    else if (fault == ABORTED)
+        printf(" -\n");
+    else
+        printf("%s 10.9.%d.%d:8080\n", fault == RETRIED ? " 10.9.255.1:8080," : "", r->server >> 8,
+               r->server & 255);
 }
 
 static void print_apache(const struct request *r, enum fault fault) {
@@ -157,7 +168,7 @@ static void print_haproxy(const struct request *r, enum fault fault) {
     print_date(header, end_of(r), "%b %e %H:%M:%S");
     printf("%s lb haproxy[1234]: 10.%u.%u.%u:%u [%s.%03d] http-in shop/web%u 0/0/1/", header,
            r->number >> 16 & 255, r->number >> 8 & 255, r->number & 255, 1024 + r->number % 60000, date,
-           (int)(r->arrival % NANOSECONDS / ms), r->number % 40);
+           (int)(r->arrival % NANOSECONDS / ms), r->server < 0 ? r->number % 40 : (unsigned)r->server);
     if (fault == ABORTED)
         printf("-1/%" PRId64 " 503 0 - - CD-- ", answer + 2);
     else
@@ -227,14 +238,15 @@ static struct wish read_arguments(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         const char *value = strchr(argv[i], '=');
         const size_t length = value ? (size_t)(value++ - argv[i]) : strlen(argv[i]);
-        const char *const names[] = {"--format", "--lines",  "--seed",     "--servers", "--load", "--hours",
-                                     "--size",   "--faults", "--arrivals", "--flat",    "--truth"};
+        const char *const names[] = {"--format", "--lines",  "--seed",     "--servers", "--load",  "--hours",
+                                     "--size",   "--faults", "--arrivals", "--flat",    "--queue", "--truth"};
+        enum { NAMES = sizeof names / sizeof *names, WITH_VALUE = 9 };
         unsigned k = 0;
-        while (k < 11 && (strlen(names[k]) != length || strncmp(argv[i], names[k], length) != 0))
+        while (k < NAMES && (strlen(names[k]) != length || strncmp(argv[i], names[k], length) != 0))
             k++;
-        if (k == 11 || (value != NULL) != (k < 9))
+        if (k == NAMES || (value != NULL) != (k < WITH_VALUE))
             fail("options are --format= --lines= --seed= --servers= --load= --hours= --size= --faults= "
-                 "--arrivals= --flat --truth, not",
+                 "--arrivals= --flat --queue --truth, not",
                  argv[i]);
         switch (k) {
         case 0:
@@ -266,6 +278,9 @@ static struct wish read_arguments(int argc, char **argv) {
             break;
         case 9:
             wish.flat = 1;
+            break;
+        case 10:
+            wish.queue = 1;
             break;
         default:
             wish.truth = 1;
@@ -319,6 +334,34 @@ static const struct endpoint *draw_endpoint(struct bal_rng *rng) {
     return &shop[i];
 }
 
+/* Servers that take requests in turn: when each of them is free again. */
+struct fleet {
+    int servers, next; /* servers 0: nobody waits */
+    int64_t *free_at;
+};
+
+static void open_fleet(const struct wish *wish, struct fleet *fleet) {
+    *fleet = (struct fleet){0};
+    if (!wish->queue)
+        return;
+    if (wish->servers != floor(wish->servers) || wish->servers > 65000)
+        fail("--queue needs a whole number of servers up to 65000, not", "--servers");
+    fleet->servers = (int)wish->servers;
+    fleet->free_at = calloc((size_t)fleet->servers, sizeof *fleet->free_at);
+    if (!fleet->free_at)
+        fail("not enough memory", "servers");
+}
+
+/* Lets the request wait for its server. */
+static void serve(struct fleet *fleet, struct request *request) {
+    request->server = -1;
+    if (fleet->servers == 0)
+        return;
+    int64_t *free_at = &fleet->free_at[request->server = fleet->next++ % fleet->servers];
+    *free_at = (*free_at > request->arrival ? *free_at : request->arrival) + request->size;
+    request->size = *free_at - request->arrival;
+}
+
 static void print_log(const struct wish *wish, unsigned format, double mean) {
     struct bal_curve curve;
     struct bal_error err;
@@ -336,6 +379,8 @@ static void print_log(const struct wish *wish, unsigned format, double mean) {
     bal_rng_init(&stream, wish->seed, 0, BAL_STREAM_ARRIVALS);
     bal_arrival_source_init(&arrivals, &how, gap, &stream);
     struct heap heap = {0};
+    struct fleet fleet;
+    open_fleet(wish, &fleet);
     double seconds = 0;
     int real = 1;
     for (uint64_t i = 0; i < wish->lines;) {
@@ -348,10 +393,11 @@ static void print_log(const struct wish *wish, unsigned format, double mean) {
             continue;
         const struct endpoint *endpoint = draw_endpoint(&paths);
         const double size = bal_law_sample(&endpoint->law, &sizes) * (double)NANOSECONDS;
-        const struct request request = {.arrival = MIDNIGHT + since,
-                                        .size = size < 1 ? 1 : (int64_t)size,
-                                        .path = endpoint->path,
-                                        .number = (uint32_t)i++ * 2654435761u};
+        struct request request = {.arrival = MIDNIGHT + since,
+                                  .size = size < 1 ? 1 : (int64_t)size,
+                                  .path = endpoint->path,
+                                  .number = (uint32_t)i++ * 2654435761u};
+        serve(&fleet, &request);
         while (heap.count > 0 && end_of(&heap.slot[0]) <= request.arrival) {
             const struct request ended = pop(&heap);
             print_line(format, &ended, wish->faults, &faults);
@@ -363,6 +409,7 @@ static void print_log(const struct wish *wish, unsigned format, double mean) {
         print_line(format, &ended, wish->faults, &faults);
     }
     free(heap.slot);
+    free(fleet.free_at);
 }
 
 int main(int argc, char **argv) {

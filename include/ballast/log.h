@@ -143,6 +143,7 @@ struct bal_log_file {
     char service[BAL_LOG_NAME]; /* the field that was used, with its unit: "$upstream_response_time (s)" */
     char time[BAL_LOG_NAME];    /* "$msec (end of the request; $request_time is subtracted)" */
     char server[BAL_LOG_NAME];  /* the field that names the server, "" when there is none */
+    char perhaps[BAL_LOG_NAME]; /* one that may name it, but is not known to, where there is none; or "" */
     enum bal_log_covers covers; /* what the service time is the time of */
     bool spread;                /* times are whole seconds */
     size_t same;    /* 1 + the number of an earlier file that has the same jobs, or is the same; 0: none */

@@ -73,7 +73,7 @@ void bal_trace_cursor_free(struct bal_trace_cursor *cursor); /* NULL is allowed 
  * spread. */
 void bal_trace_cursor_redraw(struct bal_trace_cursor *cursor, const struct bal_rng *rng);
 /* The next job; at the end BAL_OK and a job of size 0. Costs a few nanoseconds but for one read in thousands;
- * where times are drawn, about a hundred. */
+ * where times are drawn anew, about a hundred. */
 enum bal_code bal_trace_next(struct bal_trace_cursor *cursor, struct bal_trace_job *job,
                              struct bal_error *err);
 

@@ -38,6 +38,7 @@ struct bal_log_format {
     void *state;
     char name[BAL_LOG_NAME];    /* for people */
     char service[BAL_LOG_NAME]; /* the field of the service time, where the format was found by it; or "" */
+    char server[BAL_LOG_NAME];  /* a field that may tell who served, though it cannot be known; or "" */
 };
 
 struct bal_log_kind {

@@ -329,6 +329,8 @@ static enum bal_code begin_file(struct reader *reader, struct bal_error *err) {
     snprintf(file->service, sizeof file->service, "%s", reader->binding.service_text);
     snprintf(file->time, sizeof file->time, "%s", reader->binding.time_text);
     snprintf(file->server, sizeof file->server, "%s", reader->binding.server_text);
+    if (!*file->server)
+        snprintf(file->perhaps, sizeof file->perhaps, "%s", reader->format.server);
     file->covers = reader->binding.covers;
     measure_clock(reader, &sample);
     return BAL_OK;

@@ -41,6 +41,7 @@ struct trail {
     struct bal_log_layout seen[SHAPES];
     struct bal_log_layout layout; /* that of most lines */
     struct column column[COLUMNS];
+    size_t perhaps_server; /* 1 + the column that may tell who served; 0: none */
 };
 
 static enum bal_code fail_untimed(struct bal_error *err) {
@@ -322,11 +323,23 @@ static bool are_addresses(struct bal_log_span value) {
     return true;
 }
 
-/* How many lines have as many addresses in a column as there are times of servers in another, and in how many
- * of these that is not one: only they tell that the addresses are of these servers. */
-static size_t count_agreeing(const struct trail *trail, size_t times, size_t column, size_t *telling) {
-    size_t agree = 0;
-    *telling = 0;
+/* How a column goes with the times of servers: in how many lines there are as many addresses as times; in how
+ * many of these that is not one, for only they tell that the addresses are of these servers; and in how many
+ * the addresses are those of an earlier line, as clients' seldom are, whose ports vary. */
+struct agreement {
+    size_t lines, telling, again;
+};
+
+static bool was_there(const struct bal_log_span *seen, size_t count, struct bal_log_span value) {
+    for (size_t i = 0; i < count; i++)
+        if (seen[i].length == value.length && memcmp(seen[i].text, value.text, value.length) == 0)
+            return true;
+    return false;
+}
+
+static struct agreement compare(const struct trail *trail, size_t times, size_t column) {
+    struct agreement agreement = {0};
+    struct bal_log_span seen[BAL_LOG_SAMPLE];
     for (size_t line = 0; line < trail->sample->count; line++) {
         struct bal_log_span rest, values[COLUMNS];
         struct bal_log_layout layout = {0};
@@ -334,34 +347,40 @@ static size_t count_agreeing(const struct trail *trail, size_t times, size_t col
             !bal_log_columns_read(rest, &layout, values) || !bal_log_layout_same(&layout, &trail->layout))
             continue;
         const size_t tries = count_tries(values[times]);
-        const bool same =
-            tries == count_tries(values[column]) && (tries == 0 || are_addresses(values[column]));
-        agree += same;
-        *telling += same && tries != 1;
+        if (tries != count_tries(values[column]) || (tries > 0 && !are_addresses(values[column])))
+            continue;
+        agreement.again += was_there(seen, agreement.lines, values[column]);
+        seen[agreement.lines++] = values[column];
+        agreement.telling += tries != 1;
     }
-    return agree;
+    return agreement;
 }
 
-/* Which column is $upstream_addr, if the tries show it. */
+/* Which column is $upstream_addr, if the tries show it, or else may be. */
 static void name_servers(struct trail *trail) {
     size_t times = 0;
     while (times < trail->layout.count && strcmp(trail->column[times].name, "upstream_response_time") != 0)
         times++;
-    int found = -1, count = 0;
+    size_t found = 0, count = 0, perhaps = 0, possible = 0;
     for (size_t i = 0; i < trail->layout.count && times < trail->layout.count; i++) {
         const struct column *column = &trail->column[i];
-        size_t telling;
         if (column->looks != WORD || *column->name)
             continue;
-        const size_t all = column->numbers + column->dashes,
-                     agree = count_agreeing(trail, times, i, &telling);
-        if ((double)agree < (1 - ODD_PART) * (double)all || telling == 0)
+        const struct agreement agreement = compare(trail, times, i);
+        if ((double)agreement.lines < (1 - ODD_PART) * (double)(column->numbers + column->dashes))
             continue;
-        found = (int)i;
-        count++;
+        if (agreement.telling > 0) {
+            found = i;
+            count++;
+        } else if (2 * agreement.again > agreement.lines) {
+            perhaps = i;
+            possible++;
+        }
     }
     if (count == 1)
         name_column(&trail->column[found], "upstream_addr");
+    else if (count == 0 && possible == 1)
+        trail->perhaps_server = perhaps + 1;
 }
 
 /* ---- the format that was found ---- */
@@ -391,8 +410,12 @@ static enum bal_code write_format(const struct trail *trail, const char *program
         used +=
             (size_t)snprintf(text + used, sizeof text - used, " %s%s%s%s", style->label, open, name, close);
     }
-    return used < sizeof text ? bal_log_pattern_new(text, format, err)
-                              : bal_fail(err, BAL_E_FORMAT, "too many columns behind the combined format");
+    if (used >= sizeof text)
+        return bal_fail(err, BAL_E_FORMAT, "too many columns behind the combined format");
+    const enum bal_code code = bal_log_pattern_new(text, format, err);
+    if (!code && trail->perhaps_server > 0)
+        snprintf(format->server, sizeof format->server, "column%zu", trail->perhaps_server);
+    return code;
 }
 
 /* What a program that was named writes: one number, %D, unless it looks like another. */

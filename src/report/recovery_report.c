@@ -116,18 +116,30 @@ static void print_recovered(const struct bal_recovery_report *report, FILE *out)
                       r->unserved == 1 ? "" : "s");
 }
 
-static void print_light(const struct bal_recovery *r, FILE *out) {
-    if (isnan(r->share.half))
-        bal_head_line(out, "waiting", "about %.2g %% of the logged time", 100 * r->share.mean);
+/* What to do about it that no server is named. */
+static void print_remedy(const struct bal_recovery_report *report, FILE *out) {
+    if (*report->perhaps)
+        bal_head_line(out, "",
+                      "%s may tell who served a request: if it does, --server-field %s has it recovered",
+                      report->perhaps, report->perhaps);
     else
-        bal_head_line(out, "waiting", "%.0f \u00b1 %.0f %% of the logged time", 100 * r->share.mean,
+        bal_head_line(out, "", "log who served a request ($upstream_addr in nginx) to have it recovered");
+}
+
+static void print_light(const struct bal_recovery_report *report, FILE *out) {
+    const struct bal_recovery *r = report->recovery;
+    if (isnan(r->share.half))
+        bal_head_line(out, "waiting", "about %.2g %% of the logged time, or more", 100 * r->share.mean);
+    else
+        bal_head_line(out, "waiting", "%.0f \u00b1 %.0f %% of the logged time, or more", 100 * r->share.mean,
                       100 * r->share.half);
     bal_head_line(out, "",
                   "no server is named: service times are estimated from requests that found the "
-                  "fewest others, %.3g on average where all found %.3g",
+                  "fewest others, %.3g on average where all found %.3g; these waited too, so that the "
+                  "estimate is rather too long",
                   r->light_others, r->mean_others);
     print_both(r, "estimated", out);
-    bal_head_line(out, "", "log who served a request ($upstream_addr in nginx) to have it recovered");
+    print_remedy(report, out);
 }
 
 static void print_kept(const struct bal_recovery_report *report, FILE *out) {
@@ -169,7 +181,7 @@ void bal_recovery_text(const struct bal_recovery_report *report, FILE *out) {
         print_clean(report, out);
         break;
     case BAL_TIMES_LIGHT:
-        print_light(r, out);
+        print_light(report, out);
         break;
     case BAL_TIMES_WAITING:
         print_kept(report, out);
@@ -178,6 +190,7 @@ void bal_recovery_text(const struct bal_recovery_report *report, FILE *out) {
         bal_head_line(out, "waiting",
                       "service times may include waiting: no server is named, and the log is too "
                       "short or too steady to tell");
+        print_remedy(report, out);
         break;
     }
 }

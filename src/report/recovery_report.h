@@ -10,6 +10,7 @@
 struct bal_recovery_report {
     const struct bal_recovery *recovery;
     const char *field;    /* that names the servers; "" when there is none */
+    const char *perhaps;  /* one that may name them, where there is none; "" when there is none either */
     uint32_t slots_given; /* 0: none */
     bool spread;          /* times are whole seconds */
     bool kept;            /* the times were to stay as logged */

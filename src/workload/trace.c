@@ -121,7 +121,7 @@ enum bal_code bal_trace_add(struct bal_trace *trace, const struct bal_trace_job 
         if (code)
             return code;
     }
-    const struct bal_trace_record record = {.time = job->time - job->drawn,
+    const struct bal_trace_record record = {.time = job->time,
                                             .size = job->size,
                                             .ahead = job->ahead,
                                             .drawn = job->drawn,

@@ -1,6 +1,6 @@
-/* Reading a trace. Its records are in order without what was drawn of their times, which is less than a step.
- * So the jobs of at most a step wait in a heap until none that comes later can be before them; where no job
- * is spread there is no heap. */
+/* Reading a trace. Its records are in order as their times were drawn at first. Where these are drawn anew,
+ * by less than a step from the same beginning, jobs wait in a heap until none that comes later can be before
+ * them. */
 #include "workload/trace_private.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@ enum { CURSOR = 4096 }; /* jobs read at once */
 
 /* A job whose time is drawn; of equal times the one that was added first comes first. */
 struct waiting {
-    struct bal_trace_job job;
+    struct bal_trace_record record;
     uint64_t number;
 };
 
@@ -18,7 +18,7 @@ struct bal_trace_cursor {
     const struct bal_trace *trace;
     uint64_t read; /* jobs taken from the file */
     size_t at, filled;
-    /* where jobs are spread */
+    /* where times are drawn anew */
     bool redraw;
     struct bal_rng rng;
     struct waiting *heap; /* NULL until the first one */
@@ -52,7 +52,7 @@ void bal_trace_cursor_free(struct bal_trace_cursor *cursor) {
 
 void bal_trace_cursor_redraw(struct bal_trace_cursor *cursor, const struct bal_rng *rng) {
     assert(cursor->read == 0);
-    cursor->redraw = true;
+    cursor->redraw = cursor->trace->info.spread > 0;
     cursor->rng = *rng;
 }
 
@@ -70,7 +70,7 @@ static enum bal_code refill(struct bal_trace_cursor *cursor, struct bal_error *e
 }
 
 static struct bal_trace_job job_of(const struct bal_trace_record *record) {
-    return (struct bal_trace_job){.time = record->time + record->drawn,
+    return (struct bal_trace_job){.time = record->time,
                                   .size = record->size,
                                   .high = record->high,
                                   .aborted = record->aborted,
@@ -82,13 +82,13 @@ static struct bal_trace_job job_of(const struct bal_trace_record *record) {
                                   .ahead = record->ahead};
 }
 
-/* ---- jobs whose time is drawn ---- */
+/* ---- jobs whose time is drawn anew ---- */
 
 static bool comes_before(const struct waiting *a, const struct waiting *b) {
-    return a->job.time != b->job.time ? a->job.time < b->job.time : a->number < b->number;
+    return a->record.time != b->record.time ? a->record.time < b->record.time : a->number < b->number;
 }
 
-static enum bal_code push(struct bal_trace_cursor *cursor, const struct bal_trace_job *job,
+static enum bal_code push(struct bal_trace_cursor *cursor, const struct bal_trace_record *record,
                           struct bal_error *err) {
     if (cursor->waiting == cursor->room) {
         const size_t room = cursor->room ? 2 * cursor->room : 256;
@@ -98,7 +98,7 @@ static enum bal_code push(struct bal_trace_cursor *cursor, const struct bal_trac
         cursor->heap = heap;
         cursor->room = room;
     }
-    const struct waiting added = {*job, cursor->number++};
+    const struct waiting added = {*record, cursor->number++};
     size_t at = cursor->waiting++;
     for (; at > 0 && comes_before(&added, &cursor->heap[(at - 1) / 2]); at = (at - 1) / 2)
         cursor->heap[at] = cursor->heap[(at - 1) / 2];
@@ -107,7 +107,7 @@ static enum bal_code push(struct bal_trace_cursor *cursor, const struct bal_trac
 }
 
 static struct bal_trace_job pop(struct bal_trace_cursor *cursor) {
-    const struct bal_trace_job first = cursor->heap[0].job;
+    const struct bal_trace_job first = job_of(&cursor->heap[0].record);
     const struct waiting moved = cursor->heap[--cursor->waiting];
     size_t at = 0;
     for (size_t child; (child = 2 * at + 1) < cursor->waiting; at = child) {
@@ -122,6 +122,15 @@ static struct bal_trace_job pop(struct bal_trace_cursor *cursor) {
     return first;
 }
 
+static struct bal_trace_record draw(struct bal_trace_cursor *cursor, const struct bal_trace_record *record) {
+    struct bal_trace_record drawn = *record;
+    if (!record->spread)
+        return drawn;
+    drawn.drawn = bal_rng_below(&cursor->rng, BAL_TRACE_STEP);
+    drawn.time += (int64_t)drawn.drawn - (int64_t)record->drawn;
+    return drawn;
+}
+
 /* Takes records until none that is left can come before the first that waits. */
 static enum bal_code next_drawn(struct bal_trace_cursor *cursor, struct bal_trace_job *job,
                                 struct bal_error *err) {
@@ -133,7 +142,7 @@ static enum bal_code next_drawn(struct bal_trace_cursor *cursor, struct bal_trac
         }
         const bool end = cursor->filled == 0;
         const struct bal_trace_record *record = &cursor->record[cursor->at];
-        if (cursor->waiting > 0 && (end || cursor->heap[0].job.time <= record->time)) {
+        if (cursor->waiting > 0 && (end || cursor->heap[0].record.time <= record->time - BAL_TRACE_STEP)) {
             *job = pop(cursor);
             return BAL_OK;
         }
@@ -141,12 +150,8 @@ static enum bal_code next_drawn(struct bal_trace_cursor *cursor, struct bal_trac
             *job = (struct bal_trace_job){.time = cursor->trace->info.last};
             return BAL_OK;
         }
-        struct bal_trace_job added = job_of(record);
-        if (cursor->redraw && added.spread) {
-            added.drawn = bal_rng_below(&cursor->rng, BAL_TRACE_STEP);
-            added.time = record->time + added.drawn;
-        }
-        const enum bal_code code = push(cursor, &added, err);
+        const struct bal_trace_record drawn = draw(cursor, record);
+        const enum bal_code code = push(cursor, &drawn, err);
         if (code)
             return code;
         cursor->at++;
@@ -155,7 +160,7 @@ static enum bal_code next_drawn(struct bal_trace_cursor *cursor, struct bal_trac
 
 enum bal_code bal_trace_next(struct bal_trace_cursor *cursor, struct bal_trace_job *job,
                              struct bal_error *err) {
-    if (cursor->trace->info.spread > 0)
+    if (cursor->redraw)
         return next_drawn(cursor, job, err);
     if (cursor->at == cursor->filled) {
         const enum bal_code code = refill(cursor, err);

@@ -10,7 +10,7 @@
 
 /* A job as it lies in the file, in the byte order of the machine. */
 struct bal_trace_record {
-    int64_t time; /* without what was drawn */
+    int64_t time;
     int64_t size, ahead;
     uint32_t drawn;
     uint32_t server : 23, kind : 5, high : 1, aborted : 1, left_out : 1, spread : 1;

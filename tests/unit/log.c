@@ -336,6 +336,33 @@ static void tells_times_of_nginx_apart(void **state) {
     assert_in_range(r->job[0].time, TEN, TEN + S - 1);
 }
 
+/* Addresses that recur may be those of servers even where no try tells it: that is offered, not believed.
+ * Clients have a port of their own each time. */
+static void offers_addresses_that_may_be_servers(void **state) {
+    (void)state;
+    static const struct {
+        const char *before, *after;
+        int different;
+        const char *perhaps;
+    } cases[] = {{"10.0.0.", ":80", 2, "column3"}, {"10.0.0.1:4", "", 100, ""}, {"10.0.0.", "", 2, ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[3000] = "";
+        for (int line = 0; line < 8; line++)
+            snprintf(text + strlen(text), sizeof text - strlen(text), COMBINED " 0.250 0.200 %s%d%s\n",
+                     cases[i].before, line % cases[i].different, cases[i].after);
+        struct bal_log_servers *servers;
+        assert_int_equal(bal_log_servers_new(&servers, NULL), BAL_OK);
+        const struct result *r = read_text(text, &(struct bal_log_options){.servers = servers});
+        assert_int_equal(r->code, BAL_OK);
+        assert_string_equal(r->summary.file[0].server, "");
+        assert_string_equal(r->summary.file[0].perhaps, cases[i].perhaps);
+        r = read_text(text, &(struct bal_log_options){.servers = servers, .server = "column3"});
+        assert_string_equal(r->summary.file[0].server, "$column3");
+        assert_string_equal(r->summary.file[0].perhaps, "");
+        bal_log_servers_free(servers);
+    }
+}
+
 /* One line in many that is broken, or is somebody else's, does not change how the others are read. */
 static void reads_past_odd_lines(void **state) {
     (void)state;
@@ -1208,6 +1235,7 @@ int main(void) {
         cmocka_unit_test(reads_patterns),
         cmocka_unit_test(tells_units_by_the_order_of_lines),
         cmocka_unit_test(tells_times_of_nginx_apart),
+        cmocka_unit_test(offers_addresses_that_may_be_servers),
         cmocka_unit_test(reads_past_odd_lines),
         cmocka_unit_test(reads_decimal_commas),
         cmocka_unit_test(asks_for_units),
