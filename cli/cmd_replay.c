@@ -4,6 +4,7 @@
 
 #include "ballast/number.h"
 #include "format/file.h"
+#include "format/time_text.h"
 #include "report/replay_report.h"
 
 #include <math.h>
@@ -319,6 +320,23 @@ static bool allocate(struct work *work) {
     return true;
 }
 
+/* Those that fail are in the fleet and in the log. Returns -1 to go on, or the exit status. */
+static int check_failure(const struct bal_replay *replay) {
+    const uint32_t servers = bal_servers_count(&replay->model.servers);
+    if (replay->failing == 0)
+        return -1;
+    if (replay->failing >= servers)
+        return cli_fail("--fail: %u of %u server%s: some must be left; give fewer, or more with --servers",
+                        replay->failing, servers, servers == 1 ? "" : "s");
+    const double span = bal_trace_info(replay->trace)->span;
+    if (replay->fail_at < span)
+        return -1;
+    char length[BAL_TIME_TEXT];
+    bal_time_length(span, length);
+    return cli_fail("--fail: then the log is over, which is %s long; give a time within it, or busiest",
+                    length);
+}
+
 /* Reads the logs and sets up the cases. Returns -1 to go on, or the exit status. */
 static int prepare(struct work *work, char **logs, int log_count) {
     struct cli_common *common = &work->request->log.common;
@@ -330,6 +348,9 @@ static int prepare(struct work *work, char **logs, int log_count) {
     if (code)
         return stopped_or_failed(code, &err);
     work->replay = replay_of(work->request, &work->logs, &work->demand);
+    const int failed = check_failure(&work->replay);
+    if (failed >= 0)
+        return failed;
     if (common->policies == 0)
         choose_all(common, &work->replay);
     if (common->policies == 0)

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of quantiles, which are those of histograms: a smaller half-width says nothing. */
+#define QUANTILE_ERROR 0.004
+
 /* ---- numbers and times ---- */
 
 /* Three or four digits, whatever the size; nothing for what is not known. Returns text. */
@@ -51,6 +54,45 @@ struct bal_replay_unit bal_energy_unit(double joules) {
     return joules < 3.6e6   ? (struct bal_replay_unit){"Wh", 3.6e3}
            : joules < 3.6e9 ? (struct bal_replay_unit){"kWh", 3.6e6}
                             : (struct bal_replay_unit){"MWh", 3.6e9};
+}
+
+static const struct {
+    enum bal_response_time time;
+    double quantile;
+    const char *name;
+    bool always;
+} usual[] = {{BAL_TIME_P50, 0.5, "p50", true},
+             {BAL_TIME_P90, 0.9, "p90", false},
+             {BAL_TIME_P99, 0.99, "p99", true},
+             {BAL_TIME_P999, 0.999, "p99.9", false}};
+
+enum { USUAL = sizeof usual / sizeof *usual };
+
+unsigned bal_shown_quantiles(const struct bal_target *target, bool all,
+                             enum bal_response_time shown[BAL_REPLAY_TIMES]) {
+    const double wanted = target ? target->quantile : 0;
+    unsigned count = 0;
+    bool there = wanted == 0;
+    for (size_t i = 0; i < USUAL; i++) {
+        const bool same = fabs(usual[i].quantile - wanted) < 1e-9;
+        if (!there && !same && usual[i].quantile > wanted) {
+            shown[count++] = BAL_TIME_WANTED;
+            there = true;
+        }
+        if (all || usual[i].always || same)
+            shown[count++] = usual[i].time;
+        there = there || same;
+    }
+    if (!there)
+        shown[count++] = BAL_TIME_WANTED;
+    return count;
+}
+
+const char *bal_quantile_name(const struct bal_target *target, enum bal_response_time which) {
+    for (size_t i = 0; i < USUAL; i++)
+        if (usual[i].time == which)
+            return usual[i].name;
+    return target->name;
 }
 
 /* ---- policies ---- */
@@ -119,7 +161,17 @@ struct bal_estimate bal_in_unit(struct bal_estimate time, struct bal_replay_unit
 }
 
 void bal_cell_add_time(struct table *table, struct bal_estimate time, struct bal_replay_unit unit) {
+    if (time.half < QUANTILE_ERROR * time.mean)
+        time.half = NAN;
     bal_cell_add_estimate(table, bal_in_unit(time, unit), 1, "");
+}
+
+void bal_cell_add_wanted(struct table *table, const struct bal_target *target, struct bal_estimate time,
+                         struct bal_replay_unit unit) {
+    if (target->quantile == 0)
+        bal_cell_add_estimate(table, bal_in_unit(time, unit), 2, "");
+    else
+        bal_cell_add_time(table, time, unit);
 }
 
 bool bal_is_priced(const struct bal_replay_report *report) {

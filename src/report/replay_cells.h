@@ -12,7 +12,16 @@ void bal_cell_add(struct table *table, double value);
 /* With its half-width, if there is one, to so many digits of it; the mark follows. */
 void bal_cell_add_estimate(struct table *table, struct bal_estimate value, int digits, const char *mark);
 struct bal_estimate bal_in_unit(struct bal_estimate time, struct bal_replay_unit unit);
+/* A quantile; and what a target is about, which may also be the mean. */
 void bal_cell_add_time(struct table *table, struct bal_estimate time, struct bal_replay_unit unit);
+void bal_cell_add_wanted(struct table *table, const struct bal_target *target, struct bal_estimate time,
+                         struct bal_replay_unit unit);
+
+/* The quantiles that a table shows, in order: those that are usual, in short or all of them, and the one that
+ * is wanted, if it is none of them. Returns how many. */
+unsigned bal_shown_quantiles(const struct bal_target *target, bool all,
+                             enum bal_response_time shown[BAL_REPLAY_TIMES]);
+const char *bal_quantile_name(const struct bal_target *target, enum bal_response_time which);
 
 struct bal_replay_unit bal_energy_unit(double joules);
 

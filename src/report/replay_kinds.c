@@ -1,8 +1,6 @@
 /* How kinds of jobs, told apart by patterns of their paths, fare under each policy. */
 #include "report/replay_cells.h"
 
-#include <math.h>
-
 /* Kind 0 is the rest. */
 static const char *name_of(const struct bal_replay_report *report, size_t kind) {
     return kind == 0 ? "(others)" : report->kind[kind - 1];
@@ -10,10 +8,6 @@ static const char *name_of(const struct bal_replay_report *report, size_t kind) 
 
 static double jobs_of(const struct bal_replay_report *report, size_t kind) {
     return (double)bal_trace_info(report->replay->trace)->kind[kind];
-}
-
-static bool wants_another(const struct bal_replay_report *report) {
-    return report->target && report->target->quantile != 0 && fabs(report->target->quantile - 0.99) > 1e-9;
 }
 
 /* Named ones first, as they were given; the rest, if there is any, last. */
@@ -34,26 +28,26 @@ static void add_kind(struct table *table, const struct bal_replay_report *report
         }
         bal_table_add(table, "%s", label);
         bal_cell_add_estimate(table, bal_in_unit(outcome->time[BAL_TIME_MEAN], unit), 2, "");
-        bal_cell_add_time(table, outcome->time[BAL_TIME_P50], unit);
-        bal_cell_add_time(table, outcome->time[BAL_TIME_P99], unit);
-        if (wants_another(report))
-            bal_cell_add_time(table, outcome->time[BAL_TIME_WANTED], unit);
+        enum bal_response_time shown[BAL_REPLAY_TIMES];
+        const unsigned times = bal_shown_quantiles(report->target, false, shown);
+        for (unsigned t = 0; t < times; t++)
+            bal_cell_add_time(table, outcome->time[shown[t]], unit);
         bal_cell_add_mark(table, report);
     }
 }
 
 void bal_kinds_table(const struct bal_replay_report *report, const size_t *order, struct table *table,
                      char align[BAL_REPLAY_COLUMNS]) {
-    bal_table_init(table, 6u + wants_another(report) + bal_is_marked(report));
+    enum bal_response_time shown[BAL_REPLAY_TIMES];
+    const unsigned times = bal_shown_quantiles(report->target, false, shown);
+    bal_table_init(table, 4u + times + bal_is_marked(report));
     *align = 0;
     bal_column_add(table, align, 'l', "class", "");
     bal_column_add(table, align, 'r', "jobs", "");
     bal_column_add(table, align, 'l', "policy", "");
     bal_column_add(table, align, 'r', "mean", bal_replay_unit(report).name);
-    bal_column_add(table, align, 'r', "p50", "");
-    bal_column_add(table, align, 'r', "p99", "");
-    if (wants_another(report))
-        bal_column_add(table, align, 'r', report->target->name, "");
+    for (unsigned t = 0; t < times; t++)
+        bal_column_add(table, align, 'r', bal_quantile_name(report->target, shown[t]), "");
     if (bal_is_marked(report))
         bal_column_add(table, align, 'l', "service times", "");
     for (size_t kind = 1; kind <= report->kinds; kind++)

@@ -48,17 +48,64 @@ static const struct bal_servers *fleet_of(const struct bal_replay_report *report
     return report->target ? &report->sizing[i].c.model.servers : &report->replay->model.servers;
 }
 
-/* Servers that the log names come first; those that it lacks have a name that says so. */
-static void print_server(const struct bal_replay_report *report, uint32_t number, double speed, FILE *out) {
+/* nginx takes addresses as they are, and looks names up when it starts. Only the former are copied from a
+ * log: they cannot be anything else. IPv4 and IPv6 in brackets, with a port; a socket. */
+static bool is_address(const char *name) {
+    static const char digits[] = "0123456789", hexadecimal[] = "0123456789abcdefABCDEF:.";
+    static const char path[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-";
+    if (strncmp(name, "unix:/", 6) == 0)
+        return name[5 + strspn(name + 5, path)] == 0;
+    size_t length;
+    if (name[0] == '[') {
+        length = 1 + strspn(name + 1, hexadecimal);
+        if (name[length] != ']')
+            return false;
+        length++;
+    } else {
+        unsigned part[4];
+        int end = 0;
+        if (sscanf(name, "%3u.%3u.%3u.%3u%n", &part[0], &part[1], &part[2], &part[3], &end) != 4 || end == 0)
+            return false;
+        for (int i = 0; i < 4; i++)
+            if (part[i] > 255)
+                return false;
+        length = (size_t)end;
+    }
+    if (name[length] == 0)
+        return true;
+    const size_t port = strspn(name + length + 1, digits);
+    return name[length] == ':' && port > 0 && port <= 5 && name[length + 1 + port] == 0 &&
+           atoi(name + length + 1) > 0 && atoi(name + length + 1) < 65536;
+}
+
+/* How much of the traffic is meant for servers of that speed: small whole numbers in the right ratio. */
+static unsigned weight_of(const struct bal_servers *servers, double speed) {
+    enum { PARTS = 10 };
+    double slowest = speed;
+    for (unsigned g = 0; g < servers->groups; g++)
+        slowest = fmin(slowest, servers->group[g].speed);
+    unsigned divisor = PARTS;
+    for (unsigned g = 0; g < servers->groups; g++)
+        for (unsigned rest = (unsigned)rint(PARTS * servers->group[g].speed / slowest); rest > 0;) {
+            const unsigned next = divisor % rest;
+            divisor = rest;
+            rest = next;
+        }
+    return (unsigned)rint(PARTS * speed / slowest) / divisor;
+}
+
+/* Servers whose addresses the log tells come first; the others stand for those that are to come. */
+static void print_server(const struct bal_replay_report *report, uint32_t number, unsigned weight,
+                         FILE *out) {
     const size_t known = report->servers ? bal_log_servers_count(report->servers) : 0;
-    if (number < known)
-        fprintf(out, "    server %s", bal_log_servers_name(report->servers, number));
+    const char *name = number < known ? bal_log_servers_name(report->servers, number) : "";
+    if (is_address(name))
+        fprintf(out, "    server %s", name);
     else
-        fprintf(out, "    server server%u.example", number + 1);
-    const double weight = rint(speed);
+        fprintf(out, "    server 10.0.%u.%u:80", number / 250 % 250, 1 + number % 250);
     if (weight > 1)
-        fprintf(out, " weight=%.0f", weight);
-    fputs(";\n", out);
+        fprintf(out, " weight=%u", weight);
+    fputs(is_address(name) ? ";\n" : "; # put its address here\n", out);
 }
 
 static void print_servers(const struct bal_replay_report *report, const struct bal_servers *servers,
@@ -66,14 +113,16 @@ static void print_servers(const struct bal_replay_report *report, const struct b
     uint32_t number = 0;
     for (unsigned g = 0; g < servers->groups; g++)
         for (uint32_t i = 0; i < servers->group[g].count; i++)
-            print_server(report, number++, servers->group[g].speed, out);
+            print_server(report, number++, weight_of(servers, servers->group[g].speed), out);
 }
 
 static void print_block(const struct bal_replay_report *report, size_t plain, size_t best, FILE *out) {
     char label[BAL_REPLAY_LABEL];
     const size_t shown = plain < report->count ? plain : best;
     const char *words = plain < report->count ? words_of(&report->cases[plain].policy) : "";
-    fputs("upstream fleet {\n    zone fleet 64k; # counts are those of all workers\n", out);
+    /* nginx 1.22 needs less than 1 kB for a server */
+    const unsigned zone = 64 + bal_servers_count(fleet_of(report, shown));
+    fprintf(out, "upstream fleet {\n    zone fleet %uk; # counts are those of all workers\n", zone);
     if (*words)
         fprintf(out, "    %s\n", words);
     if (best < report->count) {

@@ -104,17 +104,6 @@ static double largest_energy(const struct bal_replay_report *report) {
     return most;
 }
 
-/* Is the percentile that is wanted none of those that are always there? */
-static bool has_own_column(const struct bal_replay_report *report) {
-    static const double usual[] = {0, 0.5, 0.9, 0.99, 0.999};
-    if (!report->target)
-        return false;
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (fabs(report->target->quantile - usual[i]) < 1e-9)
-            return false;
-    return true;
-}
-
 static void add_range(struct table *table, struct bal_range range, struct bal_replay_unit unit) {
     char low[BAL_CELL], high[BAL_CELL];
     bal_table_add(table, "%s to %s", bal_cell_number(range.low / unit.seconds, low),
@@ -130,10 +119,10 @@ static void add_row(struct table *table, const struct bal_replay_report *report,
     bal_table_add(table, "%s", label);
     bal_cell_add_estimate(table, bal_in_unit(outcome->time[BAL_TIME_MEAN], unit), 2,
                           result->doubts ? " !" : "");
-    for (int t = BAL_TIME_P50; t <= BAL_TIME_P999; t++)
-        bal_cell_add_time(table, outcome->time[t], unit);
-    if (has_own_column(report))
-        bal_cell_add_time(table, outcome->time[BAL_TIME_WANTED], unit);
+    enum bal_response_time shown[BAL_REPLAY_TIMES];
+    const unsigned times = bal_shown_quantiles(report->target, true, shown);
+    for (unsigned t = 0; t < times; t++)
+        bal_cell_add_time(table, outcome->time[shown[t]], unit);
     add_range(table, outcome->log[bal_leading(report)], unit);
     if (report->replay->model.classes) {
         bal_cell_add_time(table, result->metric[BAL_HIGH_RESPONSE_P99], unit);
@@ -155,16 +144,14 @@ void bal_replay_table(const struct bal_replay_report *report, const size_t *orde
     const struct bal_replay_unit unit = bal_replay_unit(report);
     const struct bal_replay_unit energy = bal_energy_unit(largest_energy(report));
     const bool classes = report->replay->model.classes;
-    bal_table_init(table, (classes ? 13u : 11u) + has_own_column(report) + bal_is_priced(report) +
-                              bal_is_marked(report));
+    enum bal_response_time shown[BAL_REPLAY_TIMES];
+    const unsigned times = bal_shown_quantiles(report->target, true, shown);
+    bal_table_init(table, (classes ? 9u : 7u) + times + bal_is_priced(report) + bal_is_marked(report));
     *align = 0;
     bal_column_add(table, align, 'l', "policy", "");
     bal_column_add(table, align, 'r', "mean", unit.name);
-    static const char *const quantiles[] = {"p50", "p90", "p99", "p99.9"};
-    for (int i = 0; i < 4; i++)
-        bal_column_add(table, align, 'r', quantiles[i], "");
-    if (has_own_column(report))
-        bal_column_add(table, align, 'r', report->target->name, "");
+    for (unsigned t = 0; t < times; t++)
+        bal_column_add(table, align, 'r', bal_quantile_name(report->target, shown[t]), "");
     bal_column_add(table, align, 'r', "other logs", "");
     if (classes) {
         bal_column_add(table, align, 'r', "high p99", "");

@@ -30,7 +30,12 @@ void bal_sizing_title(const struct bal_replay_report *report, FILE *out) {
         print_open_fleet(&model->servers, report->replay->vary, fleet, sizeof fleet);
     else if (model->servers.group[0].speed != 1)
         snprintf(fleet, sizeof fleet, ", speed %g", model->servers.group[0].speed);
-    fprintf(out, "Servers needed for %s \u2264 %s%s%s\n", report->target->name, length, fleet, slots);
+    char failing[60] = "";
+    if (report->replay->failing > 0)
+        snprintf(failing, sizeof failing, ", of which %u fail%s", report->replay->failing,
+                 report->replay->failing == 1 ? "s" : "");
+    fprintf(out, "Servers needed for %s \u2264 %s%s%s%s\n", report->target->name, length, fleet, slots,
+            failing);
 }
 
 /* Fewest servers first; those that never will do last. */
@@ -60,7 +65,7 @@ static void add_sizing(struct table *table, const struct bal_replay_report *repo
     else
         bal_table_add(table, "%u", sizing->servers);
     bal_table_add(table, "%.3f", sizing->c.model.load);
-    bal_cell_add_time(table, sizing->at.time[BAL_TIME_WANTED], unit);
+    bal_cell_add_wanted(table, report->target, sizing->at.time[BAL_TIME_WANTED], unit);
     bal_cell_add(table, sizing->one_fewer / unit.seconds);
     bal_cell_add(table, bal_replay_energy(&sizing->at.result) / energy.seconds);
     bal_cell_add(table, sizing->at.result.metric[BAL_POWER_MEAN].mean);

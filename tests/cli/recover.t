@@ -175,10 +175,10 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy ro
 | fleet    3 servers: load 0.82, in the busiest 1 s (from 00:00:27) 1.39
 |          no --servers given: as many as the log names
 |
-| policy            mean, ms     p50      p90       p99     p99.9      p95  other logs  waits  msgs    Wh  watts    cost
+| policy            mean, ms     p50      p90      p95       p99     p99.9  other logs  waits  msgs    Wh  watts    cost
 | ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-| jsq          139.19 ± 0.33  96 ± 2  330 ± 8  609 ± 14  854 ± 84  423 ± 9  365 to 544  64.9%  6.00  19.8    189  0.0262
-| round-robin            208     137      503       903      1115      614  533 to 860  73.3%     0  19.9    189  0.0264
+| jsq          139.19 ± 0.33  96 ± 2  330 ± 8  423 ± 9  609 ± 14  854 ± 84  365 to 544  64.9%  6.00  19.8    189  0.0262
+| round-robin            208     137      503      614       903      1115  533 to 860  73.3%     0  19.9    189  0.0264
 |
 | Response times in ms, best p95 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
@@ -189,14 +189,14 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy ro
 |
 | Response times by class
 |
-| class     jobs  policy          mean, ms     p50       p99       p95
+| class     jobs  policy          mean, ms     p50       p95       p99
 | ────────────────────────────────────────────────────────────────────
-| pay        10%  jsq          139.5 ± 2.5  96 ± 1  586 ± 48  419 ± 33
-|                 round-robin          206     134       921       596
-| even       40%  jsq          139.5 ± 2.2  96 ± 2  611 ± 29  424 ± 11
-|                 round-robin          208     138       886       614
-| (others)   50%  jsq          138.9 ± 1.6  95 ± 2  609 ± 15  424 ± 13
-|                 round-robin          208     137       904       615
+| pay        10%  jsq          139.5 ± 2.5  96 ± 1  419 ± 33  586 ± 48
+|                 round-robin          206     134       596       921
+| even       40%  jsq          139.5 ± 2.2  96 ± 2  424 ± 11  611 ± 29
+|                 round-robin          208     138       614       886
+| (others)   50%  jsq          138.9 ± 1.6  95 ± 2  424 ± 13  609 ± 15
+|                 round-robin          208     137       615       904
 |
 | Servers needed for p95 ≤ 300 ms
 |
@@ -243,7 +243,7 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --replicati
 $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy jiq --servers 4 --fail 1@1min --target p99=400ms | sed -n '/^policy/,$p'
 | policy       mean, ms         p50       p90        p99       p99.9   other logs  waits   msgs    Wh  watts
 | ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-| jsq     108.86 ± 0.54  69.1 ± 0.2   267 ± 5   557 ± 12    808 ± 25   476 to 912  47.8%   6.95  22.2    159
+| jsq     108.86 ± 0.54        69.1   267 ± 5   557 ± 12    808 ± 25   476 to 912  47.8%   6.95  22.2    159
 | jiq       127.9 ± 3.5  71.2 ± 0.4  310 ± 16  855 ± 177  1229 ± 369  655 to 1275  45.4%  0.546  22.2    159
 |
 | Response times in ms, best p99 first. waits: jobs that wait at all. msgs: per job, a probe is two.
@@ -253,7 +253,7 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy ji
 | 1 server fails after 1 min, for good; the jobs there begin anew on others.
 | In the busiest 1 s more work arrives than the fleet can do: queues grow under every policy.
 |
-| Servers needed for p99 ≤ 400 ms
+| Servers needed for p99 ≤ 400 ms, of which 1 fails
 |
 | policy  servers   load   p99, ms  one fewer    Wh  watts
 | ────────────────────────────────────────────────────────
@@ -266,7 +266,7 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy ji
 $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --servers 4 --fail 1@busiest --replications 1 --format json | jq -c '.spec | [.failing, .fail_at > 0]'
 | [1,true]
 $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --servers 4 --fail 4@1min
-! ballast: --policy: 4 of 4 servers fail; some must be left
+! ballast: --fail: 4 of 4 servers: some must be left; give fewer, or more with --servers
 ? 2
 $ ballast replay fleet.log --fail now
 ! ballast: --fail now: write how many servers fail and when, after the first arrival: 1@30min, 1@busiest
@@ -277,10 +277,10 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy ji
 | fleet    1x1,3x2 servers: load 0.351, in the busiest 1 s (from 00:00:27) 0.594
 | Servers needed for mean ≤ 60 ms, N in 1x1,Nx2
 |
-| policy  servers   load    mean, ms  one fewer    Wh  watts
-| ──────────────────────────────────────────────────────────
-| jsq           2  0.492  40.9 ± 0.7        129  17.9    171
-| jiq           2  0.492      44 ± 1        343  17.9    171
+| policy  servers   load      mean, ms  one fewer    Wh  watts
+| ────────────────────────────────────────────────────────────
+| jsq           2  0.492  40.89 ± 0.73        129  17.9    171
+| jiq           2  0.492    44.1 ± 1.3        343  17.9    171
 |
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
 |   (one fewer: their mean). That more servers are never worse is assumed. In brackets: where the number
@@ -296,19 +296,19 @@ $ ballast replay fleet.log --servers 1x1,Nx2
 $ ballast replay fleet.log --log-format "$(cat format)" --policy jiq --policy jsq --policy pod:d=2 --policy round-robin --target p99=300ms --nginx | sed -n '/^#/,$p'
 | # jsq, the best of the policies here that nginx has by itself: 5 servers.
 | upstream fleet {
-|     zone fleet 64k; # counts are those of all workers
+|     zone fleet 69k; # counts are those of all workers
 |     least_conn;
 |     # with the module of Ballast, and 5 servers: ballast jsq;
 |     server 10.0.0.1:80;
 |     server 10.0.0.2:80;
 |     server 10.0.0.3:80;
-|     server server4.example;
-|     server server5.example;
+|     server 10.0.0.4:80; # put its address here
+|     server 10.0.0.5:80; # put its address here
 | }
 $ ballast replay fleet.log --log-format "$(cat format)" --policy jiq --nginx --servers 2 | sed -n '/^#/,$p'
 | # None of these policies is one that nginx has by itself: it would take servers in turn.
 | upstream fleet {
-|     zone fleet 64k; # counts are those of all workers
+|     zone fleet 66k; # counts are those of all workers
 |     # with the module of Ballast, and 2 servers: ballast jiq;
 |     server 10.0.0.1:80;
 |     server 10.0.0.2:80;
