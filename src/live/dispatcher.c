@@ -1,4 +1,6 @@
-/* What a dispatcher does: requests that come and go, messages that are heard, time that passes. */
+/* What a dispatcher does: requests that come and go, messages that are heard,
+ * time that passes. */
+#include "live/directory.h"
 #include "live/dispatcher_private.h"
 
 #include <math.h>
@@ -21,46 +23,26 @@ void bal_dispatcher_begin(struct bal_dispatcher *d, uint64_t now) {
 }
 
 void bal_dispatcher_say(struct bal_dispatcher *d, struct bal_message message) {
-    if (d->outs == OUT_ROOM) {
+    if (!bal_outbox_say(&d->box, &d->block->sender, &message))
         d->block->counts.unsent++;
-        return;
-    }
-    bal_sender_stamp(&d->block->sender, &message);
-    d->out[d->outs++] = message;
 }
 
 const struct bal_message *bal_dispatcher_out(struct bal_dispatcher *d, uint32_t *count) {
-    *count = d->outs;
-    d->outs = 0;
-    return d->out;
-}
-
-static void wake_owner(struct bal_dispatcher *d, uint32_t owner) {
-    d->woken[owner / 64] |= UINT64_C(1) << owner % 64;
+    return bal_outbox_take(&d->box, count);
 }
 
 uint32_t bal_dispatcher_woken(struct bal_dispatcher *d) {
-    for (uint32_t word = 0; word < BAL_OWNERS_MAX / 64; word++)
-        if (d->woken[word]) {
-            const uint32_t bit = (uint32_t)__builtin_ctzll(d->woken[word]);
-            d->woken[word] &= d->woken[word] - 1;
-            return 64 * word + bit;
-        }
-    return BAL_NONE;
+    return bal_outbox_woken(&d->box);
 }
 
 uint32_t bal_dispatcher_self(const struct bal_dispatcher *d) {
     return d->self;
 }
 
-static uint32_t milliseconds(uint64_t ns) {
-    const uint64_t ms = (ns + 999999) / 1000000;
-    return ms < 1 ? 1 : ms > BAL_VALID_MAX ? BAL_VALID_MAX : (uint32_t)ms;
-}
-
 /* ---- hunger ---- */
 
-/* Says how many are held when that begins or ceases, and as often as it is time. */
+/* Says how many are held when that begins or ceases, and as often as it is
+ * time. */
 static void tell_hunger(struct bal_dispatcher *d) {
     struct block *block = d->block;
     const bool hungry = block->held_count > 0;
@@ -68,10 +50,10 @@ static void tell_hunger(struct bal_dispatcher *d) {
         return;
     block->hungry = hungry;
     block->hungry_at = hungry ? block->now + block->config.beat_ns : NEVER;
-    bal_dispatcher_say(d,
-                       (struct bal_message){.type = BAL_MSG_HUNGRY,
-                                            .hungry = {.held = block->held_count,
-                                                       .valid_ms = milliseconds(3 * block->config.beat_ns)}});
+    bal_dispatcher_say(
+        d, (struct bal_message){.type = BAL_MSG_HUNGRY,
+                                .hungry = {.held = block->held_count,
+                                           .valid_ms = bal_milliseconds(3 * block->config.beat_ns)}});
 }
 
 /* ---- servers, as requests come and go ---- */
@@ -117,8 +99,8 @@ static void say_load(struct bal_dispatcher *d, uint32_t server, double latency) 
     bal_policy_report(&d->policy, d->state, &d->fleet, BAL_REPORT_LOAD, server, &load);
 }
 
-/* The load that is left, where no station tells it: always when a slot is free, else with the probability
- * that the policy wants. */
+/* The load that is left, where no station tells it: always when a slot is free,
+ * else with the probability that the policy wants. */
 static void say_load_left(struct bal_dispatcher *d, uint32_t server) {
     const struct block *block = d->block;
     if (block->config.stations || !wants(d, BAL_WANTS_LOAD) || d->server[server].closed)
@@ -127,9 +109,9 @@ static void say_load_left(struct bal_dispatcher *d, uint32_t server) {
         say_load(d, server, NAN);
 }
 
-/* It is not under way any longer: own counts and whatever follows from them, but nothing is said of how it
- * went. Without stations that is the server's report when it has a free slot. False: the server is not there
- * any longer. */
+/* It is not under way any longer: own counts and whatever follows from them,
+ * but nothing is said of how it went. Without stations that is the server's
+ * report when it has a free slot. False: the server is not there any longer. */
 static bool come_back(struct bal_dispatcher *d, const struct request *r) {
     const uint32_t server = r->server;
     bal_fleet_own_down(d, server, r->rank);
@@ -168,9 +150,8 @@ static void answer(struct bal_dispatcher *d, const struct request *r, bool faile
 
 static void say_probe(struct bal_dispatcher *d, uint32_t server, uint64_t id) {
     d->block->counts.probes++;
-    bal_dispatcher_say(d, (struct bal_message){.type = BAL_MSG_PROBE,
-                                               .receiver = d->server[server].station,
-                                               .probe = {.probe = id}});
+    bal_dispatcher_say(d, (struct bal_message){
+                              .type = BAL_MSG_PROBE, .receiver = d->station[server], .probe = {.probe = id}});
 }
 
 /* Probes that nobody waits for. Without stations the answer is at hand. */
@@ -223,7 +204,8 @@ static struct bal_decision ask_policy(struct bal_dispatcher *d, const struct req
     return decision;
 }
 
-/* Which servers the policy would ask; false: none, or nobody else can wait now. */
+/* Which servers the policy would ask; false: none, or nobody else can wait now.
+ */
 static bool inquire(struct bal_dispatcher *d, uint32_t i) {
     struct block *block = d->block;
     struct request *r = request_at(d, i);
@@ -256,7 +238,7 @@ static bool inquire(struct bal_dispatcher *d, uint32_t i) {
 }
 
 static void say_wake(struct bal_dispatcher *d, uint32_t server) {
-    bal_dispatcher_say(d, (struct bal_message){.type = BAL_MSG_WAKE, .receiver = d->server[server].station});
+    bal_dispatcher_say(d, (struct bal_message){.type = BAL_MSG_WAKE, .receiver = d->station[server]});
 }
 
 /* It is said until the server's power answers. */
@@ -286,13 +268,14 @@ static void follow(struct bal_dispatcher *d, const struct bal_decision *decision
         wake_server(d, decision->wake);
     if (decision->server < d->servers && decision->move_to < d->servers && d->block->config.stations)
         bal_dispatcher_say(d, (struct bal_message){.type = BAL_MSG_MOVE,
-                                                   .receiver = d->server[decision->server].station,
-                                                   .move = {.target = d->server[decision->move_to].station}});
+                                                   .receiver = d->station[decision->server],
+                                                   .move = {.target = d->station[decision->move_to]}});
     answer_asks(d);
 }
 
-/* A request that stands in no list is given a place. `sent` is its state then: SENT where its process is the
- * one that asks, else DECIDED. Returns false when nobody can take it: it is as it was. */
+/* A request that stands in no list is given a place. `sent` is its state then:
+ * SENT where its process is the one that asks, else DECIDED. Returns false when
+ * nobody can take it: it is as it was. */
 static bool place(struct bal_dispatcher *d, uint32_t i, bool at_once, enum request_state sent) {
     struct block *block = d->block;
     struct request *r = request_at(d, i);
@@ -312,7 +295,7 @@ static bool place(struct bal_dispatcher *d, uint32_t i, bool at_once, enum reque
 static void tell_owner(struct bal_dispatcher *d, uint32_t i) {
     struct request *r = request_at(d, i);
     bal_ledger_push(&d->ledger, &d->owner[r->entry.owner].news, i);
-    wake_owner(d, r->entry.owner);
+    bal_outbox_wake(&d->box, r->entry.owner);
 }
 
 /* The same for one that waits: its process hears of it as news. */
@@ -331,8 +314,8 @@ static void leave_held(struct bal_dispatcher *d, uint32_t i) {
     d->block->held_count--;
 }
 
-/* After a report those that wait may have a place: first come, first served within a class. One for which
- * there is none keeps its place. */
+/* After a report those that wait may have a place: first come, first served
+ * within a class. One for which there is none keeps its place. */
 static bool try_first(struct bal_dispatcher *d, uint32_t rank) {
     const uint32_t i = d->block->held[rank].first;
     struct request *r = request_at(d, i);
@@ -405,7 +388,8 @@ void bal_dispatcher_arrive(struct bal_dispatcher *d, uint64_t now, uint32_t rank
     dispatcher_end(d);
 }
 
-/* The request of a ticket that this process has and that is in one of these states; BAL_NOBODY: none. */
+/* The request of a ticket that this process has and that is in one of these
+ * states; BAL_NOBODY: none. */
 static uint32_t find(struct bal_dispatcher *d, uint64_t ticket, unsigned states) {
     const uint32_t i = bal_ledger_find(&d->ledger, ticket);
     if (i != BAL_NOBODY && request_at(d, i)->entry.owner == d->self &&
@@ -512,19 +496,12 @@ enum bal_code bal_dispatcher_join(struct bal_dispatcher *d, uint64_t now, uint64
                                   struct bal_error *err) {
     bal_dispatcher_begin(d, now);
     const uint32_t owners = d->block->config.owners;
-    uint32_t i = 0;
-    while (i < owners && d->owner[i].used)
-        i++;
-    if (i < owners) {
-        d->owner[i].pid = pid;
-        d->owner[i].start = start_time;
-        __atomic_store_n(&d->owner[i].used, 1, __ATOMIC_RELEASE);
-        d->self = i;
-    }
+    d->self = bal_crew_join(d->owner, owners, pid, start_time);
     dispatcher_end(d);
-    return i < owners ? BAL_OK
-                      : bal_fail(err, BAL_E_RANGE, "%u processes take part already: the block is for %u",
-                                 owners, owners);
+    return d->self != BAL_NOBODY
+               ? BAL_OK
+               : bal_fail(err, BAL_E_RANGE, "%u processes take part already: the block is for %u", owners,
+                          owners);
 }
 
 bool bal_dispatcher_owner(struct bal_dispatcher *d, uint32_t i, uint64_t *pid, uint64_t *start_time) {
@@ -543,7 +520,7 @@ static void reap(struct bal_dispatcher *d, uint32_t owner) {
         d->block->counts.reaped++;
         forget(d, i);
     }
-    __atomic_store_n(&d->owner[owner].used, 0, __ATOMIC_RELEASE);
+    bal_crew_leave(&d->owner[owner]);
     try_held(d);
 }
 
@@ -628,7 +605,8 @@ static void hear_load(struct bal_dispatcher *d, uint32_t server, const struct ba
         hear_reply(d, server, load->probe);
 }
 
-/* Whose clock has gone back is believed again when all that it said before has expired. */
+/* Whose clock has gone back is believed again when all that it said before has
+ * expired. */
 static enum bal_receipt admit(struct bal_dispatcher *d, uint32_t server, const struct bal_message *message) {
     struct server *s = &d->server[server];
     const uint64_t boot = s->window.boot;
@@ -667,10 +645,9 @@ static void take_in(struct bal_dispatcher *d, uint32_t server, const struct bal_
 enum bal_receipt bal_dispatcher_hear(struct bal_dispatcher *d, uint64_t now,
                                      const struct bal_message *message) {
     bal_dispatcher_begin(d, now);
-    const uint32_t server =
-        d->block->config.stations ? bal_dispatcher_find_station(d, message->sender) : BAL_NONE;
+    const uint32_t server = bal_directory_find(d->stations, d->places, d->station, message->sender);
     enum bal_receipt receipt = BAL_RECEIPT_STRANGER;
-    if (server != BAL_NONE && d->server[server].presence == THERE)
+    if (server != BAL_DIRECTORY_NOBODY && d->server[server].presence == THERE)
         receipt = admit(d, server, message);
     d->block->counts.receipts[receipt]++;
     if (receipt <= BAL_RECEIPT_LATE) {

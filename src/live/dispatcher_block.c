@@ -1,5 +1,7 @@
-/* The block of a dispatcher: how it is laid out, who takes part, which servers there are, and how it is made
- * anew when somebody has died in the middle of an operation. */
+/* The block of a dispatcher: how it is laid out, who takes part, which servers
+ * there are, and how it is made anew when somebody has died in the middle of an
+ * operation. */
+#include "live/directory.h"
 #include "live/dispatcher_private.h"
 
 #include <inttypes.h>
@@ -20,13 +22,6 @@ static struct bal_setting setting_of(const struct bal_dispatcher_config *config)
     return (struct bal_setting){.servers = config->servers, .load = NAN};
 }
 
-static uint32_t power_of_two(uint32_t least) {
-    uint32_t size = 2;
-    while (size < least)
-        size *= 2;
-    return size;
-}
-
 static bool waits_for_probes(const struct bal_policy_spec *policy,
                              const struct bal_dispatcher_config *config) {
     return config->stations && policy->policy->sample;
@@ -45,7 +40,8 @@ static void *part(char *base, size_t *offset, size_t size) {
     return at;
 }
 
-/* Where everything lies from `base` on, into the view; returns how much it is. */
+/* Where everything lies from `base` on, into the view; returns how much it is.
+ */
 static size_t lay_out(struct bal_dispatcher *d, char *base, const struct bal_dispatcher_config *config) {
     const uint32_t n = config->servers;
     const size_t numbers = n * sizeof(uint32_t);
@@ -71,8 +67,9 @@ static size_t lay_out(struct bal_dispatcher *d, char *base, const struct bal_dis
     d->by_weight = part(base, &size, bal_tournament_size(n));
     d->due = part(base, &size, bal_tournament_size(n));
     d->quarantine = config->failures ? part(base, &size, bal_quarantine_size(n)) : NULL;
-    d->stations_mask = power_of_two(2 * n) - 1;
-    d->stations = part(base, &size, ((size_t)d->stations_mask + 1) * sizeof(uint32_t));
+    d->station = part(base, &size, n * sizeof *d->station);
+    d->places = bal_directory_places(n);
+    d->stations = part(base, &size, d->places * sizeof *d->stations);
     d->inquiry_room = d->flags & BAL_NEEDS_INDEX || n < ASKED_MOST ? n : ASKED_MOST;
     d->inquiry_size = (sizeof(struct inquiry) + d->inquiry_room * sizeof(uint32_t) + 7) & ~(size_t)7;
     d->inquiries = part(base, &size, inquiries(&d->policy, config) * d->inquiry_size);
@@ -188,8 +185,7 @@ void bal_dispatcher_create(void *memory, const struct bal_policy_spec *policy,
         d->server[server].closed = ABSENT;
         d->weight[server] = 1;
     }
-    for (uint32_t i = 0; i <= d->stations_mask; i++)
-        d->stations[i] = BAL_NONE;
+    bal_directory_clear(d->stations, d->places);
     bal_fleet_reindex(d);
     bal_policy_init(policy, &d->setting, d->state);
     __atomic_store_n(&block->magic, magic, __ATOMIC_RELEASE);
@@ -215,35 +211,6 @@ enum bal_code bal_dispatcher_open(struct bal_dispatcher *d, void *memory, uint64
     set_fleet(d);
     bal_rng_init(&d->rng, seed, 0, BAL_STREAM_POLICY);
     return BAL_OK;
-}
-
-/* ---- stations by id ---- */
-
-static uint32_t place_of(const struct bal_dispatcher *d, uint64_t id) {
-    return (uint32_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & d->stations_mask;
-}
-
-uint32_t bal_dispatcher_find_station(const struct bal_dispatcher *d, uint64_t id) {
-    for (uint32_t place = place_of(d, id);; place = (place + 1) & d->stations_mask) {
-        const uint32_t server = d->stations[place];
-        if (server == BAL_NONE || d->server[server].station == id)
-            return server;
-    }
-}
-
-static void hash_stations(struct bal_dispatcher *d) {
-    for (uint32_t i = 0; i <= d->stations_mask; i++)
-        d->stations[i] = BAL_NONE;
-    if (!d->block->config.stations)
-        return;
-    for (uint32_t server = 0; server < d->servers; server++) {
-        if (d->server[server].presence == NOT_THERE)
-            continue;
-        uint32_t place = place_of(d, d->server[server].station);
-        while (d->stations[place] != BAL_NONE)
-            place = (place + 1) & d->stations_mask;
-        d->stations[place] = server;
-    }
 }
 
 /* ---- which servers there are ---- */
@@ -310,20 +277,20 @@ static uint32_t admit(struct bal_dispatcher *d, const struct bal_dispatcher_serv
     struct server *s = &d->server[server];
     memset(s->name, 0, sizeof s->name);
     memcpy(s->name, given->name, strlen(given->name));
-    s->station = given->station;
+    d->station[server] = given->station;
     bal_fleet_greet(d, server);
     return server;
 }
 
 static void set_server(struct bal_dispatcher *d, const struct bal_dispatcher_server *given) {
     uint32_t server = find_name(d, given->name);
-    const bool moved = server != BAL_NONE && d->server[server].station != given->station;
+    const bool moved = server != BAL_NONE && d->station[server] != given->station;
     const bool new = server == BAL_NONE || moved;
     if (server == BAL_NONE)
         server = admit(d, given);
     struct server *s = &d->server[server];
     if (moved) {
-        s->station = given->station;
+        d->station[server] = given->station;
         bal_fleet_greet(d, server);
     }
     const double weight = given->weight > 0 ? given->weight : 1;
@@ -336,6 +303,13 @@ static void set_server(struct bal_dispatcher *d, const struct bal_dispatcher_ser
     bal_fleet_look(d, server);
     if (new && d->block->config.stations)
         bal_dispatcher_say(d, (struct bal_message){.type = BAL_MSG_RESYNC, .receiver = given->station});
+}
+
+static void list_stations(struct bal_dispatcher *d) {
+    bal_directory_clear(d->stations, d->places);
+    for (uint32_t server = 0; d->block->config.stations && server < d->servers; server++)
+        if (d->server[server].presence != NOT_THERE)
+            bal_directory_add(d->stations, d->places, d->station[server], server);
 }
 
 /* What follows from who is there. */
@@ -352,7 +326,7 @@ static void settle_fleet(struct bal_dispatcher *d) {
     }
     if (d->quarantine)
         d->quarantine->servers = block->present; /* of these it excludes half at most */
-    hash_stations(d);
+    list_stations(d);
     bal_fleet_refresh(d);
 }
 
@@ -451,7 +425,7 @@ void bal_dispatcher_rebuild(struct bal_dispatcher *d) {
     rebuild_fleet(d);
     for (uint32_t i = 0; i < block->config.owners; i++)
         if (d->owner[i].news.count)
-            d->woken[i / 64] |= UINT64_C(1) << i % 64;
+            bal_outbox_wake(&d->box, i);
 }
 
 /* ---- is everything as it should be? ---- */

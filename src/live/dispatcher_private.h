@@ -1,7 +1,9 @@
-/* The dispatcher from the inside: what lies in the block, and a process's view of it.
+/* The dispatcher from the inside: what lies in the block, and a process's view
+ * of it.
  *
- * dispatcher_block.c lays the block out and makes it anew from the requests, dispatcher_fleet.c keeps what is
- * known of servers, dispatcher.c is what can be done with it. */
+ * dispatcher_block.c lays the block out and makes it anew from the requests,
+ * dispatcher_fleet.c keeps what is known of servers, dispatcher.c is what can
+ * be done with it. */
 #ifndef LIVE_DISPATCHER_PRIVATE_H
 #define LIVE_DISPATCHER_PRIVATE_H
 
@@ -9,12 +11,12 @@
 #include "base/by_length.h"
 #include "base/pace.h"
 #include "base/tournament.h"
+#include "live/crew.h"
 #include "live/ledger.h"
 #include "policy/quarantine.h"
 
 #define NEVER UINT64_MAX
 enum {
-    OUT_ROOM = 256,   /* messages that one call can leave */
     ASKED_MOST = 64,  /* servers asked for a request, unless the policy asks all */
     INQUIRIES = 1024, /* requests that wait for replies at once */
     WAKES = 8,        /* a wake is said so often */
@@ -45,7 +47,8 @@ struct request {
 
 /* What a request has asked, and who has answered: those stand first. */
 struct inquiry {
-    uint64_t probe; /* the id, which ends in the number of the inquiry; 0: not in use */
+    uint64_t probe; /* the id, which ends in the number of the inquiry; 0: not in
+                       use */
     uint32_t request;
     uint32_t asked, answered;
     uint32_t next; /* free one */
@@ -71,7 +74,6 @@ struct server {
     uint32_t presence; /* written last when a server joins */
     uint32_t closed;   /* why; 0: it is open */
     char name[BAL_SERVER_NAME];
-    uint64_t station;
     uint32_t most;
     uint32_t taken_back; /* the policy has been told that it is gone */
     /* Of stations: */
@@ -87,12 +89,6 @@ struct server {
     uint64_t wake_at;
     /* Without stations: */
     struct pace pace;
-};
-
-struct owner {
-    uint64_t pid, start;
-    uint32_t used; /* written last */
-    struct bal_list news;
 };
 
 /* ---- the block ---- */
@@ -128,7 +124,7 @@ struct bal_dispatcher {
     struct bal_fleet fleet;
     struct bal_rng rng;
     struct bal_ledger ledger;
-    struct owner *owner;
+    struct bal_owner *owner;
     struct server *server;
     uint32_t *own, *urgent, *load, *urgent_load;
     double *weight;
@@ -137,15 +133,14 @@ struct bal_dispatcher {
     struct bal_tournament *by_weight;  /* own over weight of open servers, in all other cases */
     struct bal_tournament *due;        /* when something of a server expires */
     struct bal_quarantine *quarantine; /* in nanoseconds */
-    uint32_t *stations;                /* a hash table of server numbers by station id */
-    uint32_t stations_mask;
+    uint64_t *station;                 /* the id of each server's */
+    uint32_t *stations;                /* a directory of them */
+    uint32_t places;
     char *inquiries;
     uint32_t inquiry_room; /* servers in one */
     size_t inquiry_size;
     void *state;
-    uint32_t outs;
-    struct bal_message out[OUT_ROOM];
-    uint64_t woken[BAL_OWNERS_MAX / 64];
+    struct bal_outbox box;
     uint32_t ask[]; /* inquiry_room of them */
 };
 
@@ -165,7 +160,8 @@ static inline double seconds(uint64_t ns) {
     return (double)ns * 1e-9;
 }
 
-/* Is it that time? Times are compared as the index of what expires compares them. */
+/* Is it that time? Times are compared as the index of what expires compares
+ * them. */
 static inline bool has_come(const struct bal_dispatcher *d, uint64_t time) {
     return (double)d->block->now >= (double)time;
 }
@@ -176,10 +172,9 @@ static inline bool wants(const struct bal_dispatcher *d, unsigned what) {
 
 /* ---- dispatcher_block.c ---- */
 
-/* Makes everything anew from the requests: somebody has died in the middle of an operation. */
+/* Makes everything anew from the requests: somebody has died in the middle of
+ * an operation. */
 void bal_dispatcher_rebuild(struct bal_dispatcher *d);
-/* The number of the server with this station; BAL_NONE. O(1). */
-uint32_t bal_dispatcher_find_station(const struct bal_dispatcher *d, uint64_t id);
 
 /* ---- dispatcher_fleet.c ---- */
 

@@ -1,0 +1,47 @@
+/* Numbers by id, O(1): a hash table of small numbers, each of which has an id
+ * in an array beside it. Flat, so that it can lie in shared memory; it is
+ * filled anew whenever who is there changes. */
+#ifndef LIVE_DIRECTORY_H
+#define LIVE_DIRECTORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BAL_DIRECTORY_NOBODY UINT32_MAX
+
+/* Places for n numbers: a power of two, at least half of which stay empty. */
+static inline uint32_t bal_directory_places(uint32_t n) {
+    uint32_t places = 2;
+    while (places < 2 * n)
+        places *= 2;
+    return places;
+}
+
+static inline uint32_t bal_directory_place(uint32_t places, uint64_t id) {
+    return (uint32_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (places - 1);
+}
+
+static inline void bal_directory_clear(uint32_t *directory, uint32_t places) {
+    for (uint32_t i = 0; i < places; i++)
+        directory[i] = BAL_DIRECTORY_NOBODY;
+}
+
+/* No two numbers in it have the same id. */
+static inline void bal_directory_add(uint32_t *directory, uint32_t places, uint64_t id, uint32_t number) {
+    uint32_t place = bal_directory_place(places, id);
+    while (directory[place] != BAL_DIRECTORY_NOBODY)
+        place = (place + 1) & (places - 1);
+    directory[place] = number;
+}
+
+/* The number with this id, or BAL_DIRECTORY_NOBODY. */
+static inline uint32_t bal_directory_find(const uint32_t *directory, uint32_t places, const uint64_t *ids,
+                                          uint64_t id) {
+    for (uint32_t place = bal_directory_place(places, id);; place = (place + 1) & (places - 1)) {
+        const uint32_t number = directory[place];
+        if (number == BAL_DIRECTORY_NOBODY || ids[number] == id)
+            return number;
+    }
+}
+
+#endif

@@ -1,0 +1,320 @@
+/* The block of a station: how it is laid out, who else there is, and how it is
+ * made anew when somebody has died in the middle of an operation. */
+#include "live/directory.h"
+#include "live/station_private.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const uint64_t magic = UINT64_C(0x62616c7374610001); /* "balsta" and a version of the layout */
+
+/* ---- layout ---- */
+
+static uint32_t capacity(const struct bal_station_config *config) {
+    return config->slots + config->queue;
+}
+
+/* Of the block at `base`; NULL where only sizes are asked for. */
+static void *part(char *base, size_t *offset, size_t size) {
+    char *at = base ? base + *offset : NULL;
+    *offset += (size + 63) & ~(size_t)63;
+    return at;
+}
+
+static size_t lay_out(struct bal_station *s, char *base, const struct bal_station_config *config) {
+    const uint32_t n = config->peers;
+    size_t size = 0;
+    s->block = part(base, &size, sizeof *s->block);
+    s->owner = part(base, &size, config->owners * sizeof *s->owner);
+    s->peer = part(base, &size, n * sizeof *s->peer);
+    s->peer_id = part(base, &size, n * sizeof *s->peer_id);
+    s->places = bal_directory_places(n);
+    s->directory = part(base, &size, s->places * sizeof *s->directory);
+    s->dispatchers = part(base, &size, bal_set_size(n));
+    s->stations = part(base, &size, bal_set_size(n));
+    s->hungry = part(base, &size, bal_set_size(n));
+    s->holders = part(base, &size, bal_set_size(n));
+    void *ledger = part(base, &size, bal_ledger_size(capacity(config), sizeof(struct job)));
+    if (ledger)
+        s->ledger = bal_ledger_at(ledger, capacity(config), sizeof(struct job));
+    return size;
+}
+
+static enum bal_code check_number(const char *name, uint64_t value, uint64_t low, uint64_t high,
+                                  struct bal_error *err) {
+    if (value >= low && value <= high)
+        return BAL_OK;
+    return bal_fail(err, BAL_E_RANGE, "%s is %" PRIu64 "; it must be %" PRIu64 " to %" PRIu64, name, value,
+                    low, high);
+}
+
+enum bal_code bal_station_check(const struct bal_station_config *config, struct bal_error *err) {
+    const uint64_t hour = UINT64_C(3600000000000);
+    const struct {
+        const char *name;
+        uint64_t value, low, high;
+    } rows[] = {
+        {"owners", config->owners, 1, BAL_CREW_MOST},
+        {"slots", config->slots, 1, 1 << 20},
+        {"queue", config->queue, 0, 1 << 24},
+        {"classes", config->classes, 0, BAL_CLASSES_MAX},
+        {"peers", config->peers, 1, 1 << 16},
+        {"beat_ns", config->beat_ns, 1000000, hour},
+        {"offer_ns", config->offer_ns, 0, hour},
+        {"steal_ns", config->steal_ns, config->steal.kind == BAL_STEAL_NONE ? 0 : 1, hour},
+        {"standby_ns", config->standby_ns, 0, config->keeper ? 24 * hour : 0},
+        {"id", config->id, 1, UINT64_MAX},
+        {"boot", config->boot, 1, UINT64_MAX},
+    };
+    enum bal_code code = BAL_OK;
+    for (size_t i = 0; !code && i < sizeof rows / sizeof *rows; i++)
+        code = check_number(rows[i].name, rows[i].value, rows[i].low, rows[i].high, err);
+    return code;
+}
+
+/* ---- making ---- */
+
+size_t bal_station_size(const struct bal_station_config *config) {
+    struct bal_station view = {0};
+    return lay_out(&view, NULL, config);
+}
+
+size_t bal_station_view_size(void) {
+    return sizeof(struct bal_station);
+}
+
+static void empty_lists(struct bal_station *s) {
+    struct station_block *block = s->block;
+    for (uint32_t rank = 0; rank < BAL_CLASSES_MAX; rank++) {
+        bal_list_init(&block->waiting[rank]);
+        block->jobs[rank] = 0;
+    }
+    for (uint32_t i = 0; i < block->config.owners; i++)
+        bal_list_init(&s->owner[i].news);
+    block->slots_used = block->waiting_count = block->away = 0;
+}
+
+/* Who is there, by id and by kind; who holds offers and who is hungry. */
+static void settle_peers(struct bal_station *s) {
+    const uint32_t n = s->block->config.peers;
+    s->block->offered = 0;
+    bal_directory_clear(s->directory, s->places);
+    bal_set_init(s->dispatchers, n);
+    bal_set_init(s->stations, n);
+    bal_set_init(s->hungry, n);
+    bal_set_init(s->holders, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct peer *peer = &s->peer[i];
+        if (peer->kind == NO_PEER)
+            continue;
+        bal_directory_add(s->directory, s->places, s->peer_id[i], i);
+        bal_set_insert(peer->kind == DISPATCHER ? s->dispatchers : s->stations, i);
+        s->block->offered += peer->offered;
+        if (peer->offered)
+            bal_set_insert(s->holders, i);
+        if (peer->held > peer->offered)
+            bal_set_insert(s->hungry, i);
+    }
+}
+
+void bal_station_create(void *memory, const struct bal_station_config *config, uint64_t now) {
+    struct bal_station view = {0}, *s = &view;
+    const size_t size = lay_out(s, memory, config);
+    memset(memory, 0, size);
+    struct station_block *block = s->block;
+    block->size = size;
+    block->config = *config;
+    block->config.classes = config->classes ? config->classes : 1;
+    block->now = now;
+    block->power = config->keeper ? BAL_POWER_OFF : BAL_POWER_ON;
+    block->idle_since = now;
+    block->beat_at = now;
+    block->offer_at = config->offer_ns ? now : NEVER;
+    bal_sender_init(&block->sender, config->fleet, config->id, config->boot);
+    bal_ledger_init(&s->ledger, capacity(config), sizeof(struct job));
+    empty_lists(s);
+    settle_peers(s);
+    __atomic_store_n(&block->magic, magic, __ATOMIC_RELEASE);
+}
+
+enum bal_code bal_station_open(struct bal_station *s, void *memory, uint64_t seed, struct bal_error *err) {
+    const struct station_block *block = memory;
+    if (__atomic_load_n(&block->magic, __ATOMIC_ACQUIRE) != magic)
+        return bal_fail(err, BAL_E_FORMAT, "this memory is no block of a station of this version");
+    *s = (struct bal_station){.self = BAL_NOBODY};
+    lay_out(s, memory, &block->config);
+    bal_rng_init(&s->rng, seed, 0, BAL_STREAM_NETWORK);
+    return BAL_OK;
+}
+
+/* ---- who else there is ---- */
+
+static bool among(const uint64_t *ids, uint32_t count, uint64_t id) {
+    for (uint32_t i = 0; i < count; i++)
+        if (ids[i] == id)
+            return true;
+    return false;
+}
+
+static enum bal_code check_ids(const struct bal_station *s, const uint64_t *ids, uint32_t count,
+                               const uint64_t *others, uint32_t other_count, struct bal_error *err) {
+    for (uint32_t i = 0; i < count; i++)
+        if (ids[i] == BAL_EVERYONE || ids[i] == s->block->config.id || among(ids, i, ids[i]) ||
+            among(others, other_count, ids[i]))
+            return bal_fail(err, BAL_E_MODEL,
+                            "id %" PRIu64 " is 0, this station's own or named twice; each needs its own",
+                            ids[i]);
+    return BAL_OK;
+}
+
+static void admit(struct bal_station *s, const uint64_t *ids, uint32_t count, enum peer_kind kind) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (bal_directory_find(s->directory, s->places, s->peer_id, ids[i]) != BAL_DIRECTORY_NOBODY)
+            continue;
+        uint32_t number = 0;
+        while (s->peer[number].kind != NO_PEER)
+            number++;
+        s->peer[number] = (struct peer){0};
+        s->peer_id[number] = ids[i];
+        __atomic_store_n(&s->peer[number].kind, (uint32_t)kind, __ATOMIC_RELEASE);
+    }
+}
+
+enum bal_code bal_station_configure(struct bal_station *s, uint64_t now, const uint64_t *dispatchers,
+                                    uint32_t dispatcher_count, const uint64_t *stations,
+                                    uint32_t station_count, struct bal_error *err) {
+    bal_station_enter(s, now);
+    const uint32_t n = s->block->config.peers;
+    enum bal_code code = check_ids(s, dispatchers, dispatcher_count, stations, station_count, err);
+    if (!code)
+        code = check_ids(s, stations, station_count, dispatchers, dispatcher_count, err);
+    if (!code && (dispatcher_count > n || station_count > n - dispatcher_count))
+        code = bal_fail(err, BAL_E_RANGE, "%u dispatchers and %u stations; the block is for %u together",
+                        dispatcher_count, station_count, n);
+    for (uint32_t i = 0; !code && i < n; i++) {
+        struct peer *peer = &s->peer[i];
+        const bool stays = peer->kind == DISPATCHER ? among(dispatchers, dispatcher_count, s->peer_id[i])
+                                                    : among(stations, station_count, s->peer_id[i]);
+        if (peer->kind != NO_PEER && !stays)
+            *peer = (struct peer){0};
+    }
+    if (!code) {
+        settle_peers(s);
+        admit(s, dispatchers, dispatcher_count, DISPATCHER);
+        admit(s, stations, station_count, STATION);
+        settle_peers(s);
+        bal_station_offer(s);
+    }
+    station_end(s);
+    return code;
+}
+
+/* ---- made anew ---- */
+
+static void place_job(void *user, uint32_t i) {
+    struct bal_station *s = user;
+    struct station_block *block = s->block;
+    struct job *j = job_at(s, i);
+    switch ((enum job_state)j->entry.state) {
+    case WAITING:
+        bal_ledger_put_back(&s->ledger, &block->waiting[j->rank], i);
+        block->waiting_count++;
+        block->jobs[j->rank]++;
+        break;
+    case CALLED:
+        bal_ledger_put_back(&s->ledger, &s->owner[j->entry.owner].news, i);
+        /* fall through */
+    case RUNNING:
+        block->slots_used++;
+        block->jobs[j->rank]++;
+        break;
+    case GIVEN:
+        bal_ledger_put_back(&s->ledger, &s->owner[j->entry.owner].news, i);
+        /* fall through */
+    case AWAY:
+        block->away++;
+        break;
+    }
+}
+
+void bal_station_rebuild(struct bal_station *s) {
+    s->block->counts.rebuilds++;
+    empty_lists(s);
+    bal_ledger_rebuild(&s->ledger, place_job, s);
+    settle_peers(s);
+    for (uint32_t i = 0; i < s->block->config.owners; i++)
+        if (s->owner[i].news.count)
+            bal_outbox_wake(&s->box, i);
+}
+
+/* ---- is everything as it should be? ---- */
+
+static const char *unsound_list(const struct bal_station *s, const struct bal_list *list, unsigned states,
+                                uint32_t owner, uint32_t rank, uint32_t *listed) {
+    uint32_t before = BAL_NOBODY, count = 0;
+    for (uint32_t i = list->first; i != BAL_NOBODY; before = i, i = job_at(s, i)->entry.next) {
+        const struct job *j = job_at(s, i);
+        if (count++ == list->count || j->entry.before != before)
+            return "a list is broken";
+        if (!(states >> j->entry.state & 1) || (owner != BAL_NOBODY && j->entry.owner != owner) ||
+            (rank != BAL_NOBODY && j->rank != rank))
+            return "a request stands in the wrong list";
+        if (before != BAL_NOBODY && job_at(s, before)->entry.order >= j->entry.order)
+            return "a list is out of order";
+    }
+    *listed += count;
+    return count == list->count && list->last == before ? NULL : "a list has lost its end";
+}
+
+static const char *unsound_jobs(const struct bal_station *s) {
+    const struct station_block *block = s->block;
+    uint32_t in_slots = 0, away = 0, used = 0, must = 0, waiting = 0, jobs[BAL_CLASSES_MAX] = {0};
+    for (uint32_t i = 0; i < s->ledger.head->capacity; i++) {
+        const struct job *j = job_at(s, i);
+        if (j->entry.state == BAL_ENTRY_FREE)
+            continue;
+        if (!s->owner[j->entry.owner].used)
+            return "a request belongs to nobody";
+        used++;
+        in_slots += has_slot(j);
+        away += is_away(j);
+        waiting += j->entry.state == WAITING;
+        must += j->entry.state != RUNNING && j->entry.state != AWAY;
+        jobs[j->rank] += !is_away(j);
+    }
+    uint32_t listed = 0;
+    const char *fault = NULL;
+    for (uint32_t rank = 0; !fault && rank < BAL_CLASSES_MAX; rank++) {
+        fault = unsound_list(s, &block->waiting[rank], 1 << WAITING, BAL_NOBODY, rank, &listed);
+        if (!fault && jobs[rank] != block->jobs[rank])
+            fault = "requests of a class are counted wrongly";
+    }
+    for (uint32_t i = 0; !fault && i < block->config.owners; i++)
+        fault = unsound_list(s, &s->owner[i].news, 1 << CALLED | 1 << GIVEN, i, BAL_NOBODY, &listed);
+    if (!fault && (in_slots != block->slots_used || away != block->away || waiting != block->waiting_count))
+        fault = "requests are counted wrongly";
+    if (!fault && listed != must)
+        fault = "requests are missing from their lists";
+    if (!fault && used + s->ledger.head->free.count != s->ledger.head->capacity)
+        fault = "free requests are missing";
+    if (!fault && in_slots > block->config.slots)
+        fault = "more requests run than there are slots";
+    if (!fault && waiting + away > block->config.queue)
+        fault = "more requests wait than may";
+    if (!fault && waiting && in_slots < block->config.slots && block->power == BAL_POWER_ON)
+        fault = "requests wait though a slot is free";
+    return fault;
+}
+
+const char *bal_station_unsound(const struct bal_station *s) {
+    const char *fault = s->block->busy ? "an operation was not finished" : unsound_jobs(s);
+    uint32_t offered = 0;
+    for (uint32_t i = 0; !fault && i < s->block->config.peers; i++) {
+        offered += s->peer[i].offered;
+        if ((s->peer[i].offered > 0) != bal_set_contains(s->holders, i))
+            fault = "who holds offers is not known";
+    }
+    if (!fault && offered != s->block->offered)
+        fault = "offers are counted wrongly";
+    return fault;
+}

@@ -1,0 +1,571 @@
+/* The station of a live server: what include/ballast/live/station.h promises.
+ * After every step the block must be sound, which includes that slots and queue
+ * are never exceeded. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../live/tear.h"
+#include "live/station_private.h"
+
+#define MS UINT64_C(1000000)
+enum { ME = 100, OTHER = 101, THIRD = 102, KEEPER = 50, D1 = 1, D2 = 2 };
+
+struct fixture {
+    void *block;
+    struct bal_station *s;
+    uint64_t now;
+    uint64_t sequence, boot;
+};
+
+static struct bal_station_config plain(uint32_t slots) {
+    return (struct bal_station_config){.owners = 4,
+                                       .slots = slots,
+                                       .queue = 8,
+                                       .classes = 2,
+                                       .peers = 8,
+                                       .beat_ns = 100 * MS,
+                                       .steal_ns = 20 * MS,
+                                       .fleet = 7,
+                                       .id = ME,
+                                       .boot = 1};
+}
+
+static void sound(const struct fixture *f) {
+    const char *fault = bal_station_unsound(f->s);
+    if (fault)
+        fail_msg("%s", fault);
+}
+
+static struct bal_station *view_of(const struct fixture *f, uint64_t seed) {
+    struct bal_station *s = malloc(bal_station_view_size());
+    assert_non_null(s);
+    assert_int_equal(bal_station_open(s, f->block, seed, NULL), BAL_OK);
+    return s;
+}
+
+static struct fixture begin(const struct bal_station_config *config, uint32_t dispatchers) {
+    static const uint64_t ids[] = {D1, D2}, stations[] = {OTHER, THIRD};
+    struct bal_error err = {0};
+    struct fixture f = {.now = 1000 * MS, .boot = 1};
+    if (bal_station_check(config, &err))
+        fail_msg("%s", err.text);
+    f.block = aligned_alloc(64, bal_station_size(config));
+    assert_non_null(f.block);
+    bal_station_create(f.block, config, f.now);
+    f.s = view_of(&f, 1);
+    assert_int_equal(bal_station_join(f.s, f.now, 11, 1, &err), BAL_OK);
+    if (bal_station_configure(f.s, f.now, ids, dispatchers, stations, 2, &err))
+        fail_msg("%s", err.text);
+    sound(&f);
+    return f;
+}
+
+static void end(struct fixture *f) {
+    sound(f);
+    free(f->s);
+    free(f->block);
+}
+
+static struct bal_station_task arrive(struct fixture *f, uint32_t rank, uint64_t dispatcher) {
+    struct bal_station_task task;
+    bal_station_arrive(f->s, f->now, rank, dispatcher, false, &task);
+    sound(f);
+    return task;
+}
+
+static void done(struct fixture *f, uint64_t ticket) {
+    assert_true(bal_station_done(f->s, f->now, ticket, false));
+    sound(f);
+}
+
+static struct bal_station_task news(struct fixture *f) {
+    struct bal_station_task task;
+    assert_true(bal_station_news(f->s, f->now, &task));
+    sound(f);
+    return task;
+}
+
+static bool no_news(struct fixture *f) {
+    struct bal_station_task task;
+    return !bal_station_news(f->s, f->now, &task);
+}
+
+/* What has been left to be sent of this type to this receiver, 0 being any; the
+ * last one in *found. */
+static uint32_t said(struct fixture *f, enum bal_message_type type, uint64_t receiver,
+                     struct bal_message *found) {
+    uint32_t count, matching = 0;
+    const struct bal_message *out = bal_station_out(f->s, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_null(bal_message_fault(&out[i]));
+        if (out[i].type != type || (receiver && out[i].receiver != receiver))
+            continue;
+        matching++;
+        if (found)
+            *found = out[i];
+    }
+    return matching;
+}
+
+static enum bal_receipt hear(struct fixture *f, uint64_t sender, struct bal_message message) {
+    message.fleet = 7;
+    message.sender = sender;
+    message.boot = f->boot;
+    message.sequence = ++f->sequence;
+    const enum bal_receipt receipt = bal_station_hear(f->s, f->now, &message);
+    sound(f);
+    return receipt;
+}
+
+static void hear_hungry(struct fixture *f, uint64_t dispatcher, uint32_t held) {
+    hear(f, dispatcher,
+         (struct bal_message){.type = BAL_MSG_HUNGRY, .hungry = {.held = held, .valid_ms = 300}});
+}
+
+static void hear_power(struct fixture *f, enum bal_power_state power, uint32_t failures) {
+    hear(f, KEEPER,
+         (struct bal_message){.type = BAL_MSG_POWER,
+                              .power = {.power = power, .failures = failures, .valid_ms = 300}});
+}
+
+/* ---- requests ---- */
+
+static void slots_queue_and_full(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(2);
+    struct fixture f = begin(&config, 1);
+    for (int i = 0; i < 12; i++)
+        assert_int_equal(arrive(&f, 1, D1).verdict, i < 2 ? BAL_RUN : i < 10 ? BAL_QUEUE : BAL_FULL);
+    assert_int_equal(bal_station_counts(f.s).full, 2);
+    end(&f);
+}
+
+static void urgent_first_and_in_order(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct fixture f = begin(&config, 1);
+    uint64_t running = arrive(&f, 1, D1).ticket, waiting[4];
+    for (uint32_t i = 0; i < 4; i++)
+        waiting[i] = arrive(&f, i < 2, D1).ticket;
+    static const int order[] = {2, 3, 0, 1};
+    for (int i = 0; i < 4; i++) {
+        assert_true(no_news(&f));
+        done(&f, running);
+        const struct bal_station_task task = news(&f);
+        assert_int_equal(task.verdict, BAL_RUN);
+        assert_true(task.ticket == waiting[order[i]]);
+        running = task.ticket;
+    }
+    assert_false(bal_station_done(f.s, f.now, waiting[0] + 7, false));
+    end(&f);
+}
+
+static void a_client_that_goes_away_frees_its_place(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct fixture f = begin(&config, 1);
+    const struct bal_station_task running = arrive(&f, 0, D1), gone = arrive(&f, 0, D1),
+                                  next = arrive(&f, 0, D1);
+    assert_true(bal_station_cancel(f.s, f.now, gone.ticket));
+    sound(&f);
+    assert_false(bal_station_cancel(f.s, f.now, gone.ticket));
+    assert_true(bal_station_cancel(f.s, f.now, running.ticket));
+    assert_true(news(&f).ticket == next.ticket);
+    end(&f);
+}
+
+static void the_next_one_may_belong_to_another_process(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct fixture f = begin(&config, 1);
+    struct bal_station *other = view_of(&f, 2);
+    assert_int_equal(bal_station_join(other, f.now, 12, 1, NULL), BAL_OK);
+    const struct bal_station_task mine = arrive(&f, 0, D1);
+    struct bal_station_task its, task;
+    bal_station_arrive(other, f.now, 0, D1, false, &its);
+    done(&f, mine.ticket);
+    assert_int_equal(bal_station_woken(f.s), bal_station_self(other));
+    assert_true(no_news(&f));
+    assert_true(bal_station_news(other, f.now, &task) && task.ticket == its.ticket);
+    assert_false(bal_station_done(f.s, f.now, its.ticket, false));
+    /* It dies; what it had is given back. */
+    bal_station_reap(f.s, f.now, bal_station_self(other));
+    assert_int_equal(bal_station_view(f.s).running, 0);
+    free(other);
+    end(&f);
+}
+
+/* ---- offers ---- */
+
+static void a_free_slot_is_offered_to_a_hungry_dispatcher(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct bal_message idle = {0};
+    for (int round = 0; round < 20; round++) {
+        struct fixture f = begin(&config, 2);
+        const uint64_t hungry = round % 2 ? D1 : D2, other = D1 + D2 - hungry;
+        const struct bal_station_task task = arrive(&f, 0, D1);
+        hear_hungry(&f, hungry, 1);
+        said(&f, BAL_MSG_IDLE, 0, NULL);
+        done(&f, task.ticket);
+        assert_int_equal(said(&f, BAL_MSG_IDLE, hungry, &idle), 1);
+        assert_true(idle.idle.free == 1 && idle.idle.slots == 1);
+        uint32_t open;
+        bal_station_offered(f.s, other, &open);
+        assert_int_equal(open, 0);
+        end(&f);
+    }
+}
+
+static void a_hungry_dispatcher_gets_what_others_do_not_need(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(2);
+    struct fixture f = begin(&config, 2);
+    uint32_t one, two;
+    hear_hungry(&f, D1, 5);
+    bal_station_offered(f.s, D1, &one);
+    bal_station_offered(f.s, D2, &two);
+    assert_true(one == 2 && two == 0);
+    hear_hungry(&f, D1, 0);
+    hear_hungry(&f, D2, 1);
+    bal_station_offered(f.s, D1, &one);
+    bal_station_offered(f.s, D2, &two);
+    assert_true(one == 1 && two == 1);
+    end(&f);
+}
+
+static void hunger_that_is_not_repeated_is_forgotten(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    unsigned to_other = 0;
+    struct fixture f = begin(&config, 2);
+    hear_hungry(&f, D1, 3);
+    f.now += 301 * MS;
+    for (int i = 0; i < 40; i++) {
+        const struct bal_station_task task = arrive(&f, 0, D1);
+        said(&f, BAL_MSG_IDLE, 0, NULL);
+        done(&f, task.ticket);
+        to_other += said(&f, BAL_MSG_IDLE, D2, NULL);
+    }
+    assert_true(to_other > 0); /* each is as likely: 2^-40 to fail */
+    end(&f);
+}
+
+static void an_offer_is_made_anew_with_every_heartbeat_and_taken_back(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct fixture f = begin(&config, 1);
+    struct bal_message idle = {0};
+    bal_station_pass(f.s, f.now);
+    assert_int_equal(said(&f, BAL_MSG_IDLE, D1, &idle), 2);
+    const uint64_t token = idle.idle.token;
+    f.now = bal_station_pass(f.s, f.now);
+    bal_station_pass(f.s, f.now);
+    assert_int_equal(said(&f, BAL_MSG_IDLE, D1, &idle), 1);
+    assert_true(idle.idle.token == token + 1 && idle.idle.free == 1);
+    arrive(&f, 0, 0); /* somebody else takes the slot */
+    f.now = bal_station_pass(f.s, f.now);
+    bal_station_pass(f.s, f.now);
+    assert_int_equal(said(&f, BAL_MSG_LOAD, D1, NULL), 1);
+    assert_int_equal(bal_station_view(f.s).offered, 0);
+    end(&f);
+}
+
+static void a_probe_is_answered_with_the_truth(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct fixture f = begin(&config, 1);
+    struct bal_message load = {0};
+    arrive(&f, 1, D1);
+    arrive(&f, 0, D1);
+    arrive(&f, 1, D1);
+    hear(&f, D1, (struct bal_message){.type = BAL_MSG_PROBE, .probe = {.probe = 77}});
+    assert_int_equal(said(&f, BAL_MSG_LOAD, D1, &load), 1);
+    assert_true(load.load.probe == 77 && load.load.in_service == 1 && load.load.jobs[0] == 1 &&
+                load.load.jobs[1] == 2 && load.load.room == 6);
+    assert_int_equal(hear(&f, 999, (struct bal_message){.type = BAL_MSG_PROBE, .probe = {.probe = 78}}),
+                     BAL_RECEIPT_STRANGER);
+    end(&f);
+}
+
+static void one_that_begins_anew_is_told_the_present(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct fixture f = begin(&config, 1);
+    said(&f, BAL_MSG_IDLE, D1, NULL);
+    f.boot = 2;
+    hear(&f, D1, (struct bal_message){.type = BAL_MSG_RESYNC});
+    assert_int_equal(said(&f, BAL_MSG_IDLE, D1, NULL), 1);
+    assert_int_equal(bal_station_view(f.s).offered, 1);
+    end(&f);
+}
+
+static void offers_come_at_a_rate_where_that_is_wanted(void **state) {
+    (void)state;
+    struct bal_station_config config = plain(1);
+    config.offer_ns = 10 * MS;
+    config.beat_ns = 100000 * MS;
+    struct fixture f = begin(&config, 1);
+    const uint64_t end_time = f.now + 10000 * MS;
+    for (uint64_t next = f.now; next < end_time;)
+        next = bal_station_pass(f.s, f.now = next);
+    /* Poisson with mean 1000: five standard deviations, 6e-7 to fail. */
+    assert_in_range(bal_station_counts(f.s).offers, 842, 1158);
+    end(&f);
+}
+
+/* ---- going elsewhere ---- */
+
+static void a_thief_gets_half_and_what_it_refuses_comes_back(void **state) {
+    (void)state;
+    struct bal_station_config config = plain(1);
+    struct bal_message grant = {0};
+    config.classes = 1;
+    assert_int_equal(bal_steal_parse("half", &config.steal, NULL), BAL_OK);
+    struct fixture f = begin(&config, 1);
+    uint64_t ticket[6];
+    for (int i = 0; i < 6; i++)
+        ticket[i] = arrive(&f, 0, D1).ticket;
+    hear(&f, OTHER, (struct bal_message){.type = BAL_MSG_STEAL, .steal = {.steal = 9, .most = 24}});
+    assert_int_equal(said(&f, BAL_MSG_GRANT, OTHER, &grant), 1);
+    assert_true(grant.grant.count == 3 && grant.grant.steal == 9);
+    for (int i = 3; i < 6; i++) {
+        const struct bal_station_task task = news(&f);
+        assert_true(task.verdict == BAL_FORWARD && task.target == OTHER && task.ticket == ticket[i]);
+        assert_true(grant.grant.tickets[i - 3] == ticket[i]);
+    }
+    assert_int_equal(bal_station_view(f.s).away, 3);
+    done(&f, ticket[3]); /* the thief has answered it */
+    assert_true(bal_station_returned(f.s, f.now, ticket[5]));
+    assert_true(bal_station_returned(f.s, f.now, ticket[4]));
+    sound(&f);
+    /* They are back in their places, and are not given away a second time. */
+    hear(&f, OTHER, (struct bal_message){.type = BAL_MSG_STEAL, .steal = {.steal = 10, .most = 24}});
+    assert_int_equal(said(&f, BAL_MSG_GRANT, OTHER, &grant), 1);
+    assert_int_equal(grant.grant.count, 0);
+    static const int order[] = {1, 2, 4, 5};
+    uint64_t running = ticket[0];
+    for (int i = 0; i < 4; i++) {
+        done(&f, running);
+        running = news(&f).ticket;
+        assert_true(running == ticket[order[i]]);
+    }
+    end(&f);
+}
+
+static void an_idle_station_steals(void **state) {
+    (void)state;
+    struct bal_station_config config = plain(2);
+    struct bal_message steal = {0};
+    assert_int_equal(bal_steal_parse("one", &config.steal, NULL), BAL_OK);
+    struct fixture f = begin(&config, 1);
+    const struct bal_station_task task = arrive(&f, 0, D1);
+    said(&f, BAL_MSG_STEAL, 0, NULL);
+    done(&f, task.ticket);
+    assert_int_equal(said(&f, BAL_MSG_STEAL, 0, &steal), 1);
+    assert_true(steal.receiver == OTHER || steal.receiver == THIRD);
+    hear(&f, steal.receiver,
+         (struct bal_message){.type = BAL_MSG_GRANT,
+                              .grant = {.steal = steal.steal.steal, .count = 1, .tickets = {5}}});
+    /* One slot waits for what was granted. */
+    bal_station_pass(f.s, f.now);
+    assert_true(bal_station_view(f.s).offered <= 2);
+    struct bal_station_task moved;
+    bal_station_arrive(f.s, f.now, 0, D1, true, &moved);
+    assert_int_equal(moved.verdict, BAL_RUN);
+    end(&f);
+}
+
+static void the_last_low_one_moves_at_a_dispatchers_wish(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct fixture f = begin(&config, 1);
+    arrive(&f, 0, D1);
+    arrive(&f, 1, D1);
+    const struct bal_station_task last = arrive(&f, 1, D1);
+    arrive(&f, 0, D1);
+    hear(&f, D1, (struct bal_message){.type = BAL_MSG_MOVE, .move = {.target = THIRD}});
+    const struct bal_station_task task = news(&f);
+    assert_true(task.verdict == BAL_FORWARD && task.target == THIRD && task.ticket == last.ticket);
+    hear(&f, D1, (struct bal_message){.type = BAL_MSG_MOVE, .move = {.target = 12345}});
+    assert_true(no_news(&f));
+    end(&f);
+}
+
+/* ---- power ---- */
+
+static struct bal_station_config kept(void) {
+    struct bal_station_config config = plain(1);
+    config.keeper = KEEPER;
+    config.standby_ns = 500 * MS;
+    return config;
+}
+
+static void a_request_that_meets_a_resting_app_wakes_it(void **state) {
+    (void)state;
+    const struct bal_station_config config = kept();
+    struct fixture f = begin(&config, 1);
+    const struct bal_station_task task = arrive(&f, 0, D1);
+    assert_int_equal(task.verdict, BAL_QUEUE);
+    assert_int_equal(said(&f, BAL_MSG_WAKE, KEEPER, NULL), 1);
+    bal_station_pass(f.s, f.now);
+    assert_int_equal(said(&f, BAL_MSG_WAKE, KEEPER, NULL), 1); /* said until it answers */
+    hear_power(&f, BAL_POWER_SETUP, 0);
+    f.now += 100 * MS;
+    bal_station_pass(f.s, f.now);
+    assert_int_equal(said(&f, BAL_MSG_WAKE, KEEPER, NULL), 0);
+    hear_power(&f, BAL_POWER_ON, 0);
+    assert_true(news(&f).ticket == task.ticket);
+    end(&f);
+}
+
+static void an_idle_app_rests_and_nothing_is_passed_to_it_meanwhile(void **state) {
+    (void)state;
+    const struct bal_station_config config = kept();
+    struct fixture f = begin(&config, 1);
+    hear_power(&f, BAL_POWER_ON, 0);
+    f.now += 500 * MS;
+    bal_station_pass(f.s, f.now);
+    uint32_t count, rests = 0;
+    const struct bal_message *out = bal_station_out(f.s, &count);
+    for (uint32_t i = 0; i < count; i++)
+        rests += out[i].type == BAL_MSG_REST && out[i].receiver == KEEPER;
+    assert_int_equal(rests, 1);
+    hear_power(&f, BAL_POWER_ON, 0); /* said before the keeper heard of it */
+    assert_int_equal(arrive(&f, 0, D1).verdict, BAL_QUEUE);
+    assert_int_equal(said(&f, BAL_MSG_WAKE, KEEPER, NULL), 1);
+    hear_power(&f, BAL_POWER_OFF, 0);
+    hear_power(&f, BAL_POWER_SETUP, 0);
+    hear_power(&f, BAL_POWER_ON, 0);
+    assert_int_equal(news(&f).verdict, BAL_RUN);
+    end(&f);
+}
+
+static void draining_offers_nothing(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(2);
+    struct fixture f = begin(&config, 1);
+    bal_station_drain(f.s, f.now, true);
+    sound(&f);
+    assert_int_equal(bal_station_view(f.s).offered, 0);
+    assert_int_equal(bal_station_view(f.s).power, BAL_POWER_DRAINING);
+    assert_int_equal(arrive(&f, 0, D1).verdict, BAL_RUN); /* it was on its way */
+    bal_station_drain(f.s, f.now, false);
+    assert_int_equal(bal_station_view(f.s).offered, 1);
+    end(&f);
+}
+
+/* ---- death in the middle of an operation ---- */
+
+static void do_something(struct fixture *f, uint64_t *ticket, struct bal_rng *rng) {
+    uint64_t *one = &ticket[bal_rng_below(rng, 12)];
+    struct bal_station_task task;
+    switch (bal_rng_below(rng, 6)) {
+    case 0:
+        bal_station_pass(f->s, f->now);
+        break;
+    case 1:
+        while (bal_station_news(f->s, f->now, &task))
+            ;
+        break;
+    case 2:
+        hear(f, OTHER, (struct bal_message){.type = BAL_MSG_STEAL, .steal = {.steal = 9, .most = 24}});
+        break;
+    case 3:
+        hear_hungry(f, bal_rng_below(rng, 2) ? D1 : D2, bal_rng_below(rng, 3));
+        break;
+    default:
+        if (!*one) {
+            bal_station_arrive(f->s, f->now, bal_rng_below(rng, 2), D1, false, &task);
+            *one = task.verdict == BAL_FULL ? 0 : task.ticket;
+        } else if (bal_station_returned(f->s, f->now, *one)) {
+            break;
+        } else {
+            if (!bal_station_done(f->s, f->now, *one, false))
+                bal_station_cancel(f->s, f->now, *one);
+            *one = 0;
+        }
+    }
+}
+
+static void an_operation_that_was_not_finished_is_made_good(void **state) {
+    (void)state;
+    struct bal_station_config config = plain(2);
+    struct bal_rng rng;
+    bal_rng_init(&rng, 6, 0, BAL_STREAM_TEST);
+    assert_int_equal(bal_steal_parse("half", &config.steal, NULL), BAL_OK);
+    struct fixture f = begin(&config, 2);
+    struct bal_station *s = f.s;
+    char *before = malloc(s->block->size);
+    assert_non_null(before);
+    const struct torn_part peers = {(char *)s->peer, config.peers * sizeof *s->peer, sizeof *s->peer};
+    const struct torn_part jobs = {s->ledger.entries, s->ledger.head->capacity * sizeof(struct job),
+                                   sizeof(struct job)};
+    uint64_t ticket[12] = {0};
+    for (int step = 0; step < 20000; step++) {
+        f.now += bal_rng_below(&rng, 10) * MS;
+        memcpy(before, f.block, s->block->size);
+        do_something(&f, ticket, &rng);
+        sound(&f);
+        if (bal_rng_below(&rng, 20))
+            continue;
+        const uint64_t rebuilds = bal_station_counts(s).rebuilds;
+        tear(f.block, before, s->block->size, &peers, &jobs, &rng);
+        s->block->busy = 1;
+        bal_station_pass(s, f.now);
+        sound(&f);
+        assert_true(bal_station_counts(s).rebuilds > rebuilds);
+    }
+    bal_station_leave(s, f.now);
+    assert_int_equal(bal_station_view(s).running + bal_station_view(s).waiting + bal_station_view(s).away, 0);
+    free(before);
+    end(&f);
+}
+
+static void what_makes_no_sense_is_refused(void **state) {
+    (void)state;
+    struct bal_station_config config = plain(1);
+    struct bal_error err;
+    struct fixture f = begin(&config, 1);
+    const uint64_t twice[] = {5, 5}, nobody[] = {0};
+    assert_int_equal(bal_station_configure(f.s, f.now, twice, 2, NULL, 0, &err), BAL_E_MODEL);
+    assert_int_equal(bal_station_configure(f.s, f.now, nobody, 1, NULL, 0, &err), BAL_E_MODEL);
+    static uint64_t nothing[64];
+    assert_int_equal(bal_station_open(f.s, nothing, 1, &err), BAL_E_FORMAT);
+    config.slots = 0;
+    assert_int_equal(bal_station_check(&config, &err), BAL_E_RANGE);
+    assert_string_equal(err.text, "slots is 0; it must be 1 to 1048576");
+    free(f.s);
+    free(f.block);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slots_queue_and_full),
+        cmocka_unit_test(urgent_first_and_in_order),
+        cmocka_unit_test(a_client_that_goes_away_frees_its_place),
+        cmocka_unit_test(the_next_one_may_belong_to_another_process),
+        cmocka_unit_test(a_free_slot_is_offered_to_a_hungry_dispatcher),
+        cmocka_unit_test(a_hungry_dispatcher_gets_what_others_do_not_need),
+        cmocka_unit_test(hunger_that_is_not_repeated_is_forgotten),
+        cmocka_unit_test(an_offer_is_made_anew_with_every_heartbeat_and_taken_back),
+        cmocka_unit_test(a_probe_is_answered_with_the_truth),
+        cmocka_unit_test(one_that_begins_anew_is_told_the_present),
+        cmocka_unit_test(offers_come_at_a_rate_where_that_is_wanted),
+        cmocka_unit_test(a_thief_gets_half_and_what_it_refuses_comes_back),
+        cmocka_unit_test(an_idle_station_steals),
+        cmocka_unit_test(the_last_low_one_moves_at_a_dispatchers_wish),
+        cmocka_unit_test(a_request_that_meets_a_resting_app_wakes_it),
+        cmocka_unit_test(an_idle_app_rests_and_nothing_is_passed_to_it_meanwhile),
+        cmocka_unit_test(draining_offers_nothing),
+        cmocka_unit_test(an_operation_that_was_not_finished_is_made_good),
+        cmocka_unit_test(what_makes_no_sense_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
