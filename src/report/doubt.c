@@ -65,11 +65,11 @@ static void print_remedy(const struct doubt_notes *notes, enum doubt_remedy reme
     if (!isnan(notes->advice.warmup))
         snprintf(warmup, sizeof warmup, option ? " --warmup %g" : " and warmup: %g", notes->advice.warmup);
     if (notes->longer < 1e4)
-        snprintf(longer, sizeof longer, ", %.*f times as long", notes->longer < 9.95, notes->longer);
+        snprintf(longer, sizeof longer, ", %.*f times as long,", notes->longer < 9.95, notes->longer);
     if (remedy == BAL_REMEDY_NONE)
         snprintf(text, size, "longer runs would help");
     else
-        snprintf(text, size, "%s%s%s%s, %s", option ? "--jobs " : "jobs: ", jobs, warmup, longer,
+        snprintf(text, size, "%s%s%s%s %s", option ? "--jobs " : "jobs: ", jobs, warmup, longer,
                  notes->advice.known ? "would do" : "would help");
 }
 

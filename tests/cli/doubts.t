@@ -27,6 +27,10 @@ $ ballast compare --servers 10000 --jobs 50k --policy random --precision 5% --fo
 | [10,false,["settling","theory","precision"]]
 ! ballast: random: precision 0.05 is not reached while the result is doubted: settling theory
 
+# What would do is told, and how much longer it is where that can be said.
+$ ballast compare --servers 3 --jobs 1 --policy random --warmup 0.9 | grep 'would do'
+|    --jobs 28k --warmup 0.2 would do
+
 # With the length left open runs are as long as they must be, and cut as much.
 $ ballast compare --servers 2000 --load 0.8 --replications 2 --policy random --format json | jq -c '[.spec.jobs, .spec.warmup, .results[0].doubts]'
 | [2400000,0.33,[]]
