@@ -96,7 +96,8 @@ static void each_has_the_functions_it_needs(void **state) {
 /* ---- the contract ---- */
 
 /* The sum that a cost such as "d + b probes" or "d1 or d2 probes" amounts to: the least and the most of its
- * alternatives. Costs that speak of no probes promise none. */
+ * alternatives, where what is not whole is rounded at each job. Costs that speak of no probes promise none.
+ */
 static void promised_probes(const struct bal_policy_spec *spec, uint32_t servers, double *least,
                             double *most) {
     char text[200];
@@ -111,8 +112,8 @@ static void promised_probes(const struct bal_policy_spec *spec, uint32_t servers
     double sum = 0;
     for (char *word = strtok(text, " +,"); word; word = strtok(NULL, " +,")) {
         if (strcmp(word, "or") == 0) {
-            *least = fmin(*least, sum);
-            *most = fmax(*most, sum);
+            *least = fmin(*least, floor(sum));
+            *most = fmax(*most, ceil(sum));
             sum = 0;
             continue;
         }
@@ -125,8 +126,8 @@ static void promised_probes(const struct bal_policy_spec *spec, uint32_t servers
                      spec->policy->cost);
         sum += value;
     }
-    *least = fmin(*least, sum);
-    *most = fmax(*most, sum);
+    *least = fmin(*least, floor(sum));
+    *most = fmax(*most, ceil(sum));
 }
 
 /* A random life of each policy on small fleets: decisions name servers that exist, and what is asked is what
