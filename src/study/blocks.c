@@ -1,42 +1,65 @@
 #include "study/blocks.h"
 
-#include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
-enum { SPANS = BAL_REPLAY_SPANS, LENGTH = SPANS / 24, REACH = SPANS / 8 };
+enum { SPANS = BAL_REPLAY_SPANS, BLOCKS = BAL_BLOCKS_IN_LOG, LENGTH = SPANS / BLOCKS };
 
-/* 1 / sqrt(0.833): runs of 4 of 96 independent parts, drawn so, have 0.833 of their variance. */
-#define ENLARGE 1.096
-
-static_assert(SPANS == 96, "ENLARGE was worked out for 96 parts");
+/* Student's t of 22 degrees of freedom, which so many second differences have, over the normal one. */
+#define ENLARGE 1.06
 
 void bal_blocks_draw(uint64_t seed, struct bal_blocks *blocks) {
     struct bal_rng rng;
     bal_rng_init(&rng, seed, 0, BAL_STREAM_RESAMPLING);
-    for (int b = 0; b < BAL_BLOCKS; b++)
-        for (int at = 0; at < SPANS; at += LENGTH) {
-            const int first = at > REACH ? at - REACH : 0;
-            const int last = at + REACH < SPANS - LENGTH ? at + REACH : SPANS - LENGTH;
-            const int from = first + (int)bal_rng_below(&rng, (uint32_t)(last - first + 1));
-            for (int i = 0; i < LENGTH; i++)
-                blocks[b].stands_in[at + i] = (uint8_t)(from + i);
-        }
+    for (int b = 0; b < BAL_BLOCKS_DRAWN; b++)
+        for (int at = 0; at < BLOCKS; at++)
+            blocks[b].sign[at] = bal_rng_below(&rng, 2) ? 1 : -1;
+}
+
+static double block_sum(const double *value, int block) {
+    double sum = 0;
+    for (int i = 0; i < LENGTH; i++)
+        sum += value[block * LENGTH + i];
+    return sum;
+}
+
+/* What a block differs by from the line through its neighbours, scaled to the variance of a block; the first
+ * and the last have that of the block beside them. */
+static double difference(const double *value, int block) {
+    const int middle = block == 0 ? 1 : block == BLOCKS - 1 ? BLOCKS - 2 : block;
+    return ENLARGE / sqrt(6) *
+           (2 * block_sum(value, middle) - block_sum(value, middle - 1) - block_sum(value, middle + 1));
+}
+
+/* A ratio, and what its parts differ by. */
+struct parts {
+    double top, bottom;
+    double top_difference[BLOCKS], bottom_difference[BLOCKS];
+};
+
+static void take_parts(const struct bal_span_sums *sums, struct parts *parts) {
+    parts->top = parts->bottom = 0;
+    for (int b = 0; b < BLOCKS; b++) {
+        parts->top += block_sum(sums->top, b);
+        parts->bottom += block_sum(sums->bottom, b);
+        parts->top_difference[b] = difference(sums->top, b);
+        parts->bottom_difference[b] = difference(sums->bottom, b);
+    }
+}
+
+static double ratio_in(const struct parts *parts, const struct bal_blocks *blocks) {
+    double top = parts->top, bottom = parts->bottom;
+    for (int b = 0; b < BLOCKS; b++) {
+        top += blocks->sign[b] * parts->top_difference[b];
+        bottom += blocks->sign[b] * parts->bottom_difference[b];
+    }
+    return bottom > 0 ? fmax(top, 0) / bottom : parts->top / parts->bottom;
 }
 
 double bal_blocks_ratio(const struct bal_span_sums *sums, const struct bal_blocks *blocks) {
-    double top = 0, bottom = 0, top_there = 0, bottom_there = 0;
-    for (int i = 0; i < SPANS; i++) {
-        top += sums->top[i];
-        bottom += sums->bottom[i];
-        if (!blocks)
-            continue;
-        top_there += sums->top[blocks->stands_in[i]];
-        bottom_there += sums->bottom[blocks->stands_in[i]];
-    }
-    const double ratio = top / bottom;
-    if (!blocks || !(bottom_there > 0))
-        return ratio;
-    return ratio + ENLARGE * (top_there / bottom_there - ratio);
+    struct parts parts;
+    take_parts(sums, &parts);
+    return blocks ? ratio_in(&parts, blocks) : parts.top / parts.bottom;
 }
 
 static int by_value(const void *a, const void *b) {
@@ -45,10 +68,12 @@ static int by_value(const void *a, const void *b) {
 }
 
 struct bal_range bal_blocks_range(const struct bal_span_sums *sums, const struct bal_blocks *blocks) {
-    double ratio[BAL_BLOCKS];
-    for (int b = 0; b < BAL_BLOCKS; b++)
-        ratio[b] = bal_blocks_ratio(sums, &blocks[b]);
-    qsort(ratio, BAL_BLOCKS, sizeof *ratio, by_value);
-    const int tail = (int)(0.025 * BAL_BLOCKS);
-    return (struct bal_range){ratio[tail], ratio[BAL_BLOCKS - 1 - tail]};
+    struct parts parts;
+    take_parts(sums, &parts);
+    double ratio[BAL_BLOCKS_DRAWN];
+    for (int b = 0; b < BAL_BLOCKS_DRAWN; b++)
+        ratio[b] = ratio_in(&parts, &blocks[b]);
+    qsort(ratio, BAL_BLOCKS_DRAWN, sizeof *ratio, by_value);
+    const int tail = (int)(0.025 * BAL_BLOCKS_DRAWN);
+    return (struct bal_range){ratio[tail], ratio[BAL_BLOCKS_DRAWN - 1 - tail]};
 }

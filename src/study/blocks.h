@@ -1,35 +1,38 @@
-/* Other logs like this one: a local block bootstrap over the parts of a log.
+/* Other logs like this one: a block bootstrap over the parts of a log.
  *
- * The log is cut into BAL_REPLAY_SPANS parts. For each run of a few of them another run of as many stands,
- * drawn uniformly from those that begin up to an eighth of the log before or after it: so the dependence
- * within a run is kept (Kunsch 1989), and so is the shape of the day (Paparoditis and Politis 2002).
- * Neighbours differ less than strangers would: deviations are enlarged by what that takes away where parts
- * are independent. */
+ * The log is cut into BAL_REPLAY_SPANS parts, and a few of them on end make a block, within which what
+ * belongs together stays together. What a block differs by from its neighbours is taken for chance: in
+ * another log it has the one sign or the other. So the shape of the day stays as it is, which exchanging
+ * blocks would spoil: the second difference of neighbours knows neither level nor slope (Gasser, Sroka and
+ * Jennen-Steinmetz 1986), and signs drawn at random make a bootstrap of it (Wu 1986). */
 #ifndef STUDY_BLOCKS_H
 #define STUDY_BLOCKS_H
 
 #include "ballast/random.h"
 #include "ballast/replay.h"
 
-enum { BAL_BLOCKS = 500 }; /* other logs that are drawn */
+enum {
+    BAL_BLOCKS_DRAWN = 500, /* other logs that are drawn */
+    BAL_BLOCKS_IN_LOG = BAL_REPLAY_SPANS / 4,
+};
 
-/* The sums over each part of the log of which a ratio is made. */
+/* The sums over each part of the log of which a ratio is made; none is negative. */
 struct bal_span_sums {
     double top[BAL_REPLAY_SPANS], bottom[BAL_REPLAY_SPANS];
 };
 
-/* One other log: which part stands for each. */
+/* One other log: the sign, 1 or -1, of what each block differs by. */
 struct bal_blocks {
-    uint8_t stands_in[BAL_REPLAY_SPANS];
+    int8_t sign[BAL_BLOCKS_IN_LOG];
 };
 
-/* Draws BAL_BLOCKS of them; the same for the same seed. */
+/* Draws BAL_BLOCKS_DRAWN of them; the same for the same seed. */
 void bal_blocks_draw(uint64_t seed, struct bal_blocks *blocks);
 
-/* The ratio of sums, as it is (blocks NULL) and in another log; in this the deviation is enlarged. */
+/* The ratio of sums, as it is (blocks NULL) and in another log. */
 double bal_blocks_ratio(const struct bal_span_sums *sums, const struct bal_blocks *blocks);
 
-/* Where it lies in 95 % of other logs; blocks[0..BAL_BLOCKS). */
+/* Where it lies in 95 % of other logs; blocks[0..BAL_BLOCKS_DRAWN). */
 struct bal_range bal_blocks_range(const struct bal_span_sums *sums, const struct bal_blocks *blocks);
 
 #endif

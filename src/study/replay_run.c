@@ -1,6 +1,6 @@
 /* A replay keeps a histogram of response times for each part of the log and for each kind of jobs. They are
  * large, so each trial takes what is needed from them at once and lets them go. */
-#include "study/replay_run.h"
+#include "study/blocks.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -29,7 +29,6 @@ struct runs {
     const struct bal_case *cases;
     size_t count;
     const struct bal_lab_options *options;
-    struct bal_span_sums *sums; /* or NULL */
     size_t kinds;
     unsigned replications;
     struct bal_trial *trial; /* replications of each case, one behind the other */
@@ -133,14 +132,6 @@ static void extract_kinds(const struct runs *runs, const struct memory *memory, 
     }
 }
 
-static void extract_sums(const struct runs *runs, const struct memory *memory, double unit,
-                         struct bal_span_sums *sums) {
-    if (runs->replay->target->quantile == 0)
-        sum_times(memory, sums);
-    else
-        sum_above(memory, runs->replay->target->seconds / unit, sums);
-}
-
 /* ---- trials ---- */
 
 static struct bal_history history_of(const struct runs *runs, struct memory *memory) {
@@ -180,8 +171,6 @@ static enum bal_code run_trial(struct runs *runs, size_t i, struct bal_error *er
         const double unit = c->model.size.mean;
         extract_times(runs, memory, &runs->trial[i], unit, &runs->extract[i]);
         extract_kinds(runs, memory, unit, &runs->extract[i]);
-        if (runs->sums)
-            extract_sums(runs, memory, unit, &runs->sums[i]);
         if (run.replication == 0 && c->run.history)
             copy_history(memory, c->run.history);
     }
@@ -250,17 +239,15 @@ static enum bal_code finish(struct runs *runs, struct bal_replay_outcome *outcom
     return BAL_OK;
 }
 
-enum bal_code bal_replay_run_counting(const struct bal_replay *replay, const struct bal_blocks *blocks,
-                                      const struct bal_case *cases, size_t count,
-                                      const struct bal_lab_options *options,
-                                      struct bal_replay_outcome *outcome, struct bal_span_sums *sums,
-                                      struct bal_error *err) {
+enum bal_code bal_replay_run(const struct bal_replay *replay, const struct bal_case *cases, size_t count,
+                             const struct bal_lab_options *options, struct bal_replay_outcome *outcome,
+                             struct bal_error *err) {
+    struct bal_blocks *blocks = malloc(BAL_BLOCKS_DRAWN * sizeof *blocks);
     struct runs runs = {.replay = replay,
                         .blocks = blocks,
                         .cases = cases,
                         .count = count,
                         .options = options,
-                        .sums = sums,
                         .kinds = count_kinds(replay->trace),
                         .replications = replay->replications};
     const size_t trials = count * runs.replications;
@@ -269,28 +256,18 @@ enum bal_code bal_replay_run_counting(const struct bal_replay *replay, const str
     runs.complete = calloc(trials + 1, sizeof *runs.complete);
     enum bal_code code = BAL_E_MEMORY;
     pthread_mutex_init(&runs.lock, NULL);
-    if (runs.trial && runs.extract && runs.complete)
+    if (blocks && runs.trial && runs.extract && runs.complete) {
+        bal_blocks_draw(replay->seed, blocks);
         code = bal_pool_run(options->threads, trials, run_task, &runs, options->stop);
+    }
     if (code && code != BAL_E_STOPPED)
         bal_fail(err, code, "not enough memory for %zu replays", trials);
     else
         code = finish(&runs, outcome, err);
     pthread_mutex_destroy(&runs.lock);
+    free(blocks);
     free(runs.trial);
     free(runs.extract);
     free(runs.complete);
-    return code;
-}
-
-enum bal_code bal_replay_run(const struct bal_replay *replay, const struct bal_case *cases, size_t count,
-                             const struct bal_lab_options *options, struct bal_replay_outcome *outcome,
-                             struct bal_error *err) {
-    struct bal_blocks *blocks = malloc(BAL_BLOCKS * sizeof *blocks);
-    if (!blocks)
-        return bal_fail(err, BAL_E_MEMORY, "not enough memory for %zu replays", count);
-    bal_blocks_draw(replay->seed, blocks);
-    const enum bal_code code =
-        bal_replay_run_counting(replay, blocks, cases, count, options, outcome, NULL, err);
-    free(blocks);
     return code;
 }

@@ -1,7 +1,7 @@
 /* How large must the fleet be? The search goes in rounds: in each of them every policy whose search is not
  * over has one fleet tried, and all these replays share the processors. Then, for each, fleets around the
  * answer are tried, as far as other logs like this one would have another answer. */
-#include "study/replay_run.h"
+#include "ballast/replay.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,8 +12,6 @@ enum {
     ALWAYS_TRIED = 1 << 10, /* ... but this many servers always are */
     STEPS = 20,             /* a range grows by such a part of the fleet at first, then twice as much ... */
 };
-
-#define UNLIKELY 0.025 /* the part of other logs whose answer may lie beyond each end of a range */
 
 /* ---- the least number ---- */
 
@@ -50,8 +48,9 @@ struct attempt {
 /* How far the search of a policy is. */
 struct progress {
     struct bal_least least;
-    double met_share, failed_share; /* of other logs in which least.met and least.failed would do */
-    uint32_t down, up;              /* to be tried for the range; 0: that end is found */
+    bool met_surely;     /* least.met would do by any other log that is to be reckoned with */
+    bool failed_perhaps; /* least.failed would do by one of them */
+    uint32_t down, up;   /* to be tried for the range; 0: that end is found */
     uint32_t down_step, up_step;
 };
 
@@ -60,14 +59,12 @@ struct sizes {
     const struct bal_policy_spec *policy;
     const struct bal_lab_options *options;
     size_t count;
-    struct bal_blocks *blocks;
     struct progress *progress;
     struct bal_sizing *sizing;
     /* Of one round: what is tried, and what came of it. */
     struct attempt *attempt;
     struct bal_case *cases;
     struct bal_replay_outcome *outcome;
-    struct bal_span_sums *sums;
 };
 
 /* What is wanted when no job ever waits: on the fastest servers. */
@@ -89,18 +86,13 @@ static bool is_met(const struct bal_target *target, const struct bal_replay_outc
     return outcome->time[BAL_TIME_WANTED].mean <= target->seconds && serves_all(&outcome->result);
 }
 
-/* The part of other logs in which the fleet would do; each is paired with one of the replications. */
-static double share_met(const struct sizes *sizes, size_t attempt) {
-    const struct bal_target *target = sizes->replay->target;
-    const unsigned replications = sizes->replay->replications;
-    const double limit = target->quantile == 0 ? target->seconds : 1 - target->quantile;
-    if (!serves_all(&sizes->outcome[attempt].result))
-        return 0;
-    unsigned met = 0;
-    for (unsigned b = 0; b < BAL_BLOCKS; b++)
-        met += bal_blocks_ratio(&sizes->sums[attempt * replications + b % replications], &sizes->blocks[b]) <=
-               limit;
-    return (double)met / BAL_BLOCKS;
+/* Would the fleet do by some of 95 % of other logs, and by all of them? */
+static bool may_do(const struct bal_target *target, const struct bal_replay_outcome *outcome) {
+    return outcome->log[BAL_TIME_WANTED].low <= target->seconds && serves_all(&outcome->result);
+}
+
+static bool will_do(const struct bal_target *target, const struct bal_replay_outcome *outcome) {
+    return outcome->log[BAL_TIME_WANTED].high <= target->seconds && serves_all(&outcome->result);
 }
 
 static enum bal_code case_of(const struct sizes *sizes, const struct attempt *attempt, struct bal_case *c,
@@ -119,9 +111,12 @@ static void take_search(struct sizes *sizes, size_t k) {
     const bool met = is_met(sizes->replay->target, outcome);
     sizing->fleets_tried++;
     bal_least_tell(&progress->least, met);
-    *(met ? &progress->met_share : &progress->failed_share) = share_met(sizes, k);
-    if (!met)
+    if (met) {
+        progress->met_surely = will_do(sizes->replay->target, outcome);
+    } else {
+        progress->failed_perhaps = may_do(sizes->replay->target, outcome);
         sizing->one_fewer = outcome->time[BAL_TIME_WANTED].mean;
+    }
     if (!met && progress->least.met > 0)
         return;
     sizing->servers = sizes->attempt[k].servers;
@@ -132,14 +127,15 @@ static void take_search(struct sizes *sizes, size_t k) {
 
 /* ---- the range ---- */
 
-/* So many servers would do in that part of other logs: try still fewer, or stop. */
-static void look_down(struct progress *progress, uint32_t servers, double share) {
-    progress->down = share > UNLIKELY && servers > progress->down_step ? servers - progress->down_step : 0;
+/* So many servers may do: try still fewer. */
+static void look_down(struct progress *progress, uint32_t servers) {
+    progress->down = servers > progress->down_step ? servers - progress->down_step : 0;
     progress->down_step *= 2;
 }
 
-static void look_up(struct progress *progress, uint32_t servers, double share) {
-    progress->up = share < 1 - UNLIKELY && servers < LARGEST / 2 ? servers + progress->up_step : 0;
+/* So many servers may not do: try more. */
+static void look_up(struct progress *progress, uint32_t servers) {
+    progress->up = servers < LARGEST / 2 ? servers + progress->up_step : 0;
     progress->up_step *= 2;
 }
 
@@ -148,27 +144,32 @@ static void begin_range(struct bal_sizing *sizing, struct progress *progress) {
     progress->down_step = progress->up_step = sizing->servers / STEPS > 1 ? sizing->servers / STEPS : 1;
     if (sizing->outcome != BAL_SIZED)
         return;
-    if (progress->least.failed > 0 && progress->failed_share > UNLIKELY) {
+    if (progress->least.failed > 0 && progress->failed_perhaps) {
         sizing->low = progress->least.failed;
-        look_down(progress, progress->least.failed, progress->failed_share);
+        look_down(progress, progress->least.failed);
     }
-    look_up(progress, sizing->servers, progress->met_share);
+    if (!progress->met_surely)
+        look_up(progress, sizing->servers);
 }
 
 static void take_range(struct sizes *sizes, size_t k) {
     const struct attempt *attempt = &sizes->attempt[k];
     struct bal_sizing *sizing = &sizes->sizing[attempt->who];
     struct progress *progress = &sizes->progress[attempt->who];
-    const double share = share_met(sizes, k);
+    const struct bal_target *target = sizes->replay->target;
     sizing->fleets_tried++;
     if (attempt->purpose == UP) {
         sizing->high = attempt->servers;
-        look_up(progress, attempt->servers, share);
+        progress->up = 0;
+        if (!will_do(target, &sizes->outcome[k]))
+            look_up(progress, attempt->servers);
         return;
     }
-    if (share > UNLIKELY)
+    progress->down = 0;
+    if (may_do(target, &sizes->outcome[k])) {
         sizing->low = attempt->servers;
-    look_down(progress, attempt->servers, share);
+        look_down(progress, attempt->servers);
+    }
 }
 
 /* ---- rounds ---- */
@@ -227,8 +228,7 @@ static enum bal_code try_all(struct sizes *sizes, size_t count, const struct bal
         if (code)
             return code;
     }
-    return bal_replay_run_counting(sizes->replay, sizes->blocks, sizes->cases, count, options, sizes->outcome,
-                                   sizes->sums, err);
+    return bal_replay_run(sizes->replay, sizes->cases, count, options, sizes->outcome, err);
 }
 
 static enum bal_code run_rounds(struct sizes *sizes, bool ranges, struct tracker *tracker,
@@ -308,17 +308,14 @@ enum bal_code bal_replay_size(const struct bal_replay *replay, const struct bal_
     struct sizes sizes = {
         .replay = &equal, .policy = policy, .options = options, .count = count, .sizing = sizing};
     const size_t room = 2 * count + 1; /* both ends of a range at once */
-    sizes.blocks = malloc(BAL_BLOCKS * sizeof *sizes.blocks);
     sizes.progress = calloc(count + 1, sizeof *sizes.progress);
     sizes.attempt = calloc(room, sizeof *sizes.attempt);
     sizes.cases = calloc(room, sizeof *sizes.cases);
     sizes.outcome = calloc(room, sizeof *sizes.outcome);
-    sizes.sums = calloc(room * replay->replications, sizeof *sizes.sums);
-    if (!sizes.blocks || !sizes.progress || !sizes.attempt || !sizes.cases || !sizes.outcome || !sizes.sums) {
+    if (!sizes.progress || !sizes.attempt || !sizes.cases || !sizes.outcome) {
         code = bal_fail(err, BAL_E_MEMORY, "not enough memory for %zu policies", count);
     } else {
         struct tracker tracker = {.options = options};
-        bal_blocks_draw(replay->seed, sizes.blocks);
         begin(&sizes, demand);
         code = run_rounds(&sizes, false, &tracker, err);
         if (!code) {
@@ -326,11 +323,9 @@ enum bal_code bal_replay_size(const struct bal_replay *replay, const struct bal_
             code = run_rounds(&sizes, true, &tracker, err);
         }
     }
-    free(sizes.blocks);
     free(sizes.progress);
     free(sizes.attempt);
     free(sizes.cases);
     free(sizes.outcome);
-    free(sizes.sums);
     return code;
 }

@@ -35,9 +35,9 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jiq --policy js
 |
 | policy            mean, ms      p50       p90        p99       p99.9   other logs  waits   msgs    Wh  watts
 | ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-| jsq          139.19 ± 0.33   96 ± 2   330 ± 8   609 ± 14    854 ± 84   545 to 897  64.9%   6.00  19.8    189
-| round-robin            208      137       503        903        1115  829 to 1211  73.3%      0  19.9    189
-| jiq            167.4 ± 5.3  102 ± 2  412 ± 18  908 ± 137  1231 ± 267  749 to 1305  61.8%  0.382  19.8    189
+| jsq          139.19 ± 0.33   96 ± 2   330 ± 8   609 ± 14    854 ± 84   543 to 820  64.9%   6.00  19.8    189
+| round-robin            208      137       503        903        1115  830 to 1211  73.3%      0  19.9    189
+| jiq            167.4 ± 5.3  102 ± 2  412 ± 18  908 ± 137  1231 ± 267  758 to 1274  61.8%  0.382  19.8    189
 |
 | Response times in ms, best p99 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
@@ -51,7 +51,7 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jiq --policy js
 | ────────────────────────────────────────────────────────────────
 | jsq                   4  0.615   328 ± 5        609  24.7    177
 | jiq          4 (4 to 5)  0.615  394 ± 10        908  24.7    177
-| round-robin  6 (4 to 6)  0.410       320        411  34.5    165
+| round-robin  6 (5 to 7)  0.410       320        411  34.5    165
 |
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
 |   (one fewer: their p99). That more servers are never worse is assumed. In brackets: where the number
@@ -124,8 +124,8 @@ $ ballast replay nameless.log --log-format '$msec $request_time "$request" $stat
 |
 | policy       mean, s   p50   p90   p99  p99.9    other logs  waits  msgs    Wh  watts  service times
 | ────────────────────────────────────────────────────────────────────────────────────────────────────
-| jsq           1.41 !  1.08  2.99  4.13   4.68  1.23 to 1.66  97.5%  6.00  21.5    199  estimated
-| round-robin   6.05 !  1.86  19.1  33.8   34.4  5.61 to 6.57  88.3%     0  25.3    187  estimated
+| jsq           1.41 !  1.08  2.99  4.13   4.68  1.29 to 1.55  97.5%  6.00  21.5    199  estimated
+| round-robin   6.05 !  1.86  19.1  33.8   34.4  5.89 to 6.20  88.3%     0  25.3    187  estimated
 |
 | Response times in s, best mean first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
@@ -177,8 +177,8 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy ro
 |
 | policy            mean, ms     p50      p90      p95       p99     p99.9  other logs  waits  msgs    Wh  watts    cost
 | ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-| jsq          139.19 ± 0.33  96 ± 2  330 ± 8  423 ± 9  609 ± 14  854 ± 84  365 to 544  64.9%  6.00  19.8    189  0.0262
-| round-robin            208     137      503      614       903      1115  533 to 860  73.3%     0  19.9    189  0.0264
+| jsq          139.19 ± 0.33  96 ± 2  330 ± 8  423 ± 9  609 ± 14  854 ± 84  371 to 509  64.9%  6.00  19.8    189  0.0262
+| round-robin            208     137      503      614       903      1115  526 to 900  73.3%     0  19.9    189  0.0264
 |
 | Response times in ms, best p95 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
@@ -229,7 +229,7 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --replicati
 |
 | policy  mean, s   p50   p90   p99  p99.9    other logs  waits  msgs    Wh  watts
 | ────────────────────────────────────────────────────────────────────────────────
-| jsq      9.88 !  9.44  17.3  19.3   19.6  9.27 to 10.5  99.9%  6.00  17.2    200
+| jsq      9.88 !  9.44  17.3  19.3   19.6  9.69 to 10.1  99.9%  6.00  17.2    200
 |
 | Response times in s, best mean first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
@@ -243,8 +243,8 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --replicati
 $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy jiq --servers 4 --fail 1@1min --target p99=400ms | sed -n '/^policy/,$p'
 | policy       mean, ms         p50       p90        p99       p99.9   other logs  waits   msgs    Wh  watts
 | ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-| jsq     108.86 ± 0.54        69.1   267 ± 5   557 ± 12    808 ± 25   476 to 912  47.8%   6.95  22.2    159
-| jiq       127.9 ± 3.5  71.2 ± 0.4  310 ± 16  855 ± 177  1229 ± 369  655 to 1275  45.4%  0.546  22.2    159
+| jsq     108.86 ± 0.54        69.1   267 ± 5   557 ± 12    808 ± 25   479 to 820  47.8%   6.95  22.2    159
+| jiq       127.9 ± 3.5  71.2 ± 0.4  310 ± 16  855 ± 177  1229 ± 369  664 to 1271  45.4%  0.546  22.2    159
 |
 | Response times in ms, best p99 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
@@ -255,10 +255,10 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy ji
 |
 | Servers needed for p99 ≤ 400 ms, of which 1 fails
 |
-| policy  servers   load   p99, ms  one fewer    Wh  watts
-| ────────────────────────────────────────────────────────
-| jsq           5  0.492  306 ± 10        557  27.1    155
-| jiq           5  0.492  347 ± 14        855  27.1    155
+| policy     servers   load   p99, ms  one fewer    Wh  watts
+| ───────────────────────────────────────────────────────────
+| jsq              5  0.492  306 ± 10        557  27.1    155
+| jiq     5 (5 to 6)  0.492  347 ± 14        855  27.1    155
 |
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
 |   (one fewer: their p99). That more servers are never worse is assumed. In brackets: where the number
