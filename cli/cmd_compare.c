@@ -23,12 +23,9 @@ static void warn_imprecise(const struct comparison *comparison) {
         bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
         char words[BAL_DOUBT_WORDS];
         bal_doubt_words(result->doubts & ~(unsigned)BAL_DOUBT_PRECISION, words);
-        if (*words)
-            cli_warn("%s: precision %g is not reached while the result is doubted: %s", policy,
-                     comparison->precision, words);
-        else
-            cli_warn("%s: precision %g was not reached after %u replications; use longer runs (--jobs)",
-                     policy, comparison->precision, result->replications);
+        cli_warn("%s: precision %g was not reached after %u replications%s%s; use longer runs (--jobs)",
+                 policy, comparison->precision, result->replications,
+                 *words ? ", the result is doubted: " : "", words);
     }
 }
 

@@ -344,7 +344,7 @@ static void open_fleet(const struct wish *wish, struct fleet *fleet) {
     *fleet = (struct fleet){0};
     if (!wish->queue)
         return;
-    if (wish->servers != floor(wish->servers) || wish->servers > 65000)
+    if (wish->servers > 65000 || wish->servers != (int)wish->servers)
         fail("--queue needs a whole number of servers up to 65000, not", "--servers");
     fleet->servers = (int)wish->servers;
     fleet->free_at = calloc((size_t)fleet->servers, sizeof *fleet->free_at);

@@ -81,7 +81,7 @@ $ ballast compare --servers 1k --load 0.5 --policy random --time 0.02k --replica
 # A precision that cannot be had in the allowed number of replications is a warning.
 $ ballast compare --servers 2 --policy random --load 0.5 --jobs 10 --replications 2 --precision 0.000001 --format json | jq -c '.results[0] | [.precise, .replications]'
 | [false,1000]
-! ballast: random: precision 1e-06 was not reached after 1000 replications; use longer runs (--jobs)
+! ballast: random: precision 1e-06 was not reached after 1000 replications, the result is doubted: settling theory few; use longer runs (--jobs)
 $ ballast compare --servers 2 --policy random --load 0.5 --jobs 10k --precision 0.02 --format json | jq -c '.results[0] | .precise and .response.ci <= 0.02 * .response.mean'
 | true
 

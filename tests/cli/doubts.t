@@ -25,7 +25,7 @@ $ ballast compare --servers 10000 --jobs 50k --replications 4 --policy random --
 # A precision is not reached by such runs, however many there are of them.
 $ ballast compare --servers 10000 --jobs 50k --policy random --precision 5% --format json | jq -c '.results[] | [.replications, .precise, .doubts]'
 | [10,false,["settling","theory","precision"]]
-! ballast: random: precision 0.05 is not reached while the result is doubted: settling theory
+! ballast: random: precision 0.05 was not reached after 10 replications, the result is doubted: settling theory; use longer runs (--jobs)
 
 # What would do is told, and how much longer it is where that can be said.
 $ ballast compare --servers 3 --jobs 1 --policy random --warmup 0.9 | grep 'would do'

@@ -57,7 +57,7 @@ $ ballast compare --policy tabs --servers 5 --load 0.5 --curve 'sine(0.5,60)' --
 | start busy=0.2,off=0.4, curve sine(0.5,60); 2 replications of 1000 jobs each, warmup 0.1, seed 1
 $ ballast compare --policy jiq --servers 5 --load 0.5 --curve 'table(0:1 5:2)' --window 10 --jobs 1k --engine event --precision 50% --most 20 --format json | jq -c .settings
 | {"fleet":{"servers":"5"},"workload":{"load":"0.5","curve":"table(0:1 5:2)"},"run":{"jobs":"1000","precision":"0.5","most":"20","window":"10","engine":"event"}}
-! ballast: jiq: precision 0.5 is not reached while the result is doubted: few
+! ballast: jiq: precision 0.5 was not reached after 10 replications, the result is doubted: few; use longer runs (--jobs)
 $ ballast compare --policy jiq --servers 5 --load 0.5 --curve 'table(0:1 5:2)' --window 10 --jobs 1k --engine event --format csv | sed 's/.*,settings/settings/; s/.*,"/"/'
 | settings
 | "servers=5; load=0.5; curve=table(0:1 5:2); run.jobs=1000; run.window=10; run.engine=event"
