@@ -40,16 +40,15 @@ enum {
                                               legend entry */
 };
 
-/* Values that belong together. The series of one group have one colour, one shape and one entry in the
- * legend, under the first name found; that of a simulation and that of its theory are two series of one
- * group. */
+/* Values that belong together. The series of one group have one colour, one shape (that of its points or,
+ * where it has lines alone, of its dashes) and one entry in the legend, under the first name found; that of a
+ * simulation and that of its theory are two series of one group. */
 struct bal_series {
     const char *name; /* may be NULL */
     unsigned group;   /* 0, 1, ...: also the order in the legend; or BAL_GROUP_INK */
     enum bal_style style;
     bool theory; /* drawn as a line whatever the style */
     bool bound;  /* of a theory: it bounds the value, and its line is dashed */
-    bool dashed; /* a smooth curve that may lie upon another: has the dashes of its group, so both are seen */
     size_t count;
     const double *x, *y;             /* a pair with a NaN or an infinity is left out and interrupts a line */
     const double *half;              /* half-widths of the 95 % intervals of y; NULL or NaN: none */

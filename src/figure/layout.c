@@ -400,8 +400,12 @@ static bool place_title(const struct bal_figure *figure, struct layout *layout, 
 static bool add_entry(struct layout *layout, enum entry_kind kind, unsigned group, bool line,
                       const char *text) {
     struct entry *entry = &layout->entry[layout->entries];
-    *entry =
-        (struct entry){.kind = kind, .group = group, .text = bal_text_clean(text), .sample = line ? 16 : 7};
+    *entry = (struct entry){.kind = kind,
+                            .group = group,
+                            .text = bal_text_clean(text),
+                            .sample = kind == ENTRY_NOTE ? 0
+                                      : line             ? 16
+                                                         : 7};
     if (!entry->text)
         return false;
     shorten(entry->text, (layout->width - 2 * edge - entry->sample - SAMPLE_GAP) / LETTERS);
@@ -453,7 +457,6 @@ static void survey(const struct bal_figure *figure, struct layout *layout, bool 
             use->used = true;
             use->theory |= series->theory && !series->bound;
             layout->any_bound |= series->bound;
-            use->dashed |= series->dashed;
             if (!series->theory) {
                 use->points |= series->style == BAL_STYLE_POINTS;
                 use->line |= series->style == BAL_STYLE_LINE || series->style == BAL_STYLE_STEPS;
@@ -464,6 +467,33 @@ static void survey(const struct bal_figure *figure, struct layout *layout, bool 
             *unstable |= has_unstable(series);
             *undecided |= has_undecided(series);
         }
+}
+
+static bool same_ends(const struct scale *a, const struct scale *b) {
+    return a->low == b->low && a->high == b->high && a->log == b->log;
+}
+
+/* Are there panels that show the same, by their label, on axes that end elsewhere? Heights, or widths, cannot
+ * be compared between them. */
+static bool axes_differ(const struct bal_figure *figure, const struct layout *layout, bool vertical) {
+    for (size_t i = 0; i < figure->panels; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct bal_panel *one = &figure->panel[i], *other = &figure->panel[k];
+            const struct panel_layout *a = &layout->panel[i], *b = &layout->panel[k];
+            if (vertical ? same_axis(&one->y, &other->y) && !same_ends(&a->y, &b->y)
+                         : same_axis(&one->x, &other->x) && !same_ends(&a->x, &b->x))
+                return true;
+        }
+    return false;
+}
+
+static bool add_notes(const struct bal_figure *figure, struct layout *layout) {
+    bool good = true;
+    if (axes_differ(figure, layout, true))
+        good &= add_entry(layout, ENTRY_NOTE, 0, false, "panels differ in their y axes");
+    if (axes_differ(figure, layout, false))
+        good &= add_entry(layout, ENTRY_NOTE, 0, false, "panels differ in their x axes");
+    return good;
 }
 
 static bool place_legend(const struct bal_figure *figure, struct layout *layout, double *top) {
@@ -489,6 +519,7 @@ static bool place_legend(const struct bal_figure *figure, struct layout *layout,
         good &= add_entry(layout, ENTRY_UNDECIDED, 0, false, "undecided");
     if (unstable)
         good &= add_entry(layout, ENTRY_UNSTABLE, 0, false, "unstable");
+    good &= add_notes(figure, layout);
     if (!good)
         return false;
     *top += layout->entries > 0 ? 3 : 0;

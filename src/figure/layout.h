@@ -24,25 +24,33 @@ struct panel_layout {
     unsigned bars;               /* groups that stand side by side in bars, at least 1 */
 };
 
-enum entry_kind { ENTRY_GROUP, ENTRY_MEASURED, ENTRY_THEORY, ENTRY_BOUND, ENTRY_UNSTABLE, ENTRY_UNDECIDED };
+enum entry_kind {
+    ENTRY_GROUP,
+    ENTRY_MEASURED,
+    ENTRY_THEORY,
+    ENTRY_BOUND,
+    ENTRY_UNSTABLE,
+    ENTRY_UNDECIDED,
+    ENTRY_NOTE, /* text alone */
+};
 
 struct entry {
     enum entry_kind kind;
     unsigned group; /* of an ENTRY_GROUP */
     char *text;     /* clean and as long as there is room */
     double left, middle;
-    double sample; /* width of the sample, which the text follows after SAMPLE_GAP */
+    double sample; /* width of the sample, which the text follows after SAMPLE_GAP; 0: none */
 };
 
 /* What is drawn for a group anywhere in the figure. */
 struct group_use {
     bool used;
     bool points, line, bars; /* measured values */
-    bool theory, dashed;
+    bool theory;
     const char *name;
 };
 
-enum { TITLE_LINES_MAX = 4, ENTRIES_MAX = BAL_FIGURE_GROUPS_MAX + 5 };
+enum { TITLE_LINES_MAX = 4, ENTRIES_MAX = BAL_FIGURE_GROUPS_MAX + 7 };
 
 struct layout {
     double width, height;

@@ -145,11 +145,13 @@ static bool is_washed(const struct group_use *use) {
 
 static const char bound_dashes[] = " dt (6,4)";
 
-/* The first group is solid and lies below the others; what shows between their dashes is theirs in turn. */
+/* Groups that have no points are told by their dashes. The first one is solid and lies below the others; what
+ * shows between their dashes is theirs in turn. */
 static const char *dashes_of(const struct group_use *use, unsigned group) {
     static const char *const dashes[] = {"",          " dt (12,8)", " dt (4,6)", " dt (12,4,3,4)",
                                          " dt (6,4)", " dt (2,2)"};
-    return use->dashed && !is_washed(use) ? dashes[group % (sizeof dashes / sizeof *dashes)] : "";
+    const bool lines_alone = group != BAL_GROUP_INK && !use->points && !use->bars;
+    return lines_alone ? dashes[group % (sizeof dashes / sizeof *dashes)] : "";
 }
 
 static void sample_line(const struct pen *pen, const struct entry *entry, const char *colour, bool wash) {
@@ -163,7 +165,7 @@ static void sample_line(const struct pen *pen, const struct entry *entry, const 
     else
         put_line(pen, colour);
     fputs(entry->kind == ENTRY_BOUND ? bound_dashes : "", pen->out);
-    if (entry->kind == ENTRY_GROUP)
+    if (entry->kind == ENTRY_GROUP && !wash)
         fputs(dashes_of(&pen->layout->use[entry->group], entry->group), pen->out);
     putc('\n', pen->out);
 }
@@ -235,6 +237,7 @@ static void sample_role(const struct pen *pen, const struct entry *entry) {
             sample_point(pen, entry, grey, shapes[0]);
         return;
     case ENTRY_GROUP:
+    case ENTRY_NOTE:
         return;
     }
 }
@@ -339,12 +342,13 @@ static void plot_curve(const struct pen *pen, const struct bal_series *series, c
                        bool *first) {
     fprintf(pen->out, "%s%s using 1:2 with %s", separator(first), block,
             series->style == BAL_STYLE_STEPS ? "steps" : "lines");
-    if (!series->theory && is_washed(&pen->layout->use[series->group]))
+    const struct group_use *use = &pen->layout->use[series->group];
+    const bool wash = !series->theory && is_washed(use);
+    if (wash)
         put_wash(pen, colour_of(series->group));
     else
         put_line(pen, colour_of(series->group));
-    fputs(series->bound ? bound_dashes : dashes_of(&pen->layout->use[series->group], series->group),
-          pen->out);
+    fputs(series->bound ? bound_dashes : wash ? "" : dashes_of(use, series->group), pen->out);
     fputs(" notitle", pen->out);
 }
 

@@ -33,15 +33,18 @@ static const char style[] =
     "figure{margin:0;min-width:0}figure.wide{grid-column:1/-1}\n"
     "figure svg{display:block;width:100%;height:auto;max-width:36rem;margin:0 auto}\n"
     "figure.wide svg{max-width:100%}\n"
+    "@media(max-width:40rem){figure.wide{overflow-x:auto}figure.wide svg{width:40rem;max-width:none}}\n"
     "figure .paper{fill:none}\n"
     "figcaption{color:var(--soft);font-size:.9rem;max-width:36rem;margin:.3rem auto 0}\n"
     ".scroll{overflow-x:auto;max-width:100%;border:1px solid var(--line);border-radius:4px}\n"
     "table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums;width:100%}\n"
     "th,td{padding:.25rem .6rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}\n"
-    "tr:last-child td{border-bottom:0}\n"
-    "th{position:sticky;top:0;background:var(--card);font-weight:600}\n"
+    "tr:last-child>*{border-bottom:0}\n"
+    "caption{text-align:left;padding:.4rem .6rem;color:var(--soft)}\n"
+    "th{font-weight:600}tbody th{font-weight:400}\n"
+    "thead th{background:var(--card)}\n"
     "th.l,td.l{text-align:left}\n"
-    "tr.first td{border-top:2px solid var(--line)}\n"
+    "tr.first>*{border-top:2px solid var(--line)}\n"
     "pre{overflow-x:auto;background:var(--card);padding:.7rem .8rem;border-radius:4px;font-size:.85rem;"
     "line-height:1.4;margin:.5rem 0}\n"
     "code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,\"DejaVu Sans Mono\",monospace}\n"
@@ -87,6 +90,23 @@ void bal_html_element(const char *name, const char *class, const char *text, FIL
         fprintf(out, "<%s>", name);
     bal_html_text(text, out);
     fprintf(out, "</%s>\n", name);
+}
+
+void bal_html_table_begin(const char *caption, FILE *out) {
+    fputs("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"", out);
+    bal_html_text(caption, out);
+    fputs("\"><table>\n", out);
+    bal_html_element("caption", NULL, caption, out);
+}
+
+void bal_html_table_head(const char *text, bool left, enum bal_html_scope scope, FILE *out) {
+    fprintf(out, "<th scope=\"%s\"%s>", scope == BAL_HTML_COLUMN ? "col" : "row", left ? " class=\"l\"" : "");
+    bal_html_text(text, out);
+    fputs("</th>\n", out);
+}
+
+void bal_html_table_end(FILE *out) {
+    fputs("</table></div>\n", out);
 }
 
 /* A page needs its own style, the attributes of its figures, and an empty icon. Should text from a file ever

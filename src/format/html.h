@@ -2,6 +2,7 @@
 #ifndef FORMAT_HTML_H
 #define FORMAT_HTML_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* Text, harmless inside elements and inside attributes in double quotes, whatever its bytes. NULL prints
@@ -10,6 +11,15 @@ void bal_html_text(const char *text, FILE *out);
 
 /* <name class>text</name>; class may be NULL. */
 void bal_html_element(const char *name, const char *class, const char *text, FILE *out);
+
+/* A table that scrolls inside itself where it is wider than the screen; what is between is the caller's, who
+ * closes <thead> and <tbody>. */
+void bal_html_table_begin(const char *caption, FILE *out);
+void bal_html_table_end(FILE *out);
+
+/* <th>: says what stands in its column, or in its row. */
+enum bal_html_scope { BAL_HTML_COLUMN, BAL_HTML_ROW };
+void bal_html_table_head(const char *text, bool left, enum bal_html_scope scope, FILE *out);
 
 /* Everything up to the beginning of the body, style included, and the end. */
 void bal_html_begin(const char *title, FILE *out);

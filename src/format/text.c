@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Widths of the printable ASCII characters in Helvetica, in thousandths of the letter size. */
-static const unsigned short helvetica[95] = {
-    278,  278, 355, 556, 556, 889, 667, 222, 333, 333, 389, 584, 278, 333, 278, 278, /*  !"#$%&'()*+,-./ */
-    556,  556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, /* 0123456789:;<=>? */
-    1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778, /* @ABCDEFGHIJKLMNO */
-    667,  778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, /* PQRSTUVWXYZ[\]^_ */
-    222,  556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, /* `abcdefghijklmno */
-    556,  556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,      /* pqrstuvwxyz{|}~  */
+/* Widths of the printable ASCII characters in thousandths of the letter size, in the wider of Helvetica and
+ * DejaVu Sans, which stands in for it on many machines: text that fits by these fits in either. */
+static const unsigned short widest[95] = {
+    318,  401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, /*  !"#$%&'()*+,-./ */
+    636,  636, 636, 636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 556, /* 0123456789:;<=>? */
+    1015, 684, 686, 722, 770, 667, 611, 778, 752, 295, 500, 667, 557, 863, 748, 787, /* @ABCDEFGHIJKLMNO */
+    667,  787, 722, 667, 611, 732, 684, 989, 685, 667, 685, 390, 337, 390, 838, 556, /* PQRSTUVWXYZ[\]^_ */
+    500,  613, 635, 550, 635, 615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612, /* `abcdefghijklmno */
+    635,  635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838,      /* pqrstuvwxyz{|}~  */
 };
-static const double allowance = 1.05; /* the font that is really there may be wider */
 
 char *bal_text_clean(const char *text) {
     if (!text)
@@ -39,11 +39,12 @@ void bal_text_print(const char *text, FILE *out) {
 
 static double width_of(unsigned c) {
     if (c >= 0x20 && c < 0x7f)
-        return helvetica[c - 0x20] * 1e-3 * allowance;
+        return widest[c - 0x20] * 1e-3;
     if (c >= 0x300 && c < 0x370)
-        return 0;                    /* combining marks */
-    return c >= 0x2e80 ? 1.0 : 0.65; /* ideographs and pictures are square, other scripts about as wide as
-                                        ours */
+        return 0; /* combining marks */
+    if (c >= 0x2e80)
+        return 1;                     /* ideographs and pictures are square */
+    return c >= 0x2000 ? 0.85 : 0.65; /* signs; other scripts, about as wide as ours */
 }
 
 double bal_text_width(const char *text, size_t length) {

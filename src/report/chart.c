@@ -547,7 +547,6 @@ static enum bal_code fill_series(struct builder *b, struct place place, struct b
         attach(&series[count], &column);
         series[count].group = (unsigned)s;
         series[count].style = style_of(b);
-        series[count].dashed = is_distribution(b);
         series[count].name = name_of(b, &b->series, s);
         if (series[count].name && is_distribution(b) && column.unstable)
             series[count].name = print_text(b, series[count].name, " (unstable)", "");

@@ -228,15 +228,22 @@ enum bal_code bal_replay_figure(const struct bal_replay_report *report, const ch
 
 /* ---- the page ---- */
 
-static void put_table(const struct table *table, const char *align, FILE *out) {
-    fputs("<div class=\"scroll\"><table>\n", out);
+/* The first row names the columns, the first column the rows. */
+static void put_table(const struct table *table, const char *align, const char *caption, FILE *out) {
+    bal_html_table_begin(caption, out);
     for (size_t i = 0; i + table->columns <= table->cells; i += table->columns) {
         fputs(i == 0 ? "<thead><tr>\n" : "<tr>\n", out);
-        for (size_t c = 0; c < table->columns; c++)
-            bal_html_element(i == 0 ? "th" : "td", align[c] == 'l' ? "l" : NULL, table->cell[i + c], out);
+        for (size_t c = 0; c < table->columns; c++) {
+            if (i == 0 || c == 0)
+                bal_html_table_head(table->cell[i + c], align[c] == 'l',
+                                    i == 0 ? BAL_HTML_COLUMN : BAL_HTML_ROW, out);
+            else
+                bal_html_element("td", align[c] == 'l' ? "l" : NULL, table->cell[i + c], out);
+        }
         fputs(i == 0 ? "</tr></thead>\n<tbody>\n" : "</tr>\n", out);
     }
-    fputs("</tbody></table></div>\n", out);
+    fputs("</tbody>", out);
+    bal_html_table_end(out);
 }
 
 /* What was gathered, as one element. */
@@ -286,7 +293,7 @@ static bool put_policies(const struct bal_replay_report *report, const size_t *o
     bal_replay_table(report, order, &table, align);
     const bool good = !table.failed && bal_gather_open(&notes);
     if (good) {
-        put_table(&table, align, out);
+        put_table(&table, align, "Every policy on the recorded requests", out);
         bal_replay_notes(report, order, notes.stream);
         put_notes(&notes, out);
     }
@@ -303,7 +310,7 @@ static bool put_kinds(const struct bal_replay_report *report, const size_t *orde
     bal_kinds_table(report, order, &table, align);
     const bool good = !table.failed;
     if (good)
-        put_table(&table, align, out);
+        put_table(&table, align, "Response times by class", out);
     bal_table_fini(&table);
     return good;
 }
@@ -322,7 +329,7 @@ static bool put_sizing(const struct bal_replay_report *report, const size_t *ord
     const bool good = !table.failed && bal_gather_open(&notes);
     if (good) {
         if (!bal_sizing_is_hopeless(report))
-            put_table(&table, align, out);
+            put_table(&table, align, "Servers needed", out);
         bal_sizing_notes(report, notes.stream);
         put_notes(&notes, out);
     }

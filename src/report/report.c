@@ -170,14 +170,14 @@ static enum bal_code put_figures(struct page *page, const struct item *item, str
 static void put_table_head(const struct page *page, const struct bal_experiment *e) {
     put(page, "<thead><tr>");
     for (size_t a = 0; a < e->axes; a++)
-        bal_html_element("th", NULL, e->axis[a].label, page->out);
-    bal_html_element("th", "l", "policy", page->out);
-    bal_html_element("th", "l", "verdict", page->out);
+        bal_html_table_head(e->axis[a].label, false, BAL_HTML_COLUMN, page->out);
+    bal_html_table_head("policy", true, BAL_HTML_COLUMN, page->out);
+    bal_html_table_head("verdict", true, BAL_HTML_COLUMN, page->out);
     for (size_t m = 0; m < e->metrics; m++) {
         char text[32];
-        bal_html_element("th", NULL, bal_quantity_text(e->metric[m], text), page->out);
+        bal_html_table_head(bal_quantity_text(e->metric[m], text), false, BAL_HTML_COLUMN, page->out);
     }
-    bal_html_element("th", NULL, "replications", page->out);
+    bal_html_table_head("replications", false, BAL_HTML_COLUMN, page->out);
     put(page, "</tr></thead>\n");
 }
 
@@ -216,7 +216,7 @@ static enum bal_code put_row(const struct page *page, const struct bal_experimen
     bal_experiment_coordinates(e, point, index);
     for (size_t a = 0; a < e->axes; a++)
         bal_html_element("td", NULL, e->axis[a].value[index[a]].label, page->out);
-    bal_html_element("td", "l", e->policy[policy].label, page->out);
+    bal_html_table_head(e->policy[policy].label, true, BAL_HTML_ROW, page->out);
     char verdict[120];
     print_verdict(&result, verdict, sizeof verdict);
     bal_html_element("td", "l", verdict, page->out);
@@ -247,7 +247,8 @@ static enum bal_code put_table(const struct page *page, const struct bal_experim
               "nothing: the policy is unstable there. A result is doubted where its interval may miss the "
               "truth: it was measured while queues were still settling, lies far from exact theory, comes "
               "from sizes whose tail is too heavy or from too few jobs, or has not reached the wanted "
-              "precision.</p>\n<div class=\"scroll\"><table>\n");
+              "precision.</p>\n");
+    bal_html_table_begin("Every point with every policy", page->out);
     put_table_head(page, e);
     put(page, "<tbody>\n");
     for (size_t i = 0; i < rows && i < ROWS_MAX; i++) {
@@ -255,7 +256,8 @@ static enum bal_code put_table(const struct page *page, const struct bal_experim
         if (code)
             return code;
     }
-    put(page, "</tbody></table></div>\n");
+    put(page, "</tbody>");
+    bal_html_table_end(page->out);
     if (outlasts(e))
         bal_html_element("p", "soft", bal_outlasted_text, page->out);
     if (rows > ROWS_MAX)

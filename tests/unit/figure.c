@@ -198,7 +198,9 @@ static void text_is_made_harmless(void **state) {
 
 static void text_is_measured_and_broken(void **state) {
     (void)state;
-    assert_float_equal(bal_text_width("iiii", 4), 4 * 0.222F * 1.05F, 1e-6);
+    assert_float_equal(bal_text_width("iiii", 4), 4 * 0.278F, 1e-6);
+    assert_true(bal_text_width("mm", 2) >= 2 * 0.974 && bal_text_width("W", 1) >= 0.989); /* DejaVu Sans */
+    assert_true(bal_text_width("@", 1) >= 1.015);                                         /* Helvetica */
     assert_true(bal_text_width("wide", 4) < bal_text_width("wider", 5));
     assert_int_equal(bal_text_break("one two three", 100), 13);
     assert_int_equal(bal_text_break("one two three", bal_text_width("one two t", 9)), 7);
@@ -354,7 +356,78 @@ static void nothing_covers_anything(void **state) {
     free(sample);
 }
 
+/* How many legend entries have this text. */
+static size_t entries_with(const struct bal_figure *figure, const char *text) {
+    struct layout *layout = bal_layout_new(figure);
+    size_t count = 0;
+    for (size_t i = 0; i < layout->entries; i++)
+        count += strcmp(layout->entry[i].text, text) == 0;
+    bal_layout_free(layout);
+    return count;
+}
+
+static void panels_whose_axes_differ_say_so(void **state) {
+    (void)state;
+    static const char across[] = "panels differ in their x axes", up[] = "panels differ in their y axes";
+    const double x[] = {0, 1}, low[] = {1, 2}, high[] = {1, 200};
+    const struct bal_series small = {.count = 2, .x = x, .y = low}, large = {.count = 2, .x = x, .y = high};
+    struct bal_panel panel[2] = {
+        {.x = {.label = "load"}, .y = {.label = "delay"}, .series = &small, .count = 1},
+        {.x = {.label = "load"}, .y = {.label = "delay"}, .series = &large, .count = 1}};
+    const struct bal_figure figure = {.panel = panel, .panels = 2};
+    assert_int_equal(entries_with(&figure, up), 1);
+    assert_int_equal(entries_with(&figure, across), 0);
+    panel[1].series = &small;
+    assert_int_equal(entries_with(&figure, up), 0);
+    panel[1].x.log = true;
+    assert_int_equal(entries_with(&figure, across), 1);
+    panel[1].x.label = "time"; /* other things have other axes */
+    assert_int_equal(entries_with(&figure, across), 0);
+}
+
 /* ---- the script ---- */
+
+/* How often a text occurs in the script of a figure. */
+static size_t times_in_script(const struct bal_figure *figure, const char *text) {
+    char *script;
+    assert_int_equal(bal_figure_script(figure, BAL_FIGURE_SVG, &script, NULL), BAL_OK);
+    size_t count = 0;
+    for (const char *at = script; (at = strstr(at, text)); at++)
+        count++;
+    free(script);
+    return count;
+}
+
+/* Eyes that see no colours tell curves by their points or, where they have none, by their dashes. */
+static void curves_differ_by_shape(void **state) {
+    (void)state;
+    const double x[] = {0, 1, 2}, y[] = {1, 2, 3};
+    const enum bal_style styles[] = {BAL_STYLE_LINE, BAL_STYLE_LINE, BAL_STYLE_LINE, BAL_STYLE_POINTS};
+    const bool theories[] = {false, true, false, true};
+    for (int kind = 0; kind < 4; kind++) { /* measured, computed, both; computed through points */
+        struct bal_series series[6];
+        size_t count = 0;
+        for (unsigned g = 0; g < 3; g++) {
+            const struct bal_series one = {.name = "a",
+                                           .group = g,
+                                           .style = styles[kind],
+                                           .theory = theories[kind],
+                                           .count = 3,
+                                           .x = x,
+                                           .y = y};
+            series[count++] = one;
+            if (kind < 2)
+                continue;
+            series[count] = one;
+            series[count++].theory = !theories[kind];
+        }
+        const struct bal_panel panel = {.series = series, .count = count};
+        const struct bal_figure figure = {.panel = &panel, .panels = 1};
+        const size_t wanted = kind < 3 ? 2 : 0; /* a curve and its sample in the legend */
+        assert_int_equal(times_in_script(&figure, " dt (12,8)"), wanted);
+        assert_int_equal(times_in_script(&figure, " dt (4,6)"), wanted);
+    }
+}
 
 /* What is left of a script without its strings: all that gnuplot could take for a command. */
 static char *without_strings(const char *script) {
@@ -671,6 +744,8 @@ int main(void) {
         cmocka_unit_test(text_is_made_harmless),
         cmocka_unit_test(text_is_measured_and_broken),
         cmocka_unit_test(nothing_covers_anything),
+        cmocka_unit_test(panels_whose_axes_differ_say_so),
+        cmocka_unit_test(curves_differ_by_shape),
         cmocka_unit_test(no_text_becomes_a_command),
         cmocka_unit_test(bad_figures_are_refused),
         cmocka_unit_test(formats_are_told_by_suffix),
