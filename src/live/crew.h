@@ -1,5 +1,5 @@
-/* What processes that share a block have in common: who takes part, and what
- * each hands out: messages to be sent and processes to be woken. */
+/* What processes that share a block have in common: who takes part, and what each hands out: messages to be
+ * sent and processes to be woken. */
 #ifndef LIVE_CREW_H
 #define LIVE_CREW_H
 
@@ -12,8 +12,7 @@ enum { BAL_CREW_MOST = 256, BAL_OUT_ROOM = 256 };
 struct bal_owner {
     uint64_t pid, start;
     uint32_t used;        /* written last */
-    struct bal_list news; /* its requests on which there is a verdict that it does
-                             not know yet */
+    struct bal_list news; /* its requests on which there is a verdict that it does not know yet */
 };
 
 /* What one process hands out, in its view. */
@@ -23,8 +22,7 @@ struct bal_outbox {
     uint64_t woken[BAL_CREW_MOST / 64];
 };
 
-/* A place among `count` for this process; BAL_NOBODY: there is none. O(count).
- */
+/* A place among `count` for this process; BAL_NOBODY: there is none. O(count). */
 static inline uint32_t bal_crew_join(struct bal_owner *owner, uint32_t count, uint64_t pid, uint64_t start) {
     uint32_t i = 0;
     while (i < count && owner[i].used)
@@ -41,8 +39,7 @@ static inline void bal_crew_leave(struct bal_owner *owner) {
     __atomic_store_n(&owner->used, 0, __ATOMIC_RELEASE);
 }
 
-/* Leaves a message to be sent, stamped. False: there is no room, and it is
- * lost. */
+/* Leaves a message to be sent, stamped. False: there is no room, and it is lost. */
 static inline bool bal_outbox_say(struct bal_outbox *box, struct bal_sender *sender,
                                   const struct bal_message *message) {
     if (box->outs == BAL_OUT_ROOM)

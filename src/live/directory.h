@@ -1,6 +1,5 @@
-/* Numbers by id, O(1): a hash table of small numbers, each of which has an id
- * in an array beside it. Flat, so that it can lie in shared memory; it is
- * filled anew whenever who is there changes. */
+/* Numbers by id, O(1): a hash table of small numbers, each of which has an id in an array beside it. Flat, so
+ * that it can lie in shared memory; it is filled anew whenever who is there changes. */
 #ifndef LIVE_DIRECTORY_H
 #define LIVE_DIRECTORY_H
 

@@ -1,5 +1,4 @@
-/* What a dispatcher does: requests that come and go, messages that are heard,
- * time that passes. */
+/* What a dispatcher does: requests that come and go, messages that are heard, time that passes. */
 #include "live/directory.h"
 #include "live/dispatcher_private.h"
 
@@ -41,8 +40,7 @@ uint32_t bal_dispatcher_self(const struct bal_dispatcher *d) {
 
 /* ---- hunger ---- */
 
-/* Says how many are held when that begins or ceases, and as often as it is
- * time. */
+/* Says how many are held when that begins or ceases, and as often as it is time. */
 static void tell_hunger(struct bal_dispatcher *d) {
     struct block *block = d->block;
     const bool hungry = block->held_count > 0;
@@ -99,8 +97,8 @@ static void say_load(struct bal_dispatcher *d, uint32_t server, double latency) 
     bal_policy_report(&d->policy, d->state, &d->fleet, BAL_REPORT_LOAD, server, &load);
 }
 
-/* The load that is left, where no station tells it: always when a slot is free,
- * else with the probability that the policy wants. */
+/* The load that is left, where no station tells it: always when a slot is free, else with the probability
+ * that the policy wants. */
 static void say_load_left(struct bal_dispatcher *d, uint32_t server) {
     const struct block *block = d->block;
     if (block->config.stations || !wants(d, BAL_WANTS_LOAD) || d->server[server].closed)
@@ -109,9 +107,9 @@ static void say_load_left(struct bal_dispatcher *d, uint32_t server) {
         say_load(d, server, NAN);
 }
 
-/* It is not under way any longer: own counts and whatever follows from them,
- * but nothing is said of how it went. Without stations that is the server's
- * report when it has a free slot. False: the server is not there any longer. */
+/* It is not under way any longer: own counts and whatever follows from them, but nothing is said of how it
+ * went. Without stations that is the server's report when it has a free slot. False: the server is not there
+ * any longer. */
 static bool come_back(struct bal_dispatcher *d, const struct request *r) {
     const uint32_t server = r->server;
     bal_fleet_own_down(d, server, r->rank);
@@ -204,8 +202,7 @@ static struct bal_decision ask_policy(struct bal_dispatcher *d, const struct req
     return decision;
 }
 
-/* Which servers the policy would ask; false: none, or nobody else can wait now.
- */
+/* Which servers the policy would ask; false: none, or nobody else can wait now. */
 static bool inquire(struct bal_dispatcher *d, uint32_t i) {
     struct block *block = d->block;
     struct request *r = request_at(d, i);
@@ -273,9 +270,8 @@ static void follow(struct bal_dispatcher *d, const struct bal_decision *decision
     answer_asks(d);
 }
 
-/* A request that stands in no list is given a place. `sent` is its state then:
- * SENT where its process is the one that asks, else DECIDED. Returns false when
- * nobody can take it: it is as it was. */
+/* A request that stands in no list is given a place. `sent` is its state then: SENT where its process is the
+ * one that asks, else DECIDED. Returns false when nobody can take it: it is as it was. */
 static bool place(struct bal_dispatcher *d, uint32_t i, bool at_once, enum request_state sent) {
     struct block *block = d->block;
     struct request *r = request_at(d, i);
@@ -314,8 +310,8 @@ static void leave_held(struct bal_dispatcher *d, uint32_t i) {
     d->block->held_count--;
 }
 
-/* After a report those that wait may have a place: first come, first served
- * within a class. One for which there is none keeps its place. */
+/* After a report those that wait may have a place: first come, first served within a class. One for which
+ * there is none keeps its place. */
 static bool try_first(struct bal_dispatcher *d, uint32_t rank) {
     const uint32_t i = d->block->held[rank].first;
     struct request *r = request_at(d, i);
@@ -388,8 +384,7 @@ void bal_dispatcher_arrive(struct bal_dispatcher *d, uint64_t now, uint32_t rank
     dispatcher_end(d);
 }
 
-/* The request of a ticket that this process has and that is in one of these
- * states; BAL_NOBODY: none. */
+/* The request of a ticket that this process has and that is in one of these states; BAL_NOBODY: none. */
 static uint32_t find(struct bal_dispatcher *d, uint64_t ticket, unsigned states) {
     const uint32_t i = bal_ledger_find(&d->ledger, ticket);
     if (i != BAL_NOBODY && request_at(d, i)->entry.owner == d->self &&
@@ -605,8 +600,7 @@ static void hear_load(struct bal_dispatcher *d, uint32_t server, const struct ba
         hear_reply(d, server, load->probe);
 }
 
-/* Whose clock has gone back is believed again when all that it said before has
- * expired. */
+/* Whose clock has gone back is believed again when all that it said before has expired. */
 static enum bal_receipt admit(struct bal_dispatcher *d, uint32_t server, const struct bal_message *message) {
     struct server *s = &d->server[server];
     const uint64_t boot = s->window.boot;

@@ -1,6 +1,5 @@
-/* The block of a dispatcher: how it is laid out, who takes part, which servers
- * there are, and how it is made anew when somebody has died in the middle of an
- * operation. */
+/* The block of a dispatcher: how it is laid out, who takes part, which servers there are, and how it is made
+ * anew when somebody has died in the middle of an operation. */
 #include "live/directory.h"
 #include "live/dispatcher_private.h"
 
@@ -40,8 +39,7 @@ static void *part(char *base, size_t *offset, size_t size) {
     return at;
 }
 
-/* Where everything lies from `base` on, into the view; returns how much it is.
- */
+/* Where everything lies from `base` on, into the view; returns how much it is. */
 static size_t lay_out(struct bal_dispatcher *d, char *base, const struct bal_dispatcher_config *config) {
     const uint32_t n = config->servers;
     const size_t numbers = n * sizeof(uint32_t);

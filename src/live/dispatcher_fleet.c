@@ -1,5 +1,4 @@
-/* What a dispatcher knows of its servers: counts and indexes, which may be
- * chosen, what the policy is told.
+/* What a dispatcher knows of its servers: counts and indexes, which may be chosen, what the policy is told.
  */
 #include "live/dispatcher_private.h"
 
@@ -22,8 +21,7 @@ static double key_of(const struct bal_dispatcher *d, uint32_t server) {
     return d->server[server].closed ? INFINITY : d->own[server] / d->weight[server];
 }
 
-/* The tree is made when it is needed first, and kept up to date for as long as
- * it is. */
+/* The tree is made when it is needed first, and kept up to date for as long as it is. */
 static void update_tree(struct bal_dispatcher *d, uint32_t server) {
     if (!is_indexed(d) || !d->block->tree_valid)
         return;
@@ -39,8 +37,7 @@ static void make_tree(struct bal_dispatcher *d) {
     d->block->tree_valid = 1;
 }
 
-/* Servers that this request has tried are not in the open set, though the tree
- * has them. */
+/* Servers that this request has tried are not in the open set, though the tree has them. */
 static uint32_t fewest_own(struct bal_fleet *fleet, struct bal_rng *rng) {
     struct bal_dispatcher *d = fleet->host;
     if (all_alike(d)) {
@@ -144,8 +141,7 @@ void bal_fleet_tell(struct bal_dispatcher *d, uint32_t server) {
     struct server *s = &d->server[server];
     bal_fleet_report(d, server);
     s->taken_back |= s->closed != 0;
-    /* Of a server that is new the policy thinks what it thinks at the beginning.
-     */
+    /* Of a server that is new the policy thinks what it thinks at the beginning. */
     if (s->closed || !s->taken_back)
         return;
     const bool stations = d->block->config.stations;

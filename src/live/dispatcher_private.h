@@ -1,9 +1,7 @@
-/* The dispatcher from the inside: what lies in the block, and a process's view
- * of it.
+/* The dispatcher from the inside: what lies in the block, and a process's view of it.
  *
- * dispatcher_block.c lays the block out and makes it anew from the requests,
- * dispatcher_fleet.c keeps what is known of servers, dispatcher.c is what can
- * be done with it. */
+ * dispatcher_block.c lays the block out and makes it anew from the requests, dispatcher_fleet.c keeps what is
+ * known of servers, dispatcher.c is what can be done with it. */
 #ifndef LIVE_DISPATCHER_PRIVATE_H
 #define LIVE_DISPATCHER_PRIVATE_H
 
@@ -47,8 +45,7 @@ struct request {
 
 /* What a request has asked, and who has answered: those stand first. */
 struct inquiry {
-    uint64_t probe; /* the id, which ends in the number of the inquiry; 0: not in
-                       use */
+    uint64_t probe; /* the id, which ends in the number of the inquiry; 0: not in use */
     uint32_t request;
     uint32_t asked, answered;
     uint32_t next; /* free one */
@@ -160,8 +157,7 @@ static inline double seconds(uint64_t ns) {
     return (double)ns * 1e-9;
 }
 
-/* Is it that time? Times are compared as the index of what expires compares
- * them. */
+/* Is it that time? Times are compared as the index of what expires compares them. */
 static inline bool has_come(const struct bal_dispatcher *d, uint64_t time) {
     return (double)d->block->now >= (double)time;
 }
@@ -172,8 +168,7 @@ static inline bool wants(const struct bal_dispatcher *d, unsigned what) {
 
 /* ---- dispatcher_block.c ---- */
 
-/* Makes everything anew from the requests: somebody has died in the middle of
- * an operation. */
+/* Makes everything anew from the requests: somebody has died in the middle of an operation. */
 void bal_dispatcher_rebuild(struct bal_dispatcher *d);
 
 /* ---- dispatcher_fleet.c ---- */

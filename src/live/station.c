@@ -137,8 +137,7 @@ void bal_station_arrive(struct bal_station *s, uint64_t now, uint32_t rank, uint
     station_end(s);
 }
 
-/* The request of a ticket that this process has and that is in one of these
- * states; BAL_NOBODY: none. */
+/* The request of a ticket that this process has and that is in one of these states; BAL_NOBODY: none. */
 static uint32_t find(struct bal_station *s, uint64_t ticket, unsigned states) {
     const uint32_t i = bal_ledger_find(&s->ledger, ticket);
     if (i != BAL_NOBODY && job_at(s, i)->entry.owner == s->self && states >> job_at(s, i)->entry.state & 1)
@@ -164,8 +163,7 @@ static void forget(struct bal_station *s, uint32_t i) {
     bal_ledger_drop(&s->ledger, i);
 }
 
-/* What the app has done is remembered: how long it takes, and how much of it
- * fails. */
+/* What the app has done is remembered: how long it takes, and how much of it fails. */
 static void learn(struct bal_station *s, const struct job *j, bool failed) {
     struct station_block *block = s->block;
     block->counts.answered++;

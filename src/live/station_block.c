@@ -1,5 +1,5 @@
-/* The block of a station: how it is laid out, who else there is, and how it is
- * made anew when somebody has died in the middle of an operation. */
+/* The block of a station: how it is laid out, who else there is, and how it is made anew when somebody has
+ * died in the middle of an operation. */
 #include "live/directory.h"
 #include "live/station_private.h"
 

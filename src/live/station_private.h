@@ -1,6 +1,5 @@
-/* The station from the inside. station_block.c lays the block out and makes it
- * anew from the requests, station.c is what can be done with it, station_talk.c
- * what is said and heard. */
+/* The station from the inside. station_block.c lays the block out and makes it anew from the requests,
+ * station.c is what can be done with it, station_talk.c what is said and heard. */
 #ifndef LIVE_STATION_PRIVATE_H
 #define LIVE_STATION_PRIVATE_H
 
@@ -55,14 +54,12 @@ struct station_block {
     uint32_t offered; /* to all dispatchers together */
     uint64_t beat_at, offer_at;
     /* power */
-    uint32_t power; /* enum bal_power_state, as the keeper says; on where there is
-                       none */
+    uint32_t power; /* enum bal_power_state, as the keeper says; on where there is none */
     uint32_t draining;
     uint32_t wakes; /* the keeper is to be told to wake the app */
     struct bal_window keeper_window;
     uint64_t idle_since;
-    uint64_t rested_at; /* when the keeper was told last that the app may rest; 0:
-                           not since it is on */
+    uint64_t rested_at; /* when the keeper was told last that the app may rest; 0: not since it is on */
     /* stealing */
     uint64_t steal; /* the question that is open; 0: none */
     uint64_t steal_until;
@@ -85,8 +82,7 @@ struct bal_station {
     uint32_t *directory;
     uint32_t places;
     struct bal_set *dispatchers, *stations; /* numbers of peers */
-    struct bal_set *hungry, *holders;       /* dispatchers that hold requests; that have
-                                               been offered slots */
+    struct bal_set *hungry, *holders;       /* dispatchers that hold requests; that have been offered slots */
     struct bal_outbox box;
 };
 
@@ -120,8 +116,8 @@ static inline void station_end(struct bal_station *s) {
 }
 /* Runs as many of those that wait as there are slots. */
 void bal_station_call_next(struct bal_station *s);
-/* So many of those that wait, the least urgent and last ones, go to that
- * station; returns how many, and their tickets. */
+/* So many of those that wait, the least urgent and last ones, go to that station; returns how many, and
+ * their tickets. */
 uint32_t bal_station_give(struct bal_station *s, uint32_t amount, uint32_t lowest_rank, uint64_t target,
                           uint64_t *tickets);
 
@@ -135,9 +131,5 @@ void bal_station_use_offer(struct bal_station *s, uint64_t dispatcher);
 void bal_station_steal(struct bal_station *s);
 /* Something waits for an app that is not on. */
 void bal_station_wake_app(struct bal_station *s);
-/* A dispatcher that is not there any longer, or has begun anew, has no offers.
- */
-void bal_station_forget_offers(struct bal_station *s, uint32_t peer);
-void bal_station_say_power(struct bal_station *s);
 
 #endif

@@ -1,5 +1,4 @@
-/* What a station says and hears: offers of free slots, loads, power, stealing;
- * and what time brings. */
+/* What a station says and hears: offers of free slots, loads, power, stealing; and what time brings. */
 #include "live/directory.h"
 #include "live/station_private.h"
 
@@ -64,14 +63,13 @@ static void say_power_to(struct bal_station *s, uint64_t to) {
                .type = BAL_MSG_POWER, .receiver = to, .power = {.power = power(s), .valid_ms = validity(s)}});
 }
 
-void bal_station_say_power(struct bal_station *s) {
+static void say_power(struct bal_station *s) {
     say_power_to(s, BAL_EVERYONE);
 }
 
 /* ---- offers ---- */
 
-/* Slots that may be offered: those that nobody uses and nobody is expected for.
- */
+/* Slots that may be offered: those that nobody uses and nobody is expected for. */
 static uint32_t available(const struct bal_station *s) {
     const struct station_block *block = s->block;
     const uint32_t slots = free_slots(s);
@@ -103,8 +101,7 @@ static void say_idle(struct bal_station *s, uint32_t number) {
                                          .token = peer->offers}});
 }
 
-/* A hungry one, if any is known to be; else a uniform one; BAL_SET_ABSENT:
- * there is none. */
+/* A hungry one, if any is known to be; else a uniform one; BAL_SET_ABSENT: there is none. */
 static uint32_t whom(struct bal_station *s) {
     while (s->hungry->count) {
         const uint32_t number = bal_set_uniform(s->hungry, &s->rng);
@@ -147,8 +144,7 @@ static void take_back(struct bal_station *s, uint32_t number) {
         say_load(s, s->peer_id[number], 0);
 }
 
-/* Somebody who has been offered a slot and is not hungry himself;
- * BAL_SET_ABSENT: nobody was found. */
+/* Somebody who has been offered a slot and is not hungry himself; BAL_SET_ABSENT: nobody was found. */
 static uint32_t find_holder(struct bal_station *s, uint32_t but) {
     enum { DRAWS = 4 };
     for (int i = 0; s->holders->count && i < DRAWS; i++) {
@@ -159,8 +155,8 @@ static uint32_t find_holder(struct bal_station *s, uint32_t but) {
     return BAL_SET_ABSENT;
 }
 
-/* As many slots as a hungry dispatcher holds requests are offered to it, if
- * need be after they have been taken back from others. */
+/* As many slots as a hungry dispatcher holds requests are offered to it, if need be after they have been
+ * taken back from others. */
 static void feed(struct bal_station *s, uint32_t number) {
     const uint32_t slots = available(s);
     const uint32_t wanted = s->peer[number].held < slots ? s->peer[number].held : slots;
@@ -231,8 +227,7 @@ void bal_station_wake_app(struct bal_station *s) {
     say_wake(s);
 }
 
-/* From here on nothing is passed to the app before the keeper says that it is
- * on. */
+/* From here on nothing is passed to the app before the keeper says that it is on. */
 static void let_rest(struct bal_station *s) {
     struct station_block *block = s->block;
     block->power = BAL_POWER_OFF;
@@ -240,26 +235,24 @@ static void let_rest(struct bal_station *s) {
     for (uint32_t i = 0; i < s->dispatchers->count; i++)
         set_offered(s, s->dispatchers->slot[i], 0);
     say(s, (struct bal_message){.type = BAL_MSG_REST, .receiver = block->config.keeper});
-    bal_station_say_power(s);
+    say_power(s);
 }
 
 static void hear_keeper(struct bal_station *s, const struct bal_message_power *said) {
     struct station_block *block = s->block;
-    /* What the keeper said before it heard that the app may rest is not true any
-     * longer. */
+    /* What the keeper said before it heard that the app may rest is not true any longer. */
     if (said->power == BAL_POWER_ON && block->rested_at &&
         block->now < block->rested_at + REST_GUARD * block->config.beat_ns)
         return;
     const bool changed = said->power != block->power;
     block->power = said->power == BAL_POWER_DRAINING ? BAL_POWER_OFF : said->power;
     block->rested_at = 0;
-    /* A start that came to nothing is tried again for those that wait here alone.
-     */
+    /* A start that came to nothing is tried again for those that wait here alone. */
     block->wakes = block->wakes && block->power == BAL_POWER_OFF && (block->waiting_count || !said->failures);
     if (!changed)
         return;
     block->idle_since = block->now;
-    bal_station_say_power(s);
+    say_power(s);
     bal_station_call_next(s);
     bal_station_offer(s);
     if (block->waiting_count)
@@ -271,7 +264,7 @@ void bal_station_drain(struct bal_station *s, uint64_t now, bool on) {
     s->block->draining = on;
     for (uint32_t i = 0; on && i < s->dispatchers->count; i++)
         set_offered(s, s->dispatchers->slot[i], 0);
-    bal_station_say_power(s);
+    say_power(s);
     bal_station_offer(s);
     station_end(s);
 }
@@ -320,8 +313,7 @@ static void hear_station(struct bal_station *s, const struct bal_message *messag
     bal_station_offer(s);
 }
 
-/* Whose clock has gone back is believed again when nothing has been heard of it
- * for long. */
+/* Whose clock has gone back is believed again when nothing has been heard of it for long. */
 static enum bal_receipt admit(struct bal_station *s, struct peer *peer, const struct bal_message *message) {
     enum bal_receipt receipt = bal_window_pass(&peer->window, message->boot, message->sequence);
     if (receipt == BAL_RECEIPT_OLD &&
@@ -364,8 +356,8 @@ enum bal_receipt bal_station_hear(struct bal_station *s, uint64_t now, const str
 
 /* ---- time ---- */
 
-/* What was offered and is not free any longer is taken back; the rest is
- * offered anew, for it may have been lost on the way. */
+/* What was offered and is not free any longer is taken back; the rest is offered anew, for it may have been
+ * lost on the way. */
 static void beat_to(struct bal_station *s, uint32_t number) {
     struct peer *peer = &s->peer[number];
     const uint32_t slots = available(s);

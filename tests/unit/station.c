@@ -1,6 +1,5 @@
-/* The station of a live server: what include/ballast/live/station.h promises.
- * After every step the block must be sound, which includes that slots and queue
- * are never exceeded. */
+/* The station of a live server: what include/ballast/live/station.h promises. After every step the block must
+ * be sound, which includes that slots and queue are never exceeded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,8 +95,7 @@ static bool no_news(struct fixture *f) {
     return !bal_station_news(f->s, f->now, &task);
 }
 
-/* What has been left to be sent of this type to this receiver, 0 being any; the
- * last one in *found. */
+/* What has been left to be sent of this type to this receiver, 0 being any; the last one in *found. */
 static uint32_t said(struct fixture *f, enum bal_message_type type, uint64_t receiver,
                      struct bal_message *found) {
     uint32_t count, matching = 0;

@@ -1,39 +1,35 @@
-/* The station of a live server: it stands before one app, limits it to its
- * slots, queues the rest by class, and tells dispatchers the truth.
+/* The station of a live server: it stands before one app, limits it to its slots, queues the rest by class,
+ * and tells dispatchers the truth.
  *
- * Like the dispatcher (dispatcher.h, which see for time, the lock, processes
- * and death) it is one flat block that processes share, without socket, clock
- * or allocation. It answers who runs next; the processes do the work and wake
- * each other:
+ * Like the dispatcher (dispatcher.h, which see for time, the lock, processes and death) it is one flat block
+ * that processes share, without socket, clock or allocation. It answers who runs next; the processes do the
+ * work and wake each other:
  *
  *     bal_station_create(block, &config, now);
  *     bal_station_open(s, block, seed, &err);
  *     bal_station_join(s, now, pid, start_time, &err);
  *     ... for each request:
  *     bal_station_arrive(s, now, class, dispatcher, moved, &what);
- *         BAL_RUN: pass it to the app;  BAL_QUEUE: wait for news;  BAL_FULL:
- * answer 503 bal_station_done(s, now, what.ticket, failed);
+ *         BAL_RUN: pass it to the app;  BAL_QUEUE: wait for news;  BAL_FULL: answer 503
+ *     bal_station_done(s, now, what.ticket, failed);
  *
- * First come, first served within a class; the more urgent class first; nothing
- * that runs is interrupted. A request that has not started may be taken by a
- * station that is idle (STEAL) or moved at the wish of a dispatcher (MOVE): its
- * process then passes it to that station instead of to the app, and tells what
- * became of it by bal_station_done(), or bal_station_returned() when it was
- * refused there: it goes back to its place.
+ * First come, first served within a class; the more urgent class first; nothing that runs is interrupted. A
+ * request that has not started may be taken by a station that is idle (STEAL) or moved at the wish of a
+ * dispatcher (MOVE): its process then passes it to that station instead of to the app, and tells what became
+ * of it by bal_station_done(), or bal_station_returned() when it was refused there: it goes back to its
+ * place.
  *
- * A free slot is offered to one dispatcher: one that has said that it holds
- * requests, if any is known, else a uniform one. What is offered and not used
- * is offered anew with every heartbeat, and taken back when there is no free
- * slot any longer or a hungry dispatcher turns up.
+ * A free slot is offered to one dispatcher: one that has said that it holds requests, if any is known, else a
+ * uniform one. What is offered and not used is offered anew with every heartbeat, and taken back when there
+ * is no free slot any longer or a hungry dispatcher turns up.
  *
- * Where a keeper starts and stops the app its power is as the keeper says:
- * requests that meet a resting app wait, and the keeper is told to wake it
- * until it answers. An app that has been idle for standby_ns may rest; from the
- * moment that the keeper is told so nothing is passed to the app before the
- * keeper says that it is on again. Without a keeper the app is always on.
+ * Where a keeper starts and stops the app its power is as the keeper says: requests that meet a resting app
+ * wait, and the keeper is told to wake it until it answers. An app that has been idle for standby_ns may
+ * rest; from the moment that the keeper is told so nothing is passed to the app before the keeper says that
+ * it is on again. Without a keeper the app is always on.
  *
- * Costs: O(1) for a request and a message, O(log peers) for none;
- * O(dispatchers) for a heartbeat; O(requests that are given away) for STEAL. */
+ * Costs: O(1) for a request and a message, O(log peers) for none; O(dispatchers) for a heartbeat; O(requests
+ * that are given away) for STEAL. */
 #ifndef BALLAST_LIVE_STATION_H
 #define BALLAST_LIVE_STATION_H
 
@@ -50,20 +46,16 @@ extern "C" {
 #endif
 
 struct bal_station_config {
-    uint32_t owners;        /* processes that share it at once, at most 256 */
-    uint32_t slots;         /* requests that the app works on at once */
-    uint32_t queue;         /* requests that wait at most, those on their way elsewhere
-                               included */
-    uint32_t classes;       /* at most BAL_CLASSES_MAX; 0 is 1 */
-    uint32_t peers;         /* dispatchers and other stations at most */
-    uint64_t beat_ns;       /* between heartbeats; what is said is valid for three of them */
-    uint64_t offer_ns;      /* mean time between offers while a slot is free, for
-                               policies that want such (rcpb);      0: a slot is offered
-                               when it becomes free */
-    struct bal_steal steal; /* how much is given to a thief; none: this station
-                               neither steals nor gives */
-    uint64_t steal_ns;      /* how long the answer of a victim, and what it grants, is
-                               waited for */
+    uint32_t owners;   /* processes that share it at once, at most 256 */
+    uint32_t slots;    /* requests that the app works on at once */
+    uint32_t queue;    /* requests that wait at most, those on their way elsewhere included */
+    uint32_t classes;  /* at most BAL_CLASSES_MAX; 0 is 1 */
+    uint32_t peers;    /* dispatchers and other stations at most */
+    uint64_t beat_ns;  /* between heartbeats; what is said is valid for three of them */
+    uint64_t offer_ns; /* mean time between offers while a slot is free, for policies that want such (rcpb);
+                          0: a slot is offered when it becomes free */
+    struct bal_steal steal; /* how much is given to a thief; none: this station neither steals nor gives */
+    uint64_t steal_ns;      /* how long the answer of a victim, and what it grants, is waited for */
     uint64_t keeper;        /* its id; 0: there is none */
     uint64_t standby_ns;    /* an app that has been idle for so long may rest; 0: never */
     uint32_t fleet;         /* for messages; see wire.h */
@@ -90,9 +82,8 @@ uint32_t bal_station_self(const struct bal_station *s);
 
 /* ---- who else there is ---- */
 
-/* The dispatchers that send here, and the stations from which may be stolen and
- * to which may be moved. Those that were there before keep what is known of
- * them. On failure nothing has changed. */
+/* The dispatchers that send here, and the stations from which may be stolen and to which may be moved. Those
+ * that were there before keep what is known of them. On failure nothing has changed. */
 enum bal_code bal_station_configure(struct bal_station *s, uint64_t now, const uint64_t *dispatchers,
                                     uint32_t dispatcher_count, const uint64_t *stations,
                                     uint32_t station_count, struct bal_error *err);
@@ -112,15 +103,13 @@ struct bal_station_task {
     uint64_t target; /* id of a station */
 };
 
-/* A request has come, sent by this dispatcher (0 or an unknown id: by somebody
- * else). moved: by another station, to which it was sent first: it is not given
- * away again. */
+/* A request has come, sent by this dispatcher (0 or an unknown id: by somebody else). moved: by another
+ * station, to which it was sent first: it is not given away again. */
 void bal_station_arrive(struct bal_station *s, uint64_t now, uint32_t rank, uint64_t dispatcher, bool moved,
                         struct bal_station_task *task);
 /* The app, or the station that it was passed to, has answered. */
 bool bal_station_done(struct bal_station *s, uint64_t now, uint64_t ticket, bool failed);
-/* The station that it was passed to has not taken it: it waits here again, in
- * its old place. */
+/* The station that it was passed to has not taken it: it waits here again, in its old place. */
 bool bal_station_returned(struct bal_station *s, uint64_t now, uint64_t ticket);
 /* The client has gone away, whatever the request was doing. */
 bool bal_station_cancel(struct bal_station *s, uint64_t now, uint64_t ticket);
@@ -131,13 +120,11 @@ bool bal_station_news(struct bal_station *s, uint64_t now, struct bal_station_ta
 
 enum bal_receipt bal_station_hear(struct bal_station *s, uint64_t now, const struct bal_message *message);
 uint64_t bal_station_pass(struct bal_station *s, uint64_t now);
-/* receiver: a dispatcher, a station or the keeper; BAL_EVERYONE: every
- * dispatcher. */
+/* receiver: a dispatcher, a station or the keeper; BAL_EVERYONE: every dispatcher. */
 const struct bal_message *bal_station_out(struct bal_station *s, uint32_t *count);
 uint32_t bal_station_woken(struct bal_station *s);
 
-/* Finishes what it has and asks for nothing new (on), or is as before (off).
- * What still comes is served. */
+/* Finishes what it has and asks for nothing new (on), or is as before (off). What still comes is served. */
 void bal_station_drain(struct bal_station *s, uint64_t now, bool on);
 
 /* ---- looking at it ---- */
@@ -161,8 +148,7 @@ struct bal_station_counts bal_station_counts(const struct bal_station *s);
 struct bal_station_view bal_station_view(const struct bal_station *s);
 /* What this dispatcher has been offered so far, ever, and has not used yet. */
 uint64_t bal_station_offered(const struct bal_station *s, uint64_t dispatcher, uint32_t *open);
-/* NULL: everything is as the requests say, else what is not. O(requests +
- * peers). */
+/* NULL: everything is as the requests say, else what is not. O(requests + peers). */
 const char *bal_station_unsound(const struct bal_station *s);
 
 #ifdef __cplusplus
