@@ -1,6 +1,9 @@
 # The front door. Every target first installs what it needs (scripts/setup); behind it is Meson.
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+# Worlds of the live half: so many, from this one on.
+SEEDS ?= 10000
+SEED ?= 1
 # On a system that scripts/setup does not know, install the packages by hand and use SETUP=true.
 SETUP ?= scripts/setup
 
@@ -49,6 +52,12 @@ short-memory:
 	@ninja -C build
 	@build/tests/cross-short_memory build/ballast build/tests/fail_allocation.so --all
 
+world:
+	@$(SETUP) build test
+	@scripts/configure build -Dtests=true
+	@ninja -C build tests/world
+	@build/tests/world --seed $(SEED) --count $(SEEDS)
+
 golden:
 	@$(SETUP) build test
 	@scripts/regolden
@@ -78,5 +87,6 @@ help:
 	@echo 'make fuzz             fuzz each parser for FUZZ_SECONDS (now $(FUZZ_SECONDS))'
 	@echo 'make short-memory     let every single allocation fail, one at a time (half an hour)'
 	@echo 'make mutate           make the mistakes of tests/mutants.txt and say which test finds each (minutes)'
+	@echo 'make world            SEEDS (now $(SEEDS)) simulated worlds of the live half'
 	@echo 'make clean            remove everything that was built'
 	@echo 'Each installs the Debian packages it misses; with SETUP=true nothing is installed.'

@@ -278,6 +278,7 @@ static bool place(struct bal_dispatcher *d, uint32_t i, bool at_once, enum reque
     struct bal_decision decision = ask_policy(d, r, at_once);
     if (decision.server == BAL_HOLD && block->held_count >= block->config.held) {
         follow(d, &decision);
+        block->counts.overflow++;
         decision = ask_policy(d, r, true);
     }
     if (decision.server == BAL_HOLD)

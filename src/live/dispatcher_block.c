@@ -263,6 +263,7 @@ static void let_go(struct bal_dispatcher *d, uint32_t server) {
     struct server *s = &d->server[server];
     s->presence = LEAVING;
     bal_fleet_mark(d, server, ABSENT, true);
+    bal_fleet_look(d, server);
     if (d->own[server] == 0)
         bal_fleet_bury(d, server);
 }

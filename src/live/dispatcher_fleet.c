@@ -160,7 +160,9 @@ static uint64_t sooner(uint64_t a, uint64_t b) {
 double bal_fleet_due(const struct bal_dispatcher *d, uint32_t server) {
     const struct server *s = &d->server[server];
     uint64_t due = NEVER;
-    if (d->block->config.stations && s->presence == THERE) {
+    if (s->presence != THERE)
+        return INFINITY;
+    if (d->block->config.stations) {
         due = s->closed & SILENT ? NEVER : s->known_until;
         due = s->tokens ? sooner(due, s->token_until) : due;
         due = s->wakes ? sooner(due, s->wake_at) : due;
@@ -179,12 +181,11 @@ static void set_due(struct bal_dispatcher *d, uint32_t server) {
 
 void bal_fleet_look(struct bal_dispatcher *d, uint32_t server) {
     const struct server *s = &d->server[server];
-    if (s->presence != THERE)
-        return;
-    if (d->quarantine)
+    const bool there = s->presence == THERE;
+    if (there && d->quarantine)
         bal_fleet_mark(d, server, SHUNNED,
                        !bal_quarantine_open(d->quarantine, server, (double)d->block->now));
-    if (d->block->config.stations) {
+    if (there && d->block->config.stations) {
         bal_fleet_mark(d, server, SILENT, has_come(d, s->known_until));
         bal_fleet_mark(d, server, DRAINING, s->power == BAL_POWER_DRAINING);
         bal_fleet_mark(d, server, RESTING,

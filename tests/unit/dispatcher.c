@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../live/tear.h"
+#include "../live/world_inside.h"
 #include "live/dispatcher_private.h"
 
 #define MS UINT64_C(1000000)
@@ -511,15 +511,6 @@ static void what_a_dead_process_had_is_given_back(void **state) {
 
 /* ---- death in the middle of an operation ---- */
 
-static void die(struct fixture *f, const char *before, struct bal_rng *rng) {
-    const struct bal_dispatcher *d = f->d;
-    const struct torn_part servers = {(char *)d->server, d->servers * sizeof *d->server, sizeof *d->server};
-    const struct torn_part requests = {d->ledger.entries, d->block->config.requests * sizeof(struct request),
-                                       sizeof(struct request)};
-    tear(f->block, before, d->block->size, &servers, &requests, rng);
-    d->block->busy = 1;
-}
-
 static void do_something(struct fixture *f, uint64_t *ticket, struct bal_rng *rng) {
     uint64_t *one = &ticket[bal_rng_below(rng, 32)];
     struct bal_dispatch to;
@@ -559,7 +550,7 @@ static void an_operation_that_was_not_finished_is_made_good(void **state) {
             if (bal_rng_below(&rng, 20))
                 continue;
             const uint64_t rebuilds = bal_dispatcher_counts(f.d).rebuilds;
-            die(&f, before, &rng);
+            inside_tear_dispatcher(f.d, before, &rng);
             bal_dispatcher_pass(f.d, f.now);
             sound(&f);
             assert_true(bal_dispatcher_counts(f.d).rebuilds > rebuilds);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../live/tear.h"
+#include "../live/world_inside.h"
 #include "live/station_private.h"
 
 #define MS UINT64_C(1000000)
@@ -502,9 +502,6 @@ static void an_operation_that_was_not_finished_is_made_good(void **state) {
     struct bal_station *s = f.s;
     char *before = malloc(s->block->size);
     assert_non_null(before);
-    const struct torn_part peers = {(char *)s->peer, config.peers * sizeof *s->peer, sizeof *s->peer};
-    const struct torn_part jobs = {s->ledger.entries, s->ledger.head->capacity * sizeof(struct job),
-                                   sizeof(struct job)};
     uint64_t ticket[12] = {0};
     for (int step = 0; step < 20000; step++) {
         f.now += bal_rng_below(&rng, 10) * MS;
@@ -514,8 +511,7 @@ static void an_operation_that_was_not_finished_is_made_good(void **state) {
         if (bal_rng_below(&rng, 20))
             continue;
         const uint64_t rebuilds = bal_station_counts(s).rebuilds;
-        tear(f.block, before, s->block->size, &peers, &jobs, &rng);
-        s->block->busy = 1;
+        inside_tear_station(s, before, &rng);
         bal_station_pass(s, f.now);
         sound(&f);
         assert_true(bal_station_counts(s).rebuilds > rebuilds);

@@ -179,8 +179,9 @@ uint32_t bal_dispatcher_self(const struct bal_dispatcher *d);
 
 struct bal_dispatcher_counts {
     uint64_t arrived, sent, answered, failed, retried, cancelled, reaped;
-    uint64_t held, overdue;    /* requests that were held; that had to be sent because of their deadline */
-    uint64_t refused, no_room; /* nobody could take it; the ledger was full */
+    uint64_t held;                  /* requests that were held */
+    uint64_t overdue, overflow;     /* that were not, or not any longer: their time was over, or no room */
+    uint64_t refused, no_room;      /* nobody could take it; the ledger was full */
     uint64_t tokens, used, expired; /* offered to us; used by a request; gone unused */
     uint64_t probes, unsent;        /* servers asked; messages for which there was no room */
     uint64_t rebuilds;

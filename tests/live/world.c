@@ -1,0 +1,342 @@
+/* Worlds: see world.h.
+ *
+ *     world [--seed N] [--count K] [--trace] [--twice]
+ *
+ * Runs K worlds from seed N on. One in which something is wrong is told with its seed, and the end of its
+ * history is printed; --seed N --trace prints all of it. --twice runs each world twice and compares the
+ * histories byte by byte. */
+#include "world.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The storm, then traffic in calm weather, then nothing. */
+static const uint64_t storm_ends = 1500 * MS, traffic_ends = 2500 * MS, all_ends = 5000 * MS;
+
+/* ---- time ---- */
+
+static bool sooner(const struct event *a, const struct event *b) {
+    return a->time != b->time ? a->time < b->time : a->order < b->order;
+}
+
+void world_at(struct world *w, uint64_t time, struct event event) {
+    if (w->in_heap == w->heap_room) {
+        w->heap_room = w->heap_room ? 2 * w->heap_room : 256;
+        w->heap = realloc(w->heap, w->heap_room * sizeof *w->heap);
+        if (!w->heap)
+            abort();
+    }
+    event.time = time;
+    event.order = w->order++;
+    uint32_t i = w->in_heap++;
+    for (; i > 0 && sooner(&event, &w->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        w->heap[i] = w->heap[(i - 1) / 2];
+    w->heap[i] = event;
+}
+
+static struct event take_first(struct world *w) {
+    const struct event first = w->heap[0], last = w->heap[--w->in_heap];
+    uint32_t i = 0;
+    for (;;) {
+        uint32_t child = 2 * i + 1;
+        if (child >= w->in_heap)
+            break;
+        if (child + 1 < w->in_heap && sooner(&w->heap[child + 1], &w->heap[child]))
+            child++;
+        if (!sooner(&w->heap[child], &last))
+            break;
+        w->heap[i] = w->heap[child];
+        i = child;
+    }
+    w->heap[i] = last;
+    return first;
+}
+
+bool world_chance(struct world *w, double probability) {
+    return probability > 0 && bal_rng_uniform(&w->rng) < probability;
+}
+
+uint64_t world_time(struct world *w, uint64_t mean) {
+    return (uint64_t)(bal_rng_exp(&w->rng) * (double)mean);
+}
+
+/* ---- history ---- */
+
+void world_note(struct world *w, const char *format, ...) {
+    if (!w->trace && !w->digest)
+        return;
+    char line[1024];
+    int size = snprintf(line, sizeof line, "%10.6f  ", (double)w->now / 1e9);
+    va_list arguments;
+    va_start(arguments, format);
+    size += vsnprintf(line + size, sizeof line - (size_t)size, format, arguments);
+    va_end(arguments);
+    for (int i = 0; i < size && i < (int)sizeof line; i++)
+        w->digest = (w->digest ^ (uint8_t)line[i]) * UINT64_C(0x100000001b3);
+    if (w->trace)
+        fprintf(w->trace, "%s\n", line);
+}
+
+void world_break(struct world *w, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(w->fault, sizeof w->fault, format, arguments);
+    va_end(arguments);
+    longjmp(w->broken, 1);
+}
+
+/* ---- what kind of world it is ---- */
+
+static const struct {
+    const char *text;
+    double probes; /* for a request; with jsq, of each server */
+} policies[] = {
+    {"random", 0},        {"round-robin", 0},   {"jsq", STATIONS_MOST},
+    {"pod:d=2", 2},       {"jiq:else=hold", 0}, {"pod-memory:d=1,b=1", 2},
+    {"jiq", 0},           {"jiq:else=own", 0},  {"pi", 0},
+    {"rcpb:c=2,mu=1", 0}, {"pod-scp", 8},       {"pod-sep", 8},
+    {"pod-ssp", 8},       {"own", 0},           {"own:d=2", 0},
+    {"lsq", 0},           {"lsq:p=1,d=2", 2},   {"ewma", 0},
+    {"prequal", 4},       {"jiq:else=hold", 0},
+};
+
+static void choose_policy(struct world *w) {
+    struct bal_error err;
+    for (;;) {
+        const uint32_t i = bal_rng_below(&w->rng, sizeof policies / sizeof *policies);
+        snprintf(w->policy_text, sizeof w->policy_text, "%s", policies[i].text);
+        w->probes_each = policies[i].probes;
+        if (bal_policy_parse(w->policy_text, &w->policy, &err))
+            world_break(w, "%s", err.text);
+        if (!bal_dispatcher_check(&w->policy, &w->dispatcher_config, &err))
+            return;
+    }
+}
+
+static void choose_weather(struct world *w) {
+    w->faultless = bal_rng_below(&w->rng, 8) == 0;
+    w->weather.delay = 200 * US;
+    if (w->faultless)
+        return;
+    const bool wet = bal_rng_below(&w->rng, 4) > 0, deadly = bal_rng_below(&w->rng, 4) > 0;
+    w->weather.loss = wet ? 0.2 * bal_rng_uniform(&w->rng) : 0;
+    w->weather.doubling = wet ? 0.1 * bal_rng_uniform(&w->rng) : 0;
+    w->weather.damage = wet ? 0.05 * bal_rng_uniform(&w->rng) : 0;
+    w->weather.delay = wet ? (50 + bal_rng_below(&w->rng, 3000)) * US : w->weather.delay;
+    w->weather.death = deadly ? 0.005 * bal_rng_uniform(&w->rng) : 0;
+    w->weather.fault_every = bal_rng_below(&w->rng, 4) ? (20 + bal_rng_below(&w->rng, 200)) * MS : 0;
+}
+
+static void choose_fleet(struct world *w) {
+    static const char *const steals[] = {"none", "half", "one", "log2"};
+    w->stations = bal_rng_below(&w->rng, 4) > 0;
+    w->dispatchers = w->stations ? 1 + bal_rng_below(&w->rng, DISPATCHERS_MOST) : 1;
+    w->servers = 1 + bal_rng_below(&w->rng, STATIONS_MOST);
+    w->hosts = w->dispatchers + w->servers;
+    w->slots = 1 + bal_rng_below(&w->rng, 3);
+    w->classes = 1 + bal_rng_below(&w->rng, 3);
+    w->gap = (uint64_t)(4e6 / (w->servers * w->slots * (0.3 + bal_rng_uniform(&w->rng))));
+    w->dispatcher_config = (struct bal_dispatcher_config){.servers = w->servers + 1,
+                                                          .owners = 2 * WORKERS_MOST,
+                                                          .requests = 64,
+                                                          .classes = w->classes,
+                                                          .slots = w->slots,
+                                                          .held = bal_rng_below(&w->rng, 40),
+                                                          .hold_ns = (10 + bal_rng_below(&w->rng, 100)) * MS,
+                                                          .failures = 3 * bal_rng_below(&w->rng, 2),
+                                                          .back_off_ns = 5 * MS,
+                                                          .stations = w->stations,
+                                                          .probe_ns = 5 * MS,
+                                                          .grace_ns = 100 * MS,
+                                                          .beat_ns = 20 * MS,
+                                                          .fleet = FLEET,
+                                                          .id = 1,
+                                                          .boot = 1};
+    choose_policy(w);
+    w->station_config = (struct bal_station_config){.owners = 2 * WORKERS_MOST,
+                                                    .slots = w->slots,
+                                                    .queue = 2 + bal_rng_below(&w->rng, 20),
+                                                    .classes = w->classes,
+                                                    .peers = DISPATCHERS_MOST + STATIONS_MOST,
+                                                    .beat_ns = 20 * MS,
+                                                    .steal_ns = 10 * MS,
+                                                    .fleet = FLEET,
+                                                    .id = 1,
+                                                    .boot = 1};
+    if (w->policy.policy->wants & BAL_WANTS_STILL_IDLE)
+        w->station_config.offer_ns = 4 * MS;
+    bal_steal_parse(steals[bal_rng_below(&w->rng, 4)], &w->station_config.steal, NULL);
+    w->dispatcher_view = bal_dispatcher_view_size(&w->policy, &w->dispatcher_config);
+    for (uint32_t i = 0; i < w->servers; i++)
+        w->app[i] = (struct app){.up = true, .slow = 1};
+}
+
+/* ---- the course of a world ---- */
+
+static void happen(struct world *w, const struct event *event) {
+    struct host *h = &w->host[event->host];
+    switch (event->what) {
+    case DATAGRAM:
+        world_deliver(w, event);
+        break;
+    case PASS:
+    case REAP:
+    case RESPAWN:
+    case RESTART:
+        host_on(w, event);
+        break;
+    case NEWS:
+        if (host_find(h, event->pid) != NOBODY)
+            request_news(w, h, host_find(h, event->pid));
+        break;
+    case FAULT:
+    case HEAL:
+        fault_on(w, event);
+        break;
+    default:
+        request_on(w, event);
+    }
+}
+
+static void run_until(struct world *w, uint64_t time) {
+    while (w->in_heap && w->heap[0].time <= time) {
+        const struct event event = take_first(w);
+        w->now = event.time;
+        happen(w, &event);
+    }
+    w->now = time;
+}
+
+static void run(struct world *w) {
+    const struct weather calm = {.delay = 200 * US};
+    w->storm = w->arrivals = true;
+    choose_weather(w);
+    choose_fleet(w);
+    world_note(w, "%s; %u dispatchers, %u servers %s stations, %u slots, %u classes", w->policy_text,
+               w->dispatchers, w->servers, w->stations ? "with" : "without", w->slots, w->classes);
+    for (uint32_t i = 0; i < w->hosts; i++)
+        host_begin(w, i);
+    world_at(w, MS, (struct event){.what = ARRIVE});
+    if (w->weather.fault_every)
+        world_at(w, world_time(w, w->weather.fault_every), (struct event){.what = FAULT});
+    run_until(w, storm_ends);
+    world_note(w, "the storm ends");
+    w->storm = false;
+    w->weather = calm;
+    fault_heal_all(w);
+    w->gap = 4 * w->gap;
+    run_until(w, traffic_ends);
+    world_note(w, "the traffic ends");
+    w->arrivals = false;
+    run_until(w, all_ends);
+    check_end(w);
+}
+
+struct result {
+    bool wrong;
+    uint64_t time, digest, steps, requests;
+    char fault[256];
+};
+
+static struct result try(uint64_t seed, FILE *trace, bool digested) {
+    struct world *w = calloc(1, sizeof *w);
+    if (!w)
+        abort();
+    w->seed = seed;
+    w->trace = trace;
+    w->digest = digested ? 1 : 0;
+    w->free_datagram = NOBODY;
+    bal_rng_init(&w->rng, seed, 0, BAL_STREAM_TEST);
+    for (size_t i = 0; i < sizeof w->key.bytes; i++)
+        w->key.bytes[i] = (uint8_t)bal_rng_next(&w->rng);
+    if (setjmp(w->broken) == 0)
+        run(w);
+    struct result result = {.wrong = w->fault[0] != '\0',
+                            .time = w->now,
+                            .digest = w->digest,
+                            .steps = w->steps,
+                            .requests = w->requests};
+    memcpy(result.fault, w->fault, sizeof result.fault);
+    for (uint32_t i = 0; i < w->hosts; i++)
+        host_end(&w->host[i]);
+    free(w->request);
+    free(w->heap);
+    free(w->datagram);
+    free(w);
+    return result;
+}
+
+/* ---- telling it ---- */
+
+/* The last lines of the history of a world. */
+static void print_end(uint64_t seed) {
+    enum { LINES = 60, WIDTH = 1024 };
+    static char last[LINES][WIDTH];
+    FILE *history = tmpfile();
+    if (!history)
+        return;
+    try(seed, history, false);
+    rewind(history);
+    unsigned count = 0;
+    while (fgets(last[count % LINES], WIDTH, history))
+        count++;
+    for (unsigned i = count > LINES ? count - LINES : 0; i < count; i++)
+        fputs(last[i % LINES], stdout);
+    fclose(history);
+}
+
+static bool is_right(uint64_t seed, bool twice, uint64_t *steps, uint64_t *requests) {
+    const struct result result = try(seed, NULL, twice);
+    *steps += result.steps;
+    *requests += result.requests;
+    if (result.wrong) {
+        print_end(seed);
+        printf("seed %" PRIu64 ", at %.6f s: %s\n", seed, (double)result.time / 1e9, result.fault);
+        printf("the whole history: world --seed %" PRIu64 " --trace\n", seed);
+        return false;
+    }
+    if (twice && try(seed, NULL, true).digest != result.digest) {
+        printf("seed %" PRIu64 ": two runs have different histories\n", seed);
+        return false;
+    }
+    return true;
+}
+
+int main(int argc, char **argv) {
+    uint64_t seed = 1, count = 1, steps = 0, requests = 0, wrong = 0;
+    bool trace = false, twice = false;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--trace") == 0)
+            trace = true;
+        else if (strcmp(argv[i], "--twice") == 0)
+            twice = true;
+        else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
+            seed = strtoull(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--count") == 0 && i + 1 < argc)
+            count = strtoull(argv[++i], NULL, 10);
+        else {
+            fprintf(stderr, "world: '%s': use --seed N, --count K, --trace or --twice\n", argv[i]);
+            return 2;
+        }
+    }
+    if (trace) {
+        const struct result result = try(seed, stdout, false);
+        printf("%s\n", result.wrong ? result.fault : "nothing is wrong");
+        return result.wrong;
+    }
+    for (uint64_t i = 0; i < count && wrong < 10; i++) {
+        wrong += !is_right(seed + i, twice, &steps, &requests);
+        if (isatty(STDERR_FILENO) && (i + 1) % 100 == 0)
+            fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " worlds", i + 1, count);
+    }
+    if (isatty(STDERR_FILENO) && count >= 100)
+        fputc('\n', stderr);
+    printf("%" PRIu64 " worlds from seed %" PRIu64 ", %" PRIu64 " requests, %" PRIu64 " operations: %" PRIu64
+           " wrong\n",
+           count, seed, requests, steps, wrong);
+    return wrong > 0;
+}

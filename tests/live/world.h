@@ -1,0 +1,248 @@
+/* The world: dispatchers and stations in simulated time, with a network and processes that fail in
+ * every way we could think of, and the truth beside what they know.
+ *
+ * Everything follows from the seed. world.c advances time, world_network.c carries datagrams, world_host.c is
+ * machines and their processes, world_request.c the life of a request, world_fault.c what goes wrong,
+ * world_check.c what must hold. */
+#ifndef TESTS_LIVE_WORLD_H
+#define TESTS_LIVE_WORLD_H
+
+#include "ballast/live/dispatcher.h"
+#include "ballast/live/station.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+#define NOBODY UINT32_MAX
+
+enum {
+    DISPATCHERS_MOST = 4,
+    STATIONS_MOST = 6,
+    WORKERS_MOST = 8, /* of one machine at once, those that finish after a reload included */
+    LEGS = 3,         /* a request is at a dispatcher, at a station, perhaps at a second one */
+    FLEET = 7,
+};
+
+/* ---- what may go wrong ---- */
+
+struct weather {
+    double loss, doubling, damage; /* of datagrams */
+    uint64_t delay;                /* mean */
+    double death;                  /* of a process in the middle of an operation, for each operation */
+    uint64_t fault_every;          /* mean time between other faults; 0: none */
+};
+
+/* ---- machines and processes ---- */
+
+struct worker {
+    bool alive, retiring;
+    uint64_t pid; /* of all processes that ever were, its own */
+    void *view;   /* struct bal_dispatcher or struct bal_station */
+};
+
+enum host_kind { DISPATCHER_HOST, STATION_HOST };
+
+struct host {
+    enum host_kind kind;
+    uint32_t index; /* among those of its kind */
+    uint64_t id, boot, newest_boot;
+    bool up, doomed; /* the process that works now will not live to see the end of it */
+    int64_t clock;   /* what its clock is ahead of the world's */
+    void *block;
+    size_t block_size;
+    char *before; /* room for a copy of the block */
+    struct worker worker[WORKERS_MOST];
+    uint32_t workers; /* that it should have */
+    uint64_t pass_at; /* world's time of the PASS that counts */
+    struct bal_receiver ear;
+    uint32_t left_out; /* DISPATCHER_HOST: the server that its configuration leaves out, or NOBODY */
+    bool torn;         /* since it began, so that its counters may be wrong */
+    uint64_t sent[16]; /* messages by type */
+    /* STATION_HOST: offers to each dispatcher of earlier boots, and of this one */
+    uint64_t offers_lost[DISPATCHERS_MOST], offers_now[DISPATCHERS_MOST];
+};
+
+struct app {
+    bool up;          /* it would serve a request */
+    bool crashed;     /* it is not up, and nobody could have known before */
+    uint32_t running; /* requests that it works on */
+    double slow;      /* 1: as it should be */
+    bool fails, hangs;
+};
+
+/* ---- requests ---- */
+
+enum leg_state { LEG_NONE, LEG_ON_WAY, LEG_WAITING, LEG_SENT, LEG_RUNNING, LEG_OVER };
+
+struct leg {
+    enum leg_state state;
+    uint32_t host; /* of world.host */
+    uint64_t pid;
+    uint64_t ticket;
+    uint64_t number;  /* of its arrival in a queue, for the order; of one that has come back, none */
+    uint32_t version; /* one more each time that it is used: what is said of an earlier use is void */
+};
+
+enum outcome { OPEN, ANSWERED, FAILED, REFUSED, GONE, RESET };
+
+struct request {
+    enum outcome outcome;
+    uint32_t rank;
+    struct leg leg[LEGS];
+    uint32_t server;  /* to which it was sent */
+    uint32_t starts;  /* at an app */
+    uint32_t running; /* the leg that is with an app, or NOBODY */
+    uint32_t version; /* of its work there */
+    bool at_app;      /* the app works on it */
+    bool failed;
+};
+
+/* ---- events ---- */
+
+enum what {
+    ARRIVE,
+    DATAGRAM,
+    PASS,
+    NEWS,
+    COME, /* a request comes to the machine of its leg */
+    APP_DONE,
+    REPLY,       /* the answer of a leg comes to the one before */
+    NOT_TAKEN,   /* the leg was refused; the one before learns it */
+    BROKEN_UP,   /* the leg has died; the one before learns it */
+    BROKEN_DOWN, /* the one before has died or closed; the leg learns it */
+    CLIENT_GONE,
+    TIMEOUT,
+    REAP,
+    RESPAWN,
+    RESTART,
+    HEAL, /* something that was wrong for a while is right again */
+    FAULT,
+};
+
+struct event {
+    uint64_t time, order;
+    enum what what;
+    uint32_t host, request, leg, version;
+    uint64_t pid, number;
+    uint32_t bytes; /* of a datagram, in world.datagram; or what HEAL heals */
+};
+
+struct datagram {
+    uint8_t bytes[BAL_DATAGRAM_MAX];
+    uint32_t size;
+    uint32_t next_free;
+};
+
+struct world {
+    uint64_t seed;
+    struct bal_rng rng;
+    uint64_t now;
+    FILE *trace;     /* NULL: none */
+    uint64_t digest; /* of the history */
+    uint64_t steps;
+    struct weather weather;
+    bool storm, arrivals;
+    bool faultless; /* nothing goes wrong in this world */
+
+    /* what kind of world it is */
+    char policy_text[64];
+    struct bal_policy_spec policy;
+    bool stations;
+    uint32_t dispatchers, servers, classes, slots;
+    double probes_each; /* that the policy may send for a request */
+    uint64_t gap;       /* mean time between requests */
+    struct bal_dispatcher_config dispatcher_config;
+    struct bal_station_config station_config;
+    size_t dispatcher_view;
+
+    struct host host[DISPATCHERS_MOST + STATIONS_MOST];
+    uint32_t hosts;
+    struct app app[STATIONS_MOST];
+    bool cut[DISPATCHERS_MOST + STATIONS_MOST][DISPATCHERS_MOST + STATIONS_MOST];
+    struct bal_key key;
+    uint64_t pids, numbers;
+
+    struct request *request;
+    uint32_t requests, oldest; /* all before the oldest are over */
+
+    struct event *heap;
+    uint32_t in_heap, heap_room;
+    uint64_t order;
+    struct datagram *datagram;
+    uint32_t datagrams, free_datagram;
+
+    jmp_buf broken;
+    char fault[256];
+};
+
+/* ---- world.c ---- */
+
+void world_at(struct world *w, uint64_t time, struct event event);
+_Noreturn void world_break(struct world *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A line of the history. */
+void world_note(struct world *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool world_chance(struct world *w, double probability);
+/* Exponential. */
+uint64_t world_time(struct world *w, uint64_t mean);
+
+static inline uint64_t host_now(const struct world *w, const struct host *h) {
+    return w->now + (uint64_t)h->clock;
+}
+
+static inline struct host *station_host(struct world *w, uint32_t server) {
+    return &w->host[w->dispatchers + server];
+}
+
+static inline uint32_t number_of(const struct world *w, const struct host *h) {
+    return (uint32_t)(h - w->host);
+}
+
+/* ---- world_network.c ---- */
+
+/* Sends what a host has handed out. */
+void world_post(struct world *w, struct host *from, const struct bal_message *message);
+void world_deliver(struct world *w, const struct event *event);
+
+/* ---- world_host.c ---- */
+
+void host_begin(struct world *w, uint32_t number);
+void host_end(struct host *h);
+/* A process of the machine that takes requests; NOBODY: none does. */
+uint32_t host_any(struct world *w, struct host *h);
+uint32_t host_find(const struct host *h, uint64_t pid);
+/* Every operation of a process stands between these two. False: it has been killed in the middle of it, and
+ * nothing of what the operation answered is known to anybody. */
+void op_begin(struct world *w, struct host *h);
+bool op_end(struct world *w, struct host *h, uint32_t worker);
+void host_kill(struct world *w, struct host *h, uint32_t worker);
+void host_crash(struct world *w, struct host *h, bool clock_went_back);
+void host_reload(struct world *w, struct host *h);
+void host_configure(struct world *w, struct host *h, uint32_t worker);
+void host_on(struct world *w, const struct event *event); /* PASS, REAP, RESPAWN, RESTART */
+
+/* ---- world_request.c ---- */
+
+void request_on(struct world *w, const struct event *event);
+void request_news(struct world *w, struct host *h, uint32_t worker);
+/* The process of this leg has died. */
+void request_leg_dies(struct world *w, uint32_t request, uint32_t leg);
+/* The app has gone down: what it was doing has failed. */
+void request_app_dies(struct world *w, uint32_t server);
+
+/* ---- world_fault.c ---- */
+
+void fault_on(struct world *w, const struct event *event); /* FAULT, HEAL */
+void fault_heal_all(struct world *w);
+
+/* ---- world_check.c ---- */
+
+void check_host(struct world *w, struct host *h);
+/* The block of this machine is lost: what it had counted is remembered. */
+void check_before_crash(struct world *w, struct host *h);
+void check_counts(struct world *w, struct host *h);
+void check_order(struct world *w, uint32_t request, uint32_t leg);
+void check_end(struct world *w);
+
+#endif

@@ -1,0 +1,217 @@
+/* What must hold, after every step, after the reaper and at the end. */
+#include "world.h"
+#include "world_inside.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static bool holds(const struct world *w) {
+    return bal_policy_flags(&w->policy) & BAL_MAY_HOLD;
+}
+
+/* ---- after every operation ---- */
+
+static void *any_view(const struct host *h) {
+    for (uint32_t i = 0; i < WORKERS_MOST; i++)
+        if (h->worker[i].alive)
+            return h->worker[i].view;
+    return NULL;
+}
+
+/* Offers that stations have ever made to this dispatcher. */
+static uint64_t offers_to(struct world *w, const struct host *dispatcher) {
+    uint64_t offers = 0;
+    for (uint32_t server = 0; server < w->servers; server++) {
+        const struct host *h = station_host(w, server);
+        const struct bal_station *s = any_view(h);
+        uint32_t open;
+        offers += h->offers_lost[dispatcher->index];
+        offers +=
+            h->up && s ? bal_station_offered(s, dispatcher->id, &open) : h->offers_now[dispatcher->index];
+    }
+    return offers;
+}
+
+static void check_dispatcher(struct world *w, const struct host *h, const struct bal_dispatcher *d) {
+    const char *fault = bal_dispatcher_unsound(d);
+    if (fault)
+        world_break(w, "dispatcher %u: %s", h->index, fault);
+    const struct bal_dispatcher_counts counts = bal_dispatcher_counts(d);
+    if (bal_dispatcher_held(d, BAL_CLASSES_MAX) > w->dispatcher_config.held)
+        world_break(w, "dispatcher %u holds more requests than it may", h->index);
+    if (h->torn)
+        return;
+    if (counts.used + counts.expired > counts.tokens)
+        world_break(w, "dispatcher %u has used %" PRIu64 " tokens and let %" PRIu64 " expire, of %" PRIu64,
+                    h->index, counts.used, counts.expired, counts.tokens);
+    if (w->stations && holds(w) && counts.sent > counts.used + counts.overdue + counts.overflow)
+        world_break(w, "dispatcher %u has sent %" PRIu64 " requests with %" PRIu64 " tokens", h->index,
+                    counts.sent, counts.used);
+    if (w->stations && counts.tokens > offers_to(w, h))
+        world_break(w, "dispatcher %u counts %" PRIu64 " tokens; it was offered %" PRIu64, h->index,
+                    counts.tokens, offers_to(w, h));
+    for (uint32_t i = 0; !w->stations && holds(w) && i < w->servers; i++)
+        if (bal_dispatcher_server(d, i).in_flight > w->slots + counts.overdue + counts.overflow)
+            world_break(w, "dispatcher %u sends to a server that has no free slot", h->index);
+}
+
+void check_host(struct world *w, struct host *h) {
+    const void *view = any_view(h);
+    if (!view)
+        return;
+    if (h->kind == DISPATCHER_HOST) {
+        check_dispatcher(w, h, view);
+        return;
+    }
+    const char *fault = bal_station_unsound(view);
+    if (fault)
+        world_break(w, "station %u: %s", h->index, fault);
+    for (uint32_t i = 0; i < w->dispatchers; i++) {
+        uint32_t open;
+        h->offers_now[i] = bal_station_offered(view, w->host[i].id, &open);
+    }
+}
+
+void check_before_crash(struct world *w, struct host *h) {
+    for (uint32_t i = 0; h->kind == STATION_HOST && i < w->dispatchers; i++) {
+        h->offers_lost[i] += h->offers_now[i];
+        h->offers_now[i] = 0;
+    }
+}
+
+/* ---- first come, first served ---- */
+
+void check_order(struct world *w, uint32_t request, uint32_t leg) {
+    const struct request *r = &w->request[request];
+    const struct leg *mine = &r->leg[leg];
+    const struct host *h = &w->host[mine->host];
+    for (uint32_t i = w->oldest; mine->number != UINT64_MAX && i < w->requests; i++)
+        for (uint32_t k = 0; k < LEGS; k++) {
+            const struct leg *other = &w->request[i].leg[k];
+            if (other->state != LEG_WAITING || other->host != mine->host || w->request[i].rank != r->rank ||
+                other->number >= mine->number)
+                continue;
+            const void *view = any_view(h);
+            if (h->kind == DISPATCHER_HOST ? inside_is_held(view, other->ticket)
+                                           : inside_is_waiting(view, other->ticket))
+                world_break(w, "request %u goes before request %u, which came before it", request, i);
+        }
+}
+
+/* ---- after the reaper ---- */
+
+static uint32_t legs_at(const struct world *w, const struct host *h, uint32_t sent_to) {
+    uint32_t count = 0;
+    for (uint32_t i = w->oldest; i < w->requests; i++)
+        for (uint32_t k = 0; k < LEGS; k++) {
+            const struct leg *leg = &w->request[i].leg[k];
+            if (leg->state == LEG_NONE || leg->state == LEG_OVER || leg->state == LEG_ON_WAY ||
+                leg->host != number_of(w, h))
+                continue;
+            count += sent_to == NOBODY || (leg->state == LEG_SENT && w->request[i].server == sent_to);
+        }
+    return count;
+}
+
+void check_counts(struct world *w, struct host *h) {
+    const void *view = any_view(h);
+    const uint32_t here = legs_at(w, h, NOBODY);
+    if (h->kind == STATION_HOST) {
+        const struct bal_station_view s = bal_station_view(view);
+        if (s.running + s.waiting + s.away != here)
+            world_break(w, "station %u counts %u requests, and has %u", h->index,
+                        s.running + s.waiting + s.away, here);
+        return;
+    }
+    if (inside_requests(view) != here)
+        world_break(w, "dispatcher %u counts %u requests, and has %u", h->index, inside_requests(view), here);
+    for (uint32_t i = 0; i < w->servers; i++) {
+        const struct bal_server_view s = bal_dispatcher_server(view, i);
+        if (!s.name)
+            continue;
+        const uint32_t server = (uint32_t)(s.name[strlen("server")] - '0');
+        const uint32_t sent = legs_at(w, h, server);
+        if (s.in_flight != sent + inside_decided(view, i))
+            world_break(w, "dispatcher %u counts %u requests at server %u, and has %u there", h->index,
+                        s.in_flight, server, sent);
+    }
+}
+
+/* ---- at the end ---- */
+
+/* Nothing is under way: what dispatchers know is what is so. */
+static void check_knowledge(struct world *w, const struct host *h) {
+    const struct bal_dispatcher *d = any_view(h);
+    uint32_t with_tokens = 0;
+    for (uint32_t i = 0; i < w->servers; i++) {
+        const struct bal_server_view s = bal_dispatcher_server(d, i);
+        if (!s.name || s.leaving || !s.open || s.standing != BAL_STANDING_ON || s.in_flight)
+            world_break(w, "in the end dispatcher %u takes server %u for %s, %s, %u under way", h->index, i,
+                        s.open ? "open" : "closed", s.standing == BAL_STANDING_ON ? "on" : "not on",
+                        s.in_flight);
+        if (!w->stations)
+            continue;
+        const uint32_t server = (uint32_t)(s.name[strlen("server")] - '0');
+        uint32_t open;
+        bal_station_offered(any_view(station_host(w, server)), h->id, &open);
+        if (s.tokens != open && w->station_config.offer_ns == 0)
+            world_break(w, "in the end dispatcher %u has %u tokens of server %u, which offers it %u",
+                        h->index, s.tokens, server, open);
+        with_tokens += open > 0;
+    }
+    const uint32_t idle = inside_idle(d);
+    if (idle != UINT32_MAX && w->station_config.offer_ns == 0 &&
+        idle != (w->stations ? with_tokens : w->servers))
+        world_break(w, "in the end the policy of dispatcher %u knows %u idle servers of %u", h->index, idle,
+                    w->stations ? with_tokens : w->servers);
+    if (inside_requests(d) || bal_dispatcher_held(d, BAL_CLASSES_MAX))
+        world_break(w, "in the end dispatcher %u still has requests", h->index);
+}
+
+static void check_station(struct world *w, const struct host *h) {
+    const struct bal_station_view s = bal_station_view(any_view(h));
+    if (s.running + s.waiting + s.away)
+        world_break(w, "in the end station %u still has requests", h->index);
+    if (s.power != BAL_POWER_ON)
+        world_break(w, "in the end station %u is not on", h->index);
+    if (w->station_config.offer_ns == 0 && s.offered != w->slots)
+        world_break(w, "in the end station %u offers %u of %u slots", h->index, s.offered, w->slots);
+    if (w->app[h->index].running)
+        world_break(w, "in the end the app of server %u still runs", h->index);
+}
+
+/* What is said: no more than the policy's cost and the heartbeats. */
+static void check_messages(struct world *w) {
+    uint64_t probes = 0, asked = 0, offers = 0, left = 0;
+    const double each =
+        w->policy.policy->sample || bal_policy_flags(&w->policy) & BAL_ASKS ? w->probes_each : 0;
+    for (uint32_t i = 0; i < w->dispatchers; i++) {
+        const struct bal_dispatcher_counts counts = bal_dispatcher_counts(any_view(&w->host[i]));
+        probes += w->host[i].sent[BAL_MSG_PROBE];
+        asked += counts.arrived + counts.retried;
+    }
+    for (uint32_t i = 0; i < w->servers; i++) {
+        const struct bal_station_counts counts = bal_station_counts(any_view(station_host(w, i)));
+        offers += counts.offers;
+        left += counts.answered + counts.cancelled + counts.reaped + w->slots;
+    }
+    if ((double)probes > each * (double)asked)
+        world_break(w, "%" PRIu64 " probes for %" PRIu64 " requests", probes, asked);
+    if (w->station_config.offer_ns == 0 && !holds(w) && offers > left)
+        world_break(w, "%" PRIu64 " offers, though %" PRIu64 " slots have become free", offers, left);
+}
+
+void check_end(struct world *w) {
+    for (uint32_t i = 0; i < w->requests; i++)
+        if (w->request[i].outcome == OPEN)
+            world_break(w, "in the end request %u has no answer", i);
+    for (uint32_t i = 0; i < w->hosts; i++) {
+        struct host *h = &w->host[i];
+        if (h->kind == DISPATCHER_HOST)
+            check_knowledge(w, h);
+        else if (w->stations)
+            check_station(w, h);
+    }
+    if (w->stations && w->faultless)
+        check_messages(w);
+}
