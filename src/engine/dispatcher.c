@@ -85,7 +85,7 @@ void bal_dispatcher_look(struct network *net, uint32_t dispatcher) {
         next = fmin(next, net->now + net->wire->heartbeat);
     d->looks_at = next;
     if (next < INFINITY)
-        bal_network_at(net, next, (struct message){.what = AGAIN, .dispatcher = dispatcher});
+        network_at(net, next, (struct message){.what = AGAIN, .dispatcher = dispatcher});
 }
 
 /* An answer may have put the server into quarantine, or have ended it. */
@@ -98,7 +98,7 @@ static void judge(struct network *net, uint32_t dispatcher, uint32_t server, boo
     const double until = d->quarantine->server[server].until;
     if (until > net->now && until < d->looks_at) {
         d->looks_at = until;
-        bal_network_at(net, until, (struct message){.what = AGAIN, .dispatcher = dispatcher});
+        network_at(net, until, (struct message){.what = AGAIN, .dispatcher = dispatcher});
     }
 }
 
@@ -108,7 +108,7 @@ static void judge(struct network *net, uint32_t dispatcher, uint32_t server, boo
 static void say_hunger(struct network *net, uint32_t dispatcher) {
     const struct dispatcher *d = &net->dispatcher[dispatcher];
     net->system.tally.totals.reports += net->system.servers;
-    bal_network_send(net, (struct message){.what = HUNGRY, .dispatcher = dispatcher, .other = held(d)});
+    network_send(net, (struct message){.what = HUNGRY, .dispatcher = dispatcher, .other = held(d)});
 }
 
 /* When it begins or ceases to hold jobs. */
@@ -122,8 +122,8 @@ static void tell_hunger(struct network *net, uint32_t dispatcher) {
 }
 
 void bal_dispatcher_hunger(struct network *net, uint32_t dispatcher) {
-    bal_network_at(net, net->now + net->wire->heartbeat,
-                   (struct message){.what = HUNGER, .dispatcher = dispatcher});
+    network_at(net, net->now + net->wire->heartbeat,
+               (struct message){.what = HUNGER, .dispatcher = dispatcher});
     say_hunger(net, dispatcher);
 }
 
@@ -153,7 +153,7 @@ static void send_job(struct network *net, uint32_t job, uint32_t server) {
         bal_quarantine_sent(d->quarantine, server);
         look_at(net, d, server);
     }
-    bal_network_send_safely(
+    network_send_safely(
         net, (struct message){.what = JOB, .server = server, .dispatcher = j->dispatcher, .job = job});
 }
 
@@ -161,9 +161,9 @@ static void send_job(struct network *net, uint32_t job, uint32_t server) {
 static void send_asks(struct network *net, uint32_t dispatcher) {
     struct bal_fleet *fleet = &net->dispatcher[dispatcher].fleet;
     for (uint32_t i = 0; i < fleet->asks; i++)
-        bal_network_send(
-            net, (struct message){
-                     .what = PROBE, .server = fleet->ask[i], .dispatcher = dispatcher, .other = NOBODY});
+        network_send(net,
+                     (struct message){
+                         .what = PROBE, .server = fleet->ask[i], .dispatcher = dispatcher, .other = NOBODY});
     fleet->asks = 0;
 }
 
@@ -172,8 +172,7 @@ static void follow(struct network *net, uint32_t job, const struct bal_decision 
     struct job *j = &net->job[job];
     const uint32_t dispatcher = j->dispatcher;
     if (decision->wake != BAL_NONE)
-        bal_network_send(net,
-                         (struct message){.what = WAKE, .server = decision->wake, .dispatcher = dispatcher});
+        network_send(net, (struct message){.what = WAKE, .server = decision->wake, .dispatcher = dispatcher});
     if (decision->server == BAL_HOLD) {
         bal_list_push(net, &net->dispatcher[dispatcher].held[j->rank], job);
     } else if (decision->server == BAL_NONE) {
@@ -184,10 +183,10 @@ static void follow(struct network *net, uint32_t job, const struct bal_decision 
         system_check_server(system, net->now, decision->server);
         send_job(net, job, decision->server);
         if (system->features & LANED && decision->move_to != BAL_NONE)
-            bal_network_send(net, (struct message){.what = MOVE,
-                                                   .server = decision->server,
-                                                   .other = decision->move_to,
-                                                   .dispatcher = dispatcher});
+            network_send(net, (struct message){.what = MOVE,
+                                               .server = decision->server,
+                                               .other = decision->move_to,
+                                               .dispatcher = dispatcher});
     }
     send_asks(net, dispatcher);
 }
@@ -298,13 +297,13 @@ static bool inquire(struct network *net, uint32_t job) {
     memcpy(inquiry->server, d->fleet.ask, asked * sizeof *inquiry->server);
     const uint32_t version = inquiry->version;
     for (uint32_t i = 0; i < asked; i++)
-        bal_network_send(net, (struct message){.what = PROBE,
-                                               .server = d->fleet.ask[i],
-                                               .dispatcher = net->job[job].dispatcher,
-                                               .other = index,
-                                               .version = version});
-    bal_network_at(net, net->now + net->timeout,
-                   (struct message){.what = TIMEOUT, .other = index, .version = version});
+        network_send(net, (struct message){.what = PROBE,
+                                           .server = d->fleet.ask[i],
+                                           .dispatcher = net->job[job].dispatcher,
+                                           .other = index,
+                                           .version = version});
+    network_at(net, net->now + net->timeout,
+               (struct message){.what = TIMEOUT, .other = index, .version = version});
     return true;
 }
 
@@ -333,7 +332,7 @@ static void try_held(struct network *net, uint32_t dispatcher) {
                 continue;
             }
             if (decision.wake != BAL_NONE)
-                bal_network_send(
+                network_send(
                     net, (struct message){.what = WAKE, .server = decision.wake, .dispatcher = dispatcher});
             if (net->job[job].tries == 0)
                 break;
@@ -351,7 +350,7 @@ static void take_reply(struct network *net, const struct message *message) {
         if (inquiry->server[i] == message->server) {
             inquiry->server[i] = inquiry->server[inquiry->answered];
             inquiry->server[inquiry->answered] = message->server;
-            inquiry->reply[inquiry->answered++] = message->present.load;
+            inquiry->reply[inquiry->answered++] = message->load;
             break;
         }
     if (inquiry->answered == inquiry->asked)
@@ -385,17 +384,18 @@ void bal_dispatcher_told(struct network *net, const struct message *message) {
         return;
     }
     if (d->said && message->what == REPORT)
-        d->said[message->server] = (uint8_t)message->report;
+        d->said[message->server] = message->says;
+    const struct bal_present present = {(enum bal_standing)message->says, message->slots, message->load};
     if (d->said && message->what == PRESENT)
-        d->said[message->server] = stands_for(&message->present);
+        d->said[message->server] = stands_for(&present);
     if (!bal_is_open(&d->fleet, message->server))
         return;
     if (message->what == PRESENT)
-        bal_policy_tell(net->spec, d->state, &d->fleet, message->server, &message->present);
+        bal_policy_tell(net->spec, d->state, &d->fleet, message->server, &present);
     else
         bal_policy_report(net->spec, d->state, &d->fleet,
-                          message->what == REPLY ? BAL_REPORT_LOAD : message->report, message->server,
-                          &message->present.load);
+                          message->what == REPLY ? BAL_REPORT_LOAD : (enum bal_report)message->says,
+                          message->server, &message->load);
     if (held(d))
         try_held(net, message->dispatcher);
 }
@@ -432,7 +432,7 @@ void bal_dispatcher_answer(struct network *net, const struct message *message) {
     }
     struct job *j = &net->job[message->job];
     struct dispatcher *d = &net->dispatcher[j->dispatcher];
-    const bool gone = message->what == FAILURE, failed = gone || message->flag;
+    const bool gone = message->what == FAILURE, failed = gone || message->says;
     const uint32_t server = j->server, dispatcher = j->dispatcher;
     own_down(net, d, server);
     d->fleet.now = net->now * net->system.per_unit;

@@ -28,8 +28,12 @@ uint32_t bal_network_new_job(struct network *net) {
         job = net->jobs++;
         net->job[job].version = 0;
     }
-    const uint32_t version = net->job[job].version + 1;
-    net->job[job] = (struct job){.next = NOBODY, .before = NOBODY, .version = version, .server = NOBODY};
+    struct job *j = &net->job[job];
+    j->next = j->before = j->server = NOBODY;
+    j->version++;
+    j->tries = 0;
+    j->started = false;
+    j->arrival = j->sent = j->joined = net->now;
     net->alive++;
     return job;
 }
@@ -67,66 +71,28 @@ void bal_list_remove(struct network *net, struct list *list, uint32_t job) {
 
 /* ---- messages ---- */
 
-static bool sooner(const struct due *a, const struct due *b) {
-    return a->time != b->time ? a->time < b->time : a->order < b->order;
-}
-
-static uint32_t new_message(struct network *net) {
-    if (net->free_message != NOBODY) {
-        const uint32_t message = net->free_message;
-        net->free_message = net->message[message].next_free;
-        return message;
-    }
-    if ((net->messages & (net->messages - 1)) == 0) {
+uint32_t bal_network_more_messages(struct network *net) {
+    if ((net->messages & (net->messages - 1)) == 0) { /* full at powers of two */
         const size_t room = net->messages ? 2 * (size_t)net->messages : 1;
         struct message *grown = realloc(net->message, room * sizeof *grown);
-        struct due *heap = realloc(net->heap, room * sizeof *heap);
-        net->message = grown ? grown : net->message;
-        net->heap = heap ? heap : net->heap;
-        if (!grown || !heap)
+        if (!grown)
             return NOBODY;
+        net->message = grown;
     }
     return net->messages++;
 }
 
-void bal_network_at(struct network *net, double time, struct message message) {
-    const uint32_t index = new_message(net);
-    if (index == NOBODY) {
-        net->no_memory = true;
-        return;
-    }
-    net->message[index] = message;
-    const struct due due = {time, net->order++, index};
-    uint32_t slot = net->in_heap++;
-    for (; slot > 0 && sooner(&due, &net->heap[(slot - 1) / 4]); slot = (slot - 1) / 4)
-        net->heap[slot] = net->heap[(slot - 1) / 4];
-    net->heap[slot] = due;
-}
-
 static struct message take_first(struct network *net) {
-    const uint32_t index = net->heap[0].message;
+    const uint32_t index = bal_agenda_take(&net->agenda);
     const struct message message = net->message[index];
     net->message[index].next_free = net->free_message;
     net->free_message = index;
-    const struct due last = net->heap[--net->in_heap];
-    uint32_t slot = 0;
-    for (;;) {
-        const uint32_t first = 4 * slot + 1;
-        if (first >= net->in_heap)
-            break;
-        uint32_t least = first;
-        for (uint32_t child = first + 1; child < first + 4 && child < net->in_heap; child++)
-            least = sooner(&net->heap[child], &net->heap[least]) ? child : least;
-        if (!sooner(&net->heap[least], &last))
-            break;
-        net->heap[slot] = net->heap[least];
-        slot = least;
-    }
-    net->heap[slot] = last;
+    if (net->agenda.count)
+        __builtin_prefetch(&net->message[bal_agenda_first(&net->agenda)].next_free);
     return message;
 }
 
-static void push_fifo(struct network *net, const struct message *message) {
+void bal_network_now(struct network *net, struct message message) {
     if (net->in_fifo == net->fifo_room) {
         const uint32_t room = net->fifo_room ? 2 * net->fifo_room : 64;
         struct message *grown = malloc(room * sizeof *grown);
@@ -141,20 +107,7 @@ static void push_fifo(struct network *net, const struct message *message) {
         net->fifo_room = room;
         net->fifo_first = 0;
     }
-    net->fifo[(net->fifo_first + net->in_fifo++) % net->fifo_room] = *message;
-}
-
-void bal_network_send_safely(struct network *net, struct message message) {
-    if (net->wire->delay.mean > 0)
-        bal_network_at(net, net->now + bal_law_sample(&net->wire->delay, &net->wires), message);
-    else
-        push_fifo(net, &message);
-}
-
-void bal_network_send(struct network *net, struct message message) {
-    if (net->wire->loss > 0 && bal_rng_uniform(&net->wires) < net->wire->loss)
-        return;
-    bal_network_send_safely(net, message);
+    net->fifo[(net->fifo_first + net->in_fifo++) % net->fifo_room] = message;
 }
 
 static void set_hungry(struct network *net, const struct message *message) {
@@ -167,7 +120,7 @@ static void set_hungry(struct network *net, const struct message *message) {
 }
 
 static void deliver(struct network *net, const struct message *message) {
-    switch (message->what) {
+    switch ((enum what)message->what) {
     case JOB:
     case PROBE:
     case WAKE:
@@ -268,7 +221,6 @@ static uint32_t new_arrival(struct network *net) {
         system->job.rank = !net->recorded.high;
     struct job *j = &net->job[job];
     j->rank = (uint8_t)system->job.rank;
-    j->arrival = net->now;
     j->size = j->left = draw_size(net);
     j->dispatcher = draw_dispatcher(net);
     network_afloat(net);
@@ -307,7 +259,7 @@ static enum bal_code report_until(struct network *net, double until) {
         net->now = at;
         bal_station_still_idle(net, bal_set_uniform(system->idle, &system->report_rng));
         code = settle(net);
-        if (code || (net->in_heap && net->heap[0].time < until)) /* an answer that took a decision */
+        if (code || bal_agenda_next(&net->agenda) < until) /* an answer that took a decision */
             return code ? code : BAL_OK;
     }
     return BAL_OK;
@@ -318,7 +270,7 @@ static enum bal_code loop(struct network *net) {
     double arrives;
     enum bal_code code = next_arrival(net, &arrives);
     while (!code) {
-        const double due = net->in_heap ? net->heap[0].time : INFINITY;
+        const double due = bal_agenda_next(&net->agenda);
         const bool arrival = arrives < due;
         const double now = arrival ? arrives : due;
         if (system->features & RECORDED && arrives == INFINITY && net->alive == 0 &&
@@ -332,7 +284,7 @@ static enum bal_code loop(struct network *net) {
         code = report_until(net, now);
         if (code)
             return code;
-        if (net->in_heap && net->heap[0].time < now) /* a report has caused something sooner */
+        if (bal_agenda_next(&net->agenda) < now) /* a report has caused something sooner */
             continue;
         if (__builtin_expect(code = system_reach(system, now), 0))
             return code;
@@ -402,17 +354,17 @@ static void first_timers(struct network *net) {
         bal_stations_first_timers(net);
     for (uint32_t server = 0; server < system->servers; server++) {
         if (net->wire->heartbeat > 0)
-            bal_network_at(net, bal_rng_uniform(&net->wires) * net->wire->heartbeat,
-                           (struct message){.what = BEAT, .server = server});
+            network_at(net, bal_rng_uniform(&net->wires) * net->wire->heartbeat,
+                       (struct message){.what = BEAT, .server = server});
         if (net->wire->churn.up > 0)
-            bal_network_at(net, bal_rng_exp(&net->churn) * net->wire->churn.up,
-                           (struct message){.what = CHURN, .server = server});
+            network_at(net, bal_rng_exp(&net->churn) * net->wire->churn.up,
+                       (struct message){.what = CHURN, .server = server});
     }
     for (uint32_t d = 0; net->wire->heartbeat > 0 && d < net->dispatchers; d++) {
         bal_dispatcher_look(net, d);
         if (net->flags & BAL_MAY_HOLD && net->dispatchers > 1)
-            bal_network_at(net, bal_rng_uniform(&net->wires) * net->wire->heartbeat,
-                           (struct message){.what = HUNGER, .dispatcher = d});
+            network_at(net, bal_rng_uniform(&net->wires) * net->wire->heartbeat,
+                       (struct message){.what = HUNGER, .dispatcher = d});
     }
 }
 
@@ -511,7 +463,7 @@ out:
     free(net->hungry);
     free(net->job);
     free(net->message);
-    free(net->heap);
+    bal_agenda_fini(&net->agenda);
     free(net->fifo);
     free(net);
     return code;

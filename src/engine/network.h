@@ -11,6 +11,7 @@
 #ifndef ENGINE_NETWORK_H
 #define ENGINE_NETWORK_H
 
+#include "base/agenda.h"
 #include "engine/system.h"
 #include "policy/quarantine.h"
 
@@ -59,21 +60,19 @@ enum what {
 };
 
 struct message {
-    enum what what;
-    bool flag;
-    uint32_t dispatcher, server, other, job;
-    uint32_t version;
-    enum bal_report report;
+    uint8_t what; /* enum what */
+    uint8_t says; /* REPORT: enum bal_report. PRESENT: enum bal_standing. ANSWER: is it wrong? */
+    uint32_t dispatcher, server;
     union {
-        struct bal_present present; /* PRESENT, and the load of REPLY and REPORT */
+        uint32_t job;
+        uint32_t other;
+    };
+    union {
+        uint32_t version;
+        uint32_t slots; /* PRESENT */
         uint32_t next_free;
     };
-};
-
-struct due {
-    double time;
-    uint64_t order; /* of equal times, the first sent is first */
-    uint32_t message;
+    struct bal_reply load; /* PRESENT, REPLY, and reports of the load */
 };
 
 /* What a job has asked, and what came back. */
@@ -156,11 +155,9 @@ struct network {
 
     struct message *message; /* those that are to be delivered at a time of their own */
     uint32_t messages, free_message;
-    struct due *heap; /* by time */
-    uint32_t in_heap, heap_room;
-    struct message *fifo; /* those that take no time, a ring */
+    struct bal_agenda agenda; /* of these */
+    struct message *fifo;     /* those that take no time, a ring */
     uint32_t fifo_first, in_fifo, fifo_room;
-    uint64_t order;
     uint64_t alive; /* jobs in the system */
     bool no_memory;
 };
@@ -173,10 +170,37 @@ void bal_list_push(struct network *net, struct list *list, uint32_t job);
 void bal_list_push_first(struct network *net, struct list *list, uint32_t job);
 void bal_list_remove(struct network *net, struct list *list, uint32_t job);
 
-/* Sends a message: it takes its time, and may be lost if it may. */
-void bal_network_send(struct network *net, struct message message);        /* a datagram: may be lost */
-void bal_network_send_safely(struct network *net, struct message message); /* on a connection */
-void bal_network_at(struct network *net, double time, struct message message);
+uint32_t bal_network_more_messages(struct network *net); /* a new one; NOBODY: no memory */
+void bal_network_now(struct network *net, struct message message);
+
+/* To be delivered then. Inline, as are those below, so that a message is written where it will be read. */
+static inline void network_at(struct network *net, double time, struct message message) {
+    uint32_t index = net->free_message;
+    if (__builtin_expect(index == NOBODY, 0))
+        index = bal_network_more_messages(net);
+    else
+        net->free_message = net->message[index].next_free;
+    if (__builtin_expect(index == NOBODY || !bal_agenda_add(&net->agenda, time, index), 0)) {
+        net->no_memory = true;
+        return;
+    }
+    net->message[index] = message;
+}
+
+/* Sends a message on a connection: it takes its time. */
+static inline void network_send_safely(struct network *net, struct message message) {
+    if (net->wire->delay.mean > 0)
+        network_at(net, net->now + bal_law_sample(&net->wire->delay, &net->wires), message);
+    else
+        bal_network_now(net, message);
+}
+
+/* A datagram, which may be lost. */
+static inline void network_send(struct network *net, struct message message) {
+    if (net->wire->loss > 0 && bal_rng_uniform(&net->wires) < net->wire->loss)
+        return;
+    network_send_safely(net, message);
+}
 
 /* A job is in the system but at no server, or ceases to be so. */
 static inline void network_afloat(struct network *net) {
@@ -218,7 +242,5 @@ void bal_stations_feed(struct network *net, uint32_t dispatcher, uint32_t held);
 /* An idle server says so again, at its rate. */
 void bal_station_still_idle(struct network *net, uint32_t server);
 bool bal_station_is_idle(const struct network *net, uint32_t server);
-/* What is so there now. */
-struct bal_present bal_station_present(const struct network *net, uint32_t server);
 
 #endif

@@ -9,14 +9,22 @@ static bool wants(const struct network *net, enum bal_report what) {
     return net->spec->policy->wants >> what & 1;
 }
 
+/* What it says of itself. */
+static struct bal_reply load_of(const struct network *net, uint32_t server) {
+    const struct system *system = &net->system;
+    return (struct bal_reply){.length = system->length[server],
+                              .urgent = system->urgent ? system->urgent[server] : 0,
+                              .latency = pace_latency(&net->station[server].pace, system->length[server])};
+}
+
 /* Reports that take back go to all that want any. */
 static void tell(struct network *net, uint32_t server, enum bal_report what, uint32_t dispatcher) {
+    struct message message = {
+        .what = REPORT, .says = (uint8_t)what, .server = server, .dispatcher = dispatcher};
+    if (what == BAL_REPORT_LOAD)
+        message.load = load_of(net, server);
     net->system.tally.totals.reports++;
-    bal_network_send(net, (struct message){.what = REPORT,
-                                           .server = server,
-                                           .dispatcher = dispatcher,
-                                           .report = what,
-                                           .present = bal_station_present(net, server)});
+    network_send(net, message);
 }
 
 static void tell_others(struct network *net, uint32_t server, enum bal_report what, uint32_t but) {
@@ -61,25 +69,13 @@ void bal_station_still_idle(struct network *net, uint32_t server) {
     say_idle(net, server, BAL_REPORT_STILL_IDLE);
 }
 
-struct bal_present bal_station_present(const struct network *net, uint32_t server) {
-    const struct system *system = &net->system;
-    static const enum bal_standing standing[] = {[ON] = BAL_STANDING_ON,
-                                                 [OFF] = BAL_STANDING_OFF,
-                                                 [SETUP] = BAL_STANDING_SETUP,
-                                                 [DOWN] = BAL_STANDING_GONE};
-    return (struct bal_present){
-        .standing = standing[net->station[server].power],
-        .slots = system->slots,
-        .load = {.length = system->length[server],
-                 .urgent = system->urgent ? system->urgent[server] : 0,
-                 .latency = pace_latency(&net->station[server].pace, system->length[server])}};
-}
-
 /* ---- states without jobs, and what is counted ---- */
 
-/* Where a server is counted that is not busy; POWER_STATES: it is busy. Jobs at one that is not on wait, and
- * do not make it busy. */
+/* Where a server is counted that is not busy; POWER_STATES: it is busy, or nothing is counted. Jobs at one
+ * that is not on wait, and do not make it busy. */
 static unsigned state_of(const struct network *net, uint32_t server) {
+    if (!net->system.tally.powered)
+        return POWER_STATES;
     switch (net->station[server].power) {
     case ON:
         return net->system.length[server] ? POWER_STATES : POWER_STANDBY;
@@ -93,7 +89,7 @@ static unsigned state_of(const struct network *net, uint32_t server) {
 }
 
 static void count_state(struct network *net, unsigned before, unsigned after) {
-    if (before == after || !net->system.tally.powered)
+    if (before == after)
         return;
     if (before != POWER_STATES)
         tally_power_down(&net->system.tally, net->now, before);
@@ -106,8 +102,8 @@ static void set_timer(struct network *net, uint32_t server, const struct bal_law
     struct station *s = &net->station[server];
     s->timer++;
     if (law && isfinite(law->mean))
-        bal_network_at(net, net->now + bal_law_sample(law, &net->system.power_rng),
-                       (struct message){.what = TIMER, .server = server, .version = s->timer});
+        network_at(net, net->now + bal_law_sample(law, &net->system.power_rng),
+                   (struct message){.what = TIMER, .server = server, .version = s->timer});
 }
 
 /* Jobs that have waited at a server which was not on are now at one that is, or the other way round. */
@@ -195,8 +191,8 @@ static void start(struct network *net, uint32_t server, uint32_t job) {
     j->version++;
     if (system->features & MANY)
         tally_work_up(&system->tally, net->now);
-    bal_network_at(net, net->now + (s->fails_fast ? net->sink_time : j->left * s->per_speed),
-                   (struct message){.what = COMPLETE, .server = server, .job = job, .version = j->version});
+    network_at(net, net->now + (s->fails_fast ? net->sink_time : j->left * s->per_speed),
+               (struct message){.what = COMPLETE, .server = server, .job = job, .version = j->version});
     if (j->started)
         return;
     j->started = true;
@@ -288,7 +284,7 @@ static uint32_t give(struct network *net, uint32_t from, uint32_t amount, uint32
         const uint32_t next = net->job[job].next;
         bal_list_remove(net, list, job);
         if (net->takes_time)
-            bal_network_send_safely(net, (struct message){.what = JOB, .server = to, .job = job});
+            network_send_safely(net, (struct message){.what = JOB, .server = to, .job = job});
         else
             enter(net, to, job);
         job = next;
@@ -316,7 +312,7 @@ static void steal(struct network *net, uint32_t server) {
     if (from == server)
         return;
     if (net->takes_time)
-        bal_network_send(net, (struct message){.what = STEAL, .server = from, .other = server});
+        network_send(net, (struct message){.what = STEAL, .server = from, .other = server});
     else
         give(net, from, bal_steal_amount(&net->model->steal, net->system.length[from]), server);
 }
@@ -329,7 +325,7 @@ static void take_job(struct network *net, const struct message *message) {
     const struct station *s = &net->station[server];
     const bool full = system->features & BOUNDED && system->length[server] >= system->buffer;
     if (s->power == DOWN || full) {
-        bal_network_send_safely(net, (struct message){.what = full ? LOST : FAILURE, .job = message->job});
+        network_send_safely(net, (struct message){.what = full ? LOST : FAILURE, .job = message->job});
         return;
     }
     enter(net, server, message->job);
@@ -343,7 +339,7 @@ static void move(struct network *net, uint32_t from, uint32_t to) {
     bal_list_remove(net, low, job);
     count_down(net, from, 1);
     net->system.tally.totals.moves++;
-    bal_network_send_safely(net, (struct message){.what = JOB, .server = to, .job = job});
+    network_send_safely(net, (struct message){.what = JOB, .server = to, .job = job});
 }
 
 void bal_station_told(struct network *net, const struct message *message) {
@@ -355,12 +351,12 @@ void bal_station_told(struct network *net, const struct message *message) {
         break;
     case PROBE:
         if (s->power != DOWN)
-            bal_network_send(net, (struct message){.what = REPLY,
-                                                   .server = server,
-                                                   .dispatcher = message->dispatcher,
-                                                   .other = message->other,
-                                                   .version = message->version,
-                                                   .present = bal_station_present(net, server)});
+            network_send(net, (struct message){.what = REPLY,
+                                               .server = server,
+                                               .dispatcher = message->dispatcher,
+                                               .other = message->other,
+                                               .version = message->version,
+                                               .load = load_of(net, server)});
         break;
     case WAKE:
         if (s->power == OFF)
@@ -387,12 +383,12 @@ void bal_station_complete(struct network *net, const struct message *message) {
     if (steals && !net->takes_time)
         steal(net, server);
     leave_slot(net, server, job);
-    const double took = net->now - j->joined;
     count_down(net, server, j->rank);
-    pace_learn(&s->pace, took * net->system.per_unit, net->system.length[server]);
-    bal_network_send_safely(
+    if (net->system.features & ASKING)
+        pace_learn(&s->pace, (net->now - j->joined) * net->system.per_unit, net->system.length[server]);
+    network_send_safely(
         net,
-        (struct message){.what = ANSWER, .dispatcher = j->dispatcher, .job = job, .flag = s->fails_fast});
+        (struct message){.what = ANSWER, .dispatcher = j->dispatcher, .job = job, .says = s->fails_fast});
     if (steals && net->takes_time)
         steal(net, server);
     if (net->system.features & LOADED && (bal_station_is_idle(net, server) ||
@@ -422,18 +418,27 @@ void bal_station_timer(struct network *net, const struct message *message) {
 }
 
 void bal_station_beat(struct network *net, uint32_t server) {
-    bal_network_at(net, net->now + net->wire->heartbeat, (struct message){.what = BEAT, .server = server});
+    static const uint8_t standing[] = {[ON] = BAL_STANDING_ON,
+                                       [OFF] = BAL_STANDING_OFF,
+                                       [SETUP] = BAL_STANDING_SETUP,
+                                       [DOWN] = BAL_STANDING_GONE};
+    network_at(net, net->now + net->wire->heartbeat, (struct message){.what = BEAT, .server = server});
     if (net->station[server].power == DOWN)
         return;
+    const struct bal_reply load = load_of(net, server);
     for (uint32_t d = 0; d < net->dispatchers; d++) {
-        struct bal_present present = bal_station_present(net, server);
         /* That it is idle it tells one dispatcher alone: to the others it is one that is not. */
-        if (bal_station_is_idle(net, server) && net->dispatchers > 1 && net->station[server].holder != d &&
-            wants(net, BAL_REPORT_IDLE))
-            present.slots = present.load.length ? present.load.length : 1;
+        const bool conceals = bal_station_is_idle(net, server) && net->dispatchers > 1 &&
+                              net->station[server].holder != d && wants(net, BAL_REPORT_IDLE);
         net->system.tally.totals.reports++;
-        bal_network_send(
-            net, (struct message){.what = PRESENT, .server = server, .dispatcher = d, .present = present});
+        network_send(net, (struct message){.what = PRESENT,
+                                           .says = standing[net->station[server].power],
+                                           .server = server,
+                                           .dispatcher = d,
+                                           .slots = !conceals     ? net->system.slots
+                                                    : load.length ? load.length
+                                                                  : 1,
+                                           .load = load});
     }
 }
 
@@ -455,7 +460,7 @@ static void drop_jobs(struct network *net, uint32_t server) {
             j->started = false;
             j->left = j->size;
             count_down(net, server, j->rank);
-            bal_network_send_safely(net, (struct message){.what = FAILURE, .job = job});
+            network_send_safely(net, (struct message){.what = FAILURE, .job = job});
         }
 }
 
@@ -463,8 +468,8 @@ void bal_station_churn(struct network *net, uint32_t server) {
     const bool fails = net->station[server].power != DOWN;
     const struct bal_churn *churn = &net->wire->churn;
     const double mean = fails ? churn->down : churn->up;
-    bal_network_at(net, net->now + mean * bal_rng_exp(&net->churn),
-                   (struct message){.what = CHURN, .server = server});
+    network_at(net, net->now + mean * bal_rng_exp(&net->churn),
+               (struct message){.what = CHURN, .server = server});
     if (fails) {
         set_timer(net, server, NULL);
         set_power(net, server, DOWN);
