@@ -243,6 +243,7 @@ struct bal_present {
     enum bal_standing standing;
     uint32_t slots; /* jobs that it works on at once; 0 is 1 */
     struct bal_reply load;
+    bool promised; /* if it is idle, another dispatcher has been told so: to this one it is not */
 };
 
 /* ---- what a policy declares ---- */

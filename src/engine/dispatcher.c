@@ -361,7 +361,8 @@ static void take_reply(struct network *net, const struct message *message) {
 static uint8_t stands_for(const struct bal_present *present) {
     switch (present->standing) {
     case BAL_STANDING_ON:
-        return present->load.length < present->slots ? BAL_REPORT_IDLE : BAL_REPORT_BUSY;
+        return present->load.length < present->slots && !present->promised ? BAL_REPORT_IDLE
+                                                                           : BAL_REPORT_BUSY;
     case BAL_STANDING_OFF:
         return BAL_REPORT_OFF;
     case BAL_STANDING_SETUP:
@@ -385,7 +386,8 @@ void bal_dispatcher_told(struct network *net, const struct message *message) {
     }
     if (d->said && message->what == REPORT)
         d->said[message->server] = message->says;
-    const struct bal_present present = {(enum bal_standing)message->says, message->slots, message->load};
+    const struct bal_present present = {(enum bal_standing)message->says, net->system.slots, message->load,
+                                        message->promised};
     if (d->said && message->what == PRESENT)
         d->said[message->server] = stands_for(&present);
     if (!bal_is_open(&d->fleet, message->server))

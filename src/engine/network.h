@@ -69,7 +69,7 @@ struct message {
     };
     union {
         uint32_t version;
-        uint32_t slots; /* PRESENT */
+        uint32_t promised; /* PRESENT: if it is idle, to another dispatcher */
         uint32_t next_free;
     };
     struct bal_reply load; /* PRESENT, REPLY, and reports of the load */

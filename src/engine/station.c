@@ -426,18 +426,14 @@ void bal_station_beat(struct network *net, uint32_t server) {
     if (net->station[server].power == DOWN)
         return;
     const struct bal_reply load = load_of(net, server);
+    const bool one = net->dispatchers > 1 && wants(net, BAL_REPORT_IDLE); /* is told that it is idle */
     for (uint32_t d = 0; d < net->dispatchers; d++) {
-        /* That it is idle it tells one dispatcher alone: to the others it is one that is not. */
-        const bool conceals = bal_station_is_idle(net, server) && net->dispatchers > 1 &&
-                              net->station[server].holder != d && wants(net, BAL_REPORT_IDLE);
         net->system.tally.totals.reports++;
         network_send(net, (struct message){.what = PRESENT,
                                            .says = standing[net->station[server].power],
                                            .server = server,
                                            .dispatcher = d,
-                                           .slots = !conceals     ? net->system.slots
-                                                    : load.length ? load.length
-                                                                  : 1,
+                                           .promised = one && net->station[server].holder != d,
                                            .load = load});
     }
 }

@@ -138,8 +138,8 @@ static struct bal_estimate estimate(const struct bal_trial *trial, size_t count,
     return bal_moments_estimate(&moments);
 }
 
-/* Where no job was measured there is nothing to judge; and before a few services could be over every queue
- * grows, whatever the load (docs/statistics.md). */
+/* Where no job was measured there is nothing to judge, unless all are still there and more and more of them;
+ * and before a few services could be over every queue grows, whatever the load (docs/statistics.md). */
 static enum bal_verdict verdict_of(const struct bal_case *c, const struct bal_drift *drift,
                                    const struct bal_result *result) {
     enum { SERVICES = 10 };
@@ -148,9 +148,10 @@ static enum bal_verdict verdict_of(const struct bal_case *c, const struct bal_dr
         model->clock == BAL_CLOCK_SLOTTED
             ? 1
             : model->size.mean * bal_servers_count(&model->servers) / bal_servers_capacity(&model->servers);
-    if (result->jobs == 0 || c->run.time < SERVICES * service)
+    if (c->run.time < SERVICES * service)
         return BAL_UNDECIDED;
-    return bal_drift_verdict(drift);
+    const enum bal_verdict verdict = bal_drift_verdict(drift);
+    return result->jobs == 0 && verdict == BAL_STABLE ? BAL_UNDECIDED : verdict;
 }
 
 void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size_t count,

@@ -129,7 +129,7 @@ void bal_policy_tell(const struct bal_policy_spec *spec, void *state, struct bal
     const bool knows_power = spec->policy->wants & BAL_WANTS_POWER;
     enum bal_report what = BAL_REPORT_GONE;
     if (present->standing == BAL_STANDING_ON)
-        what = present->load.length < slots ? BAL_REPORT_IDLE : BAL_REPORT_BUSY;
+        what = present->load.length < slots && !present->promised ? BAL_REPORT_IDLE : BAL_REPORT_BUSY;
     else if (knows_power && present->standing == BAL_STANDING_OFF)
         what = BAL_REPORT_OFF;
     else if (knows_power && present->standing == BAL_STANDING_SETUP)

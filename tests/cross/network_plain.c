@@ -219,6 +219,25 @@ static void hunger_is_repeated(void **state) {
     assert_true(trial.metric[BAL_RESPONSE_MEAN] < 4); /* M/M/10 has 1.67; without it more than 100 */
 }
 
+/* An idle server is idle to one dispatcher: heartbeats do not spread its token, so that where nothing gets
+ * lost they change nothing. */
+static void heartbeats_do_not_multiply_tokens(void **state) {
+    (void)state;
+    struct bal_model model = model_of("10", "exp", FIFO);
+    model.load = 0.9;
+    model.network.dispatchers.count = 4;
+    const struct bal_policy_spec spec = policy_of("jiq:else=hold");
+    double mean[2];
+    for (int beats = 0; beats < 2; beats++) {
+        model.network.heartbeat = beats;
+        const struct bal_run run = {.seed = 6, .time = 4000, .warmup = NAN};
+        struct bal_trial trial = {0};
+        assert_int_equal(bal_simulate(&model, &spec, &run, &trial, NULL), BAL_OK);
+        mean[beats] = trial.metric[BAL_RESPONSE_MEAN];
+    }
+    assert_true(fabs(mean[1] / mean[0] - 1) < 0.01); /* the same arrivals; with copies of tokens 1.1 */
+}
+
 /* A job that leaves a server which fails fast unserved is as it was: at the next server it takes its size,
  * and its answer is right. Here that server never answers. */
 static void a_job_forgets_the_sinkhole(void **state) {
@@ -243,6 +262,7 @@ int main(void) {
         cmocka_unit_test(holding_is_one_queue),
         cmocka_unit_test(holding_outlives_failures),
         cmocka_unit_test(hunger_is_repeated),
+        cmocka_unit_test(heartbeats_do_not_multiply_tokens),
         cmocka_unit_test(a_job_forgets_the_sinkhole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,6 +68,21 @@ static void a_lost_idle_report_is_mended_by_a_heartbeat(void **state) {
     host_fini(&host);
 }
 
+/* An empty server whose token lies elsewhere is idle to nobody else, whatever was said before. */
+static void a_promised_server_is_not_idle(void **state) {
+    (void)state;
+    struct host host;
+    start(&host, "jiq");
+    host_report_all(&host);
+    assert_int_equal(bal_policy_tokens(&host.spec, host.state), N);
+    for (uint32_t server = 0; server < N; server++) {
+        const struct bal_present present = {.promised = true};
+        bal_policy_tell(&host.spec, host.state, &host.fleet, server, &present);
+    }
+    assert_int_equal(bal_policy_tokens(&host.spec, host.state), 0);
+    host_fini(&host);
+}
+
 /* Tokens that have been taken back, because the server is busy, off or gone, are not used; when it has left
  * or is not on it gets no job without a token either, where the policy knows. */
 static void what_was_said_is_taken_back(void **state) {
@@ -539,6 +554,7 @@ static void route_writes_nothing_where_it_says_so(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lost_idle_report_is_mended_by_a_heartbeat),
+        cmocka_unit_test(a_promised_server_is_not_idle),
         cmocka_unit_test(what_was_said_is_taken_back),
         cmocka_unit_test(pi_begun_on_a_busy_fleet_spreads_its_jobs),
         cmocka_unit_test(an_idle_report_after_off_leaves_a_server_in_one_set),

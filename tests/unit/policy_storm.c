@@ -192,7 +192,8 @@ static void storm_report(struct world *w) {
 
 static void storm_tell(struct world *w) {
     const struct bal_present present = {(enum bal_standing)bal_rng_below(&w->rng, 5),
-                                        bal_rng_below(&w->rng, 3), any_load(&w->rng)};
+                                        bal_rng_below(&w->rng, 3), any_load(&w->rng),
+                                        bal_rng_below(&w->rng, 4) == 0};
     bal_policy_tell(&w->spec, w->state, &w->fleet, any_number(&w->rng), &present);
 }
 
@@ -292,7 +293,7 @@ static const struct {
 static void beat(struct world *w) {
     for (uint32_t server = 0; server < CAPACITY; server++) {
         const struct bal_present present = {
-            truth[server].standing, 1, {truth[server].length, 0, 1 + 0.1 * server}};
+            truth[server].standing, 1, {truth[server].length, 0, 1 + 0.1 * server}, false};
         bal_policy_tell(&w->spec, w->state, &w->fleet, server, &present);
         if (present.standing != BAL_STANDING_ON)
             continue;
