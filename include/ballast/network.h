@@ -1,10 +1,12 @@
 /* What lies between dispatchers and servers: several dispatchers, messages that take time or get lost,
- * servers that fail and return, and servers that fail fast. Continuous time. */
+ * servers that fail and return, and servers that fail fast. Continuous time; several dispatchers also in
+ * slotted time. */
 #ifndef BALLAST_NETWORK_H
 #define BALLAST_NETWORK_H
 
 #include "ballast/error.h"
 #include "ballast/law.h"
+#include "ballast/random.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +25,9 @@ struct bal_dispatchers {
     bool unequal;                 /* are the shares given? Then count is at most BAL_SHARES_MAX */
     double share[BAL_SHARES_MAX]; /* they sum to 1 */
 };
+
+/* Whose is the next job? Draws nothing where there is one. */
+uint32_t bal_dispatchers_draw(const struct bal_dispatchers *dispatchers, struct bal_rng *rng);
 
 /* Reads "4" or the shares, "0.5,0.3,0.2". On failure *dispatchers is untouched. */
 enum bal_code bal_dispatchers_parse(const char *text, struct bal_dispatchers *dispatchers,

@@ -198,19 +198,6 @@ static double draw_size(struct network *net) {
     return isnan(spare) ? bal_law_sample(&net->model->size, &net->sizes) : spare;
 }
 
-static uint32_t draw_dispatcher(struct network *net) {
-    const struct bal_dispatchers *dispatchers = &net->wire->dispatchers;
-    if (net->dispatchers == 1)
-        return 0;
-    if (!dispatchers->unequal)
-        return bal_rng_below(&net->wires, net->dispatchers);
-    double u = bal_rng_uniform(&net->wires);
-    uint32_t d = 0;
-    while (d + 1 < net->dispatchers && u >= dispatchers->share[d])
-        u -= dispatchers->share[d++];
-    return d;
-}
-
 static uint32_t new_arrival(struct network *net) {
     struct system *system = &net->system;
     const uint32_t job = bal_network_new_job(net);
@@ -222,7 +209,7 @@ static uint32_t new_arrival(struct network *net) {
     struct job *j = &net->job[job];
     j->rank = (uint8_t)system->job.rank;
     j->size = j->left = draw_size(net);
-    j->dispatcher = draw_dispatcher(net);
+    j->dispatcher = bal_dispatchers_draw(&net->wire->dispatchers, &net->wires);
     network_afloat(net);
     return job;
 }
@@ -314,7 +301,7 @@ static enum bal_code join_first(struct system *system, uint32_t server) {
     struct job *j = &net->job[job];
     j->rank = (uint8_t)system->job.rank;
     j->size = j->left = bal_law_sample(&net->model->size, &net->sizes);
-    j->dispatcher = draw_dispatcher(net);
+    j->dispatcher = bal_dispatchers_draw(&net->wire->dispatchers, &net->wires);
     j->server = server;
     network_afloat(net);
     bal_dispatcher_own(net, job);

@@ -107,7 +107,9 @@ static enum bal_code check_pooled(const struct bal_model *model, const struct ba
                        : model->buffer > 0               ? "an unlimited buffer"
                        : model->slots > 1                ? "servers of one slot"
                        : model->steal.kind               ? "servers that do not steal"
-                                                         : NULL;
+                       : !bal_network_is_plain(&model->network)
+                           ? "no dispatchers; leave the settings of the network out"
+                           : NULL;
     for (unsigned g = 1; g < model->servers.groups; g++)
         if (model->servers.group[g].speed != model->servers.group[0].speed)
             what = "servers of equal speed";
@@ -133,14 +135,15 @@ static enum bal_code check_generated(const struct bal_model *model, const struct
     const struct bal_batch *batch = &model->batch;
     const bool batches =
         model->split || !(batch->kind == BAL_BATCH_NONE || (batch->kind == BAL_BATCH_POISSON && batch->open));
-    const char *what = model->clock != BAL_CLOCK_SLOTTED ? "slotted time"
-                       : !serves_one(&model->servers) ? "servers that serve one job in each slot, such as 100"
-                       : batches ? "generators of jobs; leave out what is said of batches"
-                       : model->load > 1
-                           ? "a load of at most 1: it is the probability that a generator makes a job"
-                       : model->steal.kind == BAL_STEAL_NONE
-                           ? "to know how much is stolen, such as half; constant(0) steals nothing"
-                           : NULL;
+    const char *what =
+        model->clock != BAL_CLOCK_SLOTTED ? "slotted time"
+        : !serves_one(&model->servers)    ? "servers that serve one job in each slot, such as 100"
+        : batches                         ? "generators of jobs; leave out what is said of batches"
+        : model->load > 1 ? "a load of at most 1: it is the probability that a generator makes a job"
+        : model->steal.kind == BAL_STEAL_NONE
+            ? "to know how much is stolen, such as half; constant(0) steals nothing"
+        : !bal_network_is_plain(&model->network) ? "no dispatchers; leave the settings of the network out"
+                                                 : NULL;
     return what ? bal_fail(err, BAL_E_MODEL, "policy '%s' needs %s", policy->name, what) : BAL_OK;
 }
 

@@ -8,6 +8,9 @@
  * Arrivals and capacities have streams of their own, and every server draws a capacity in every slot, whether
  * it has work or not: so all policies see the same input.
  *
+ * With several dispatchers each job of a batch comes to one of them; they decide at the same time, each for
+ * its part of the batch and by what is so at the beginning of the slot, and a server reports to one of them.
+ *
  * A queue holds runs (arrival slot, jobs), not jobs: a batch costs the same whatever its size, and completion
  * times are exact for every job. They are counted by value, and go to the histograms once a slice. */
 #include "base/queues.h"
@@ -25,28 +28,39 @@ enum { COUNTED = 4096 }; /* completion times below this are counted by value */
 /* Servers with this many jobs or more are one level. */
 enum { TOP = LEVELS - 1 };
 
+struct dispatcher {
+    void *state;
+    struct bal_fleet fleet;
+    struct bal_rng rng;
+    struct bal_job job; /* its part of the batch */
+    struct bal_decision decision;
+    uint32_t *own; /* its jobs at each server; kept where there are several dispatchers */
+};
+
 struct slotted {
     uint32_t servers;
     uint32_t *jobs;         /* Q_i, what the policy sees */
     uint32_t *capacity;     /* s_i of this slot */
     uint64_t *front;        /* the first run of each server that has jobs: slot << 32 | jobs */
     struct bal_queues runs; /* those behind it */
+    uint32_t *sender;       /* of the first run: which dispatcher; where there are several */
     uint64_t queue;         /* sum of the Q_i */
 
     const struct bal_model *model;
     struct bal_batch batch;
-    struct bal_rng arrivals, service, decisions;
+    struct bal_rng arrivals, service, network;
 
     const struct bal_policy *policy;
-    void *state;
-    struct bal_job job;
-    struct bal_fleet fleet;
+    const struct bal_policy_spec *spec;
+    struct dispatcher *dispatcher;
+    uint32_t dispatchers;
     bool reporting;
     double *speed; /* mean capacity of each server, for policies that ask for work */
 
     const struct bal_run *run;
     uint64_t slot;
-    uint64_t sent; /* batches, or parts of them, that servers have received */
+    uint64_t sent;  /* batches, or parts of them, that servers have received */
+    uint64_t asked; /* dispatchers, by servers, for their tokens */
 
     /* of the current slice */
     uint64_t queue_sum;         /* over its slots, at the end of each */
@@ -112,12 +126,17 @@ static enum bal_code close_slice(struct slotted *s) {
     flush_levels(s);
     s->queue_sum = 0;
     s->offset = 0;
-    return bal_tally_close_slice(&s->tally, s->fleet.probes) ? BAL_OK : BAL_E_MEMORY;
+    uint64_t probes = s->asked;
+    for (uint32_t d = 0; d < s->dispatchers; d++)
+        probes += s->dispatcher[d].fleet.probes;
+    return bal_tally_close_slice(&s->tally, probes) ? BAL_OK : BAL_E_MEMORY;
 }
 
 /* ---- a slot ---- */
 
-static inline enum bal_code join(struct slotted *s, uint32_t server, uint32_t count) {
+/* many: there are several dispatchers. A constant where speed matters. */
+static inline enum bal_code join(struct slotted *s, uint32_t server, uint32_t count, uint32_t sender,
+                                 bool many) {
     if (__builtin_expect(server >= s->servers, 0))
         broken(s, "the policy chose a server that does not exist");
     const uint32_t before = s->jobs[server];
@@ -126,41 +145,77 @@ static inline enum bal_code join(struct slotted *s, uint32_t server, uint32_t co
     const uint64_t run = s->slot << 32 | count;
     if (before == 0) {
         s->front[server] = run;
+        if (many)
+            s->sender[server] = sender;
     } else {
-        union bal_word *back = bal_queues_push(&s->runs, server, 1);
+        union bal_word *back = bal_queues_push(&s->runs, server, many ? 2 : 1);
         if (__builtin_expect(!back, 0))
             return BAL_E_MEMORY;
         back->bits = run;
+        if (many)
+            back[1].bits = sender;
     }
     s->jobs[server] = before + count;
     s->queue += count;
     s->sent++;
+    if (many)
+        s->dispatcher[sender].own[server] += count;
     move_level(s, before, before + count);
     return BAL_OK;
 }
 
-static enum bal_code join_parts(struct slotted *s, uint32_t parts) {
-    if (!s->job.split || parts > s->servers)
+static enum bal_code join_parts(struct slotted *s, uint32_t sender, uint32_t parts, bool many) {
+    const struct dispatcher *d = &s->dispatcher[sender];
+    if (!d->job.split || parts > s->servers)
         broken(s, "the policy divided a batch in a way that it must not");
     uint64_t sum = 0;
     for (uint32_t i = 0; i < parts; i++) {
-        const struct bal_share share = s->fleet.shares[i];
-        const enum bal_code code = join(s, share.server, share.count);
+        const struct bal_share share = d->fleet.shares[i];
+        const enum bal_code code = join(s, share.server, share.count, sender, many);
         if (code)
             return code;
         sum += share.count;
     }
-    if (sum != s->job.count)
+    if (sum != d->job.count)
         broken(s, "the parts of a batch do not add up to it");
     return BAL_OK;
 }
 
-static enum bal_code arrive(struct slotted *s) {
-    s->job.count = bal_batch_sample(&s->batch, &s->arrivals);
-    if (s->job.count == 0)
+static inline void decide(struct slotted *s, struct dispatcher *d) {
+    d->decision = s->policy->route(d->state, &d->fleet, &d->job, &d->rng);
+}
+
+static inline enum bal_code follow(struct slotted *s, uint32_t sender, bool many) {
+    const struct dispatcher *d = &s->dispatcher[sender];
+    return d->decision.parts == 0 ? join(s, d->decision.server, d->job.count, sender, many)
+                                  : join_parts(s, sender, d->decision.parts, many);
+}
+
+/* Nobody knows what the others do in this slot: all decide before anybody acts. */
+static enum bal_code arrive_at_many(struct slotted *s, uint32_t count) {
+    for (uint32_t d = 0; d < s->dispatchers; d++)
+        s->dispatcher[d].job.count = 0;
+    for (uint32_t i = 0; i < count; i++)
+        s->dispatcher[bal_dispatchers_draw(&s->model->network.dispatchers, &s->network)].job.count++;
+    for (uint32_t d = 0; d < s->dispatchers; d++)
+        if (s->dispatcher[d].job.count)
+            decide(s, &s->dispatcher[d]);
+    enum bal_code code = BAL_OK;
+    for (uint32_t d = 0; d < s->dispatchers && !code; d++)
+        if (s->dispatcher[d].job.count)
+            code = follow(s, d, true);
+    return code;
+}
+
+static inline enum bal_code arrive(struct slotted *s, bool many) {
+    const uint32_t count = bal_batch_sample(&s->batch, &s->arrivals);
+    if (count == 0)
         return BAL_OK;
-    const struct bal_decision to = s->policy->route(s->state, &s->fleet, &s->job, &s->decisions);
-    return to.parts == 0 ? join(s, to.server, s->job.count) : join_parts(s, to.parts);
+    if (many)
+        return arrive_at_many(s, count);
+    s->dispatcher->job.count = count;
+    decide(s, s->dispatcher);
+    return follow(s, 0, false);
 }
 
 static void draw_capacities(struct slotted *s) {
@@ -175,11 +230,13 @@ static void draw_capacities(struct slotted *s) {
 }
 
 /* The first `count` jobs of a server leave. Slots are kept modulo 2^32, which is enough for differences. */
-static inline void leave(struct slotted *s, uint32_t server, uint32_t count) {
+static inline void leave(struct slotted *s, uint32_t server, uint32_t count, bool many) {
     for (;;) {
         const uint64_t run = s->front[server];
         const uint32_t jobs = (uint32_t)run;
         const uint32_t completion = (uint32_t)s->slot - (uint32_t)(run >> 32) + 1;
+        if (many)
+            s->dispatcher[s->sender[server]].own[server] -= count < jobs ? count : jobs;
         if (count < jobs) {
             s->front[server] = run - count;
             finish(s, completion, count);
@@ -189,23 +246,41 @@ static inline void leave(struct slotted *s, uint32_t server, uint32_t count) {
         count -= jobs;
         if (s->runs.length[server] == 0)
             return;
-        s->front[server] = bal_queues_at(&s->runs, server, 1, 0)->bits;
+        const union bal_word *next = bal_queues_at(&s->runs, server, many ? 2 : 1, 0);
+        s->front[server] = next->bits;
+        if (many)
+            s->sender[server] = (uint32_t)next[1].bits;
         bal_queues_drop(&s->runs, server);
         if (count == 0)
             return;
     }
 }
 
-static void become_idle(struct slotted *s, uint32_t server) {
+/* A uniform dispatcher, or that with the fewest tokens of some. */
+static uint32_t whom(struct slotted *s) {
+    const uint32_t choices = bal_policy_report_choices(s->spec);
+    uint32_t best = bal_rng_below(&s->network, s->dispatchers);
+    for (uint32_t i = 1; i < choices; i++) {
+        const uint32_t other = bal_rng_below(&s->network, s->dispatchers);
+        if (bal_policy_tokens(s->spec, s->dispatcher[other].state) <
+            bal_policy_tokens(s->spec, s->dispatcher[best].state))
+            best = other;
+    }
+    s->asked += choices > 1 ? choices : 0;
+    return best;
+}
+
+static void become_idle(struct slotted *s, uint32_t server, bool many) {
     if (!s->reporting)
         return;
+    struct dispatcher *d = &s->dispatcher[many ? whom(s) : 0];
     s->tally.totals.reports++;
-    s->policy->report(s->state, &s->fleet, BAL_REPORT_IDLE, server, NULL);
+    s->policy->report(d->state, &d->fleet, BAL_REPORT_IDLE, server, NULL);
 }
 
 /* Q_i(t) = max(0, Q_i(t-1) + a_i(t) - s_i(t)). No policy acts between these reports, so they may be sent on
  * the way. */
-static void serve(struct slotted *s) {
+static inline void serve(struct slotted *s, bool many) {
     uint64_t served = 0;
     for (uint32_t server = 0; server < s->servers; server++) {
         const uint32_t before = s->jobs[server];
@@ -215,24 +290,24 @@ static void serve(struct slotted *s) {
         const uint32_t after = before - count;
         s->jobs[server] = after;
         served += count;
-        leave(s, server, count);
+        leave(s, server, count, many);
         if (after < TOP)
             move_level(s, before, after);
         if (after == 0)
-            become_idle(s, server);
+            become_idle(s, server, many);
     }
     s->queue -= served;
 }
 
-static enum bal_code run_slice(struct slotted *s) {
+static inline enum bal_code run_slice(struct slotted *s, bool many) {
     const uint64_t end = (uint64_t)s->tally.slice_end;
     while (s->slot < end) {
         s->slot++;
-        const enum bal_code code = arrive(s);
+        const enum bal_code code = arrive(s, many);
         if (code)
             return code;
         draw_capacities(s);
-        serve(s);
+        serve(s, many);
         s->offset++;
         s->queue_sum += s->queue;
         /* Proposition 3.1: a server that reports has finished what it was sent, so there are no more reports
@@ -245,7 +320,7 @@ static enum bal_code run_slice(struct slotted *s) {
 
 static enum bal_code run_all(struct slotted *s) {
     while (!tally_done(&s->tally)) {
-        const enum bal_code code = run_slice(s);
+        const enum bal_code code = s->dispatchers > 1 ? run_slice(s, true) : run_slice(s, false);
         if (code)
             return code;
         if (s->run->stop && *s->run->stop)
@@ -257,18 +332,25 @@ static enum bal_code run_all(struct slotted *s) {
 /* ---- what the policy may ask ---- */
 
 /* A uniform one of the shortest, in two passes that vectorise. */
-static uint32_t shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
-    const uint32_t *length = fleet->length;
+static uint32_t least_of(const uint32_t *length, uint32_t servers, struct bal_rng *rng) {
     uint32_t least = UINT32_MAX, ties = 0;
-    for (uint32_t server = 0; server < fleet->servers; server++)
+    for (uint32_t server = 0; server < servers; server++)
         least = length[server] < least ? length[server] : least;
-    for (uint32_t server = 0; server < fleet->servers; server++)
+    for (uint32_t server = 0; server < servers; server++)
         ties += length[server] == least;
     uint32_t skip = ties > 1 ? bal_rng_below(rng, ties) : 0;
     uint32_t server = 0;
     while (length[server] != least || skip-- > 0)
         server++;
     return server;
+}
+
+static uint32_t shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
+    return least_of(fleet->length, fleet->servers, rng);
+}
+
+static uint32_t fewest_own(struct bal_fleet *fleet, struct bal_rng *rng) {
+    return least_of(fleet->own, fleet->servers, rng);
 }
 
 /* Expected slots until a server has finished what it has; nobody knows the capacities to come. */
@@ -290,29 +372,52 @@ static void set_up_servers(struct slotted *s) {
         }
 }
 
-static enum bal_code set_up_policy(struct slotted *s, const struct bal_policy_spec *spec) {
-    const struct bal_setting setting = {s->servers, s->model->load};
-    s->policy = spec->policy;
-    s->reporting = spec->policy->wants & BAL_WANTS_IDLE;
-    s->job = (struct bal_job){.split = s->model->split};
-    s->state = malloc(bal_policy_size(spec, &setting) + 1);
-    s->fleet =
+/* One that is alone has sent all jobs that are there. */
+static enum bal_code set_up_dispatcher(struct slotted *s, uint32_t index, const struct bal_setting *setting) {
+    struct dispatcher *d = &s->dispatcher[index];
+    const bool many = s->dispatchers > 1;
+    d->job = (struct bal_job){.split = s->model->split};
+    d->state = malloc(bal_policy_size(s->spec, setting) + 1);
+    d->own = many ? calloc(s->servers, sizeof *d->own) : NULL;
+    d->fleet =
         (struct bal_fleet){.servers = s->servers,
                            .length = s->jobs,
-                           .shares = s->job.split ? malloc(s->servers * sizeof *s->fleet.shares) : NULL,
+                           .shares = d->job.split ? malloc(s->servers * sizeof *d->fleet.shares) : NULL,
                            .shortest = s->run->plain ? NULL : shortest,
-                           .fewest_own = s->run->plain ? NULL : shortest,
-                           .own = s->jobs, /* the only dispatcher has sent all */
+                           .fewest_own = s->run->plain ? NULL : fewest_own,
+                           .own = many ? d->own : s->jobs,
                            .work = s->speed ? work : NULL,
                            .host = s};
-    if (!s->state || (s->job.split && !s->fleet.shares))
+    if (!d->state || (many && !d->own) || (d->job.split && !d->fleet.shares))
         return BAL_E_MEMORY;
-    bal_policy_init(spec, &setting, s->state);
-    /* The dispatcher knows which servers start idle: those reports cost nothing. */
-    for (uint32_t server = 0; server < s->servers; server++)
-        if (s->jobs[server] == 0)
-            bal_policy_report(spec, s->state, &s->fleet, BAL_REPORT_IDLE, server, NULL);
+    bal_policy_init(s->spec, setting, d->state);
+    bal_rng_init(&d->rng, s->run->seed, s->run->replication, BAL_STREAM_POLICY + ((uint64_t)index << 32));
     return BAL_OK;
+}
+
+static enum bal_code set_up_dispatchers(struct slotted *s, const struct bal_policy_spec *spec) {
+    const struct bal_setting setting = {s->servers, s->model->load};
+    s->spec = spec;
+    s->policy = spec->policy;
+    s->reporting = spec->policy->wants & BAL_WANTS_IDLE;
+    s->dispatchers = s->model->network.dispatchers.count > 1 ? s->model->network.dispatchers.count : 1;
+    s->dispatcher = calloc(s->dispatchers, sizeof *s->dispatcher);
+    s->sender = malloc(s->servers * sizeof *s->sender);
+    enum bal_code code = s->dispatcher && s->sender ? BAL_OK : BAL_E_MEMORY;
+    for (uint32_t d = 0; d < s->dispatchers && !code; d++)
+        code = set_up_dispatcher(s, d, &setting);
+    return code;
+}
+
+/* Which servers start idle is known, to one dispatcher of each: those reports cost nothing. */
+static void tell_first(struct slotted *s) {
+    for (uint32_t server = 0; server < s->servers; server++) {
+        if (s->jobs[server] > 0)
+            continue;
+        struct dispatcher *d =
+            &s->dispatcher[s->dispatchers > 1 ? bal_rng_below(&s->network, s->dispatchers) : 0];
+        bal_policy_report(s->spec, d->state, &d->fleet, BAL_REPORT_IDLE, server, NULL);
+    }
 }
 
 static enum bal_code set_up(struct slotted *s, const struct bal_policy_spec *policy) {
@@ -321,27 +426,34 @@ static enum bal_code set_up(struct slotted *s, const struct bal_policy_spec *pol
     s->front = malloc(s->servers * sizeof *s->front);
     const bool needs_work = policy->policy->flags & BAL_NEEDS_WORK;
     s->speed = needs_work ? malloc(s->servers * sizeof *s->speed) : NULL;
-    if (!s->jobs || !s->capacity || !s->front || (needs_work && !s->speed) ||
-        bal_queues_init(&s->runs, s->servers, 1))
+    if (!s->jobs || !s->capacity || !s->front || (needs_work && !s->speed) || set_up_dispatchers(s, policy) ||
+        bal_queues_init(&s->runs, s->servers, s->dispatchers > 1 ? 2 : 1))
         return BAL_E_MEMORY;
     set_up_servers(s);
     bal_rng_init(&s->arrivals, s->run->seed, s->run->replication, BAL_STREAM_ARRIVALS);
     bal_rng_init(&s->service, s->run->seed, s->run->replication, BAL_STREAM_SERVICE);
-    bal_rng_init(&s->decisions, s->run->seed, s->run->replication, BAL_STREAM_POLICY);
+    bal_rng_init(&s->network, s->run->seed, s->run->replication, BAL_STREAM_NETWORK);
     const uint32_t *initial = s->run->initial; /* arrived in slot 0 */
     enum bal_code code = BAL_OK;
     for (uint32_t server = 0; initial && server < s->servers && !code; server++)
-        code = initial[server] > 0 ? join(s, server, initial[server]) : BAL_OK;
-    if (!code)
-        code = set_up_policy(s, policy);
+        if (initial[server] > 0)
+            code =
+                join(s, server, initial[server],
+                     bal_dispatchers_draw(&s->model->network.dispatchers, &s->network), s->dispatchers > 1);
+    tell_first(s);
     return code ? code : bal_tally_init_slotted(&s->tally, s->run);
 }
 
 static void tear_down(struct slotted *s) {
     bal_tally_fini(&s->tally);
     bal_queues_fini(&s->runs);
-    free(s->fleet.shares);
-    free(s->state);
+    for (uint32_t d = 0; s->dispatcher && d < s->dispatchers; d++) {
+        free(s->dispatcher[d].fleet.shares);
+        free(s->dispatcher[d].state);
+        free(s->dispatcher[d].own);
+    }
+    free(s->dispatcher);
+    free(s->sender);
     free(s->speed);
     free(s->front);
     free(s->capacity);

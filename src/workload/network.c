@@ -12,6 +12,18 @@ bool bal_network_is_plain(const struct bal_network *network) {
            !network->quarantine;
 }
 
+uint32_t bal_dispatchers_draw(const struct bal_dispatchers *dispatchers, struct bal_rng *rng) {
+    if (dispatchers->count <= 1)
+        return 0;
+    if (!dispatchers->unequal)
+        return bal_rng_below(rng, dispatchers->count);
+    double u = bal_rng_uniform(rng);
+    uint32_t d = 0;
+    while (d + 1 < dispatchers->count && u >= dispatchers->share[d])
+        u -= dispatchers->share[d++];
+    return d;
+}
+
 /* The part of a text up to the next comma, without spaces around it. Returns where the rest begins, or NULL.
  */
 static const char *next_part(const char *text, char part[64]) {
