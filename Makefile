@@ -55,8 +55,8 @@ short-memory:
 world:
 	@$(SETUP) build test
 	@scripts/configure build -Dtests=true
-	@ninja -C build tests/world
-	@build/tests/world --seed $(SEED) --count $(SEEDS)
+	@ninja -C build tests/live-world
+	@build/tests/live-world --seed $(SEED) --count $(SEEDS)
 
 golden:
 	@$(SETUP) build test

@@ -72,8 +72,8 @@ static void go(struct bal_dispatcher *d, struct request *r, uint32_t server, enu
     r->since = d->block->now;
     r->trial = 0;
     d->block->counts.sent++;
-    use_token(d, server);
     bal_fleet_own_up(d, server, r->rank);
+    use_token(d, server); /* the policy, which hears of it, looks at own counts */
     if (d->quarantine && d->quarantine->server[server].back_off > 0) {
         bal_quarantine_sent(d->quarantine, server);
         r->trial = 1;
@@ -97,13 +97,14 @@ static void say_load(struct bal_dispatcher *d, uint32_t server, double latency) 
     bal_policy_report(&d->policy, d->state, &d->fleet, BAL_REPORT_LOAD, server, &load);
 }
 
-/* The load that is left, where no station tells it: always when a slot is free, else with the probability
- * that the policy wants. */
+/* The load that is left, where no station tells it, for policies that want to hear of it after responses:
+ * always when a slot is free, else with the probability that they name. */
 static void say_load_left(struct bal_dispatcher *d, uint32_t server) {
     const struct block *block = d->block;
-    if (block->config.stations || !wants(d, BAL_WANTS_LOAD) || d->server[server].closed)
+    if (block->config.stations || !d->policy.policy->load_share || d->server[server].closed)
         return;
-    if (d->own[server] < block->config.slots || bal_rng_uniform(&d->rng) < bal_policy_load_share(&d->policy))
+    if (d->own[server] < block->config.slots ||
+        bal_rng_uniform(&d->chance) < bal_policy_load_share(&d->policy))
         say_load(d, server, NAN);
 }
 
@@ -158,7 +159,7 @@ static void answer_asks(struct bal_dispatcher *d) {
     for (uint32_t i = 0; i < fleet->asks; i++) {
         const uint32_t server = fleet->ask[i];
         if (d->block->config.stations)
-            say_probe(d, server, bal_rng_next(&d->rng) | UINT64_C(1) << 63);
+            say_probe(d, server, bal_rng_next(&d->chance) | UINT64_C(1) << 63);
         else
             say_load(d, server, pace_latency(&d->server[server].pace, d->own[server]));
     }
@@ -219,7 +220,7 @@ static bool inquire(struct bal_dispatcher *d, uint32_t i) {
     const uint32_t index = block->free_inquiry;
     struct inquiry *inquiry = inquiry_at(d, index);
     block->free_inquiry = inquiry->next;
-    inquiry->probe = (bal_rng_next(&d->rng) << 16 | index) & ~(UINT64_C(1) << 63);
+    inquiry->probe = (bal_rng_next(&d->chance) << 16 | index) & ~(UINT64_C(1) << 63);
     inquiry->probe |= UINT64_C(1) << 62; /* never 0 */
     inquiry->request = i;
     inquiry->asked = asked;
@@ -673,7 +674,7 @@ static void expire(struct bal_dispatcher *d, uint32_t server) {
 
 static void expire_all(struct bal_dispatcher *d) {
     while (bal_tournament_least(d->due) <= (double)d->block->now)
-        expire(d, bal_tournament_draw(d->due, &d->rng));
+        expire(d, bal_tournament_draw(d->due, &d->chance));
 }
 
 static void serve_overdue(struct bal_dispatcher *d) {

@@ -208,6 +208,7 @@ enum bal_code bal_dispatcher_open(struct bal_dispatcher *d, void *memory, uint64
     lay_out(d, memory, &block->config);
     set_fleet(d);
     bal_rng_init(&d->rng, seed, 0, BAL_STREAM_POLICY);
+    bal_rng_init(&d->chance, seed, 0, BAL_STREAM_NETWORK);
     return BAL_OK;
 }
 

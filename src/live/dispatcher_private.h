@@ -119,7 +119,8 @@ struct bal_dispatcher {
     uint32_t self;  /* its owner's number; BAL_NOBODY: it does not take part */
     uint32_t servers;
     struct bal_fleet fleet;
-    struct bal_rng rng;
+    struct bal_rng rng;    /* of the policy */
+    struct bal_rng chance; /* of everything else */
     struct bal_ledger ledger;
     struct bal_owner *owner;
     struct server *server;

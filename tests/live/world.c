@@ -1,10 +1,10 @@
 /* Worlds: see world.h.
  *
- *     world [--seed N] [--count K] [--trace] [--twice]
+ *     live-world [--seed N] [--count K] [--trace] [--twice]
  *
- * Runs K worlds from seed N on. One in which something is wrong is told with its seed, and the end of its
- * history is printed; --seed N --trace prints all of it. --twice runs each world twice and compares the
- * histories byte by byte. */
+ * Runs K worlds from seed N on; N alone is one world, and without either it is 100. One in which something is
+ * wrong is told with its seed, and the end of its history is printed; --seed N --trace prints all of it.
+ * --twice runs each world twice and compares the histories byte by byte. */
 #include "world.h"
 
 #include <inttypes.h>
@@ -296,7 +296,7 @@ static bool is_right(uint64_t seed, bool twice, uint64_t *steps, uint64_t *reque
     if (result.wrong) {
         print_end(seed);
         printf("seed %" PRIu64 ", at %.6f s: %s\n", seed, (double)result.time / 1e9, result.fault);
-        printf("the whole history: world --seed %" PRIu64 " --trace\n", seed);
+        printf("the whole history: build/tests/live-world --seed %" PRIu64 " --trace\n", seed);
         return false;
     }
     if (twice && try(seed, NULL, true).digest != result.digest) {
@@ -307,7 +307,7 @@ static bool is_right(uint64_t seed, bool twice, uint64_t *steps, uint64_t *reque
 }
 
 int main(int argc, char **argv) {
-    uint64_t seed = 1, count = 1, steps = 0, requests = 0, wrong = 0;
+    uint64_t seed = 0, count = 0, steps = 0, requests = 0, wrong = 0;
     bool trace = false, twice = false;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--trace") == 0)
@@ -319,10 +319,12 @@ int main(int argc, char **argv) {
         else if (strcmp(argv[i], "--count") == 0 && i + 1 < argc)
             count = strtoull(argv[++i], NULL, 10);
         else {
-            fprintf(stderr, "world: '%s': use --seed N, --count K, --trace or --twice\n", argv[i]);
+            fprintf(stderr, "live-world: '%s': use --seed N, --count K, --trace or --twice\n", argv[i]);
             return 2;
         }
     }
+    count = count ? count : seed ? 1 : 100;
+    seed = seed ? seed : 1;
     if (trace) {
         const struct result result = try(seed, stdout, false);
         printf("%s\n", result.wrong ? result.fault : "nothing is wrong");

@@ -122,14 +122,14 @@ enum bal_code bal_dispatcher_configure(struct bal_dispatcher *d, uint64_t now,
 
 /* ---- requests ---- */
 
-enum bal_verdict {
+enum bal_dispatch_verdict {
     BAL_SEND,   /* to.server */
     BAL_WAIT,   /* it is held, or replies are waited for: the verdict comes as news */
     BAL_REFUSE, /* nobody can take it; the ticket is void */
 };
 
 struct bal_dispatch {
-    enum bal_verdict verdict;
+    enum bal_dispatch_verdict verdict;
     uint32_t server;
     uint64_t ticket;
 };

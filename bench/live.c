@@ -1,0 +1,157 @@
+/* What a decision costs in a live dispatcher: a request comes and its response comes back, with all counts,
+ * for 100 servers. Alone, without a lock; and two processes on one block, each taking a robust lock for each
+ * of the two calls. */
+#include "ballast/live/dispatcher.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SERVERS = 100, IN_FLIGHT = 64, ROUNDS = 5, PAIRS = 400000 };
+static const double wanted_ns = 250;
+
+struct shared {
+    pthread_mutex_t lock;
+    _Alignas(64) char block[];
+};
+
+static void fail(const char *what) {
+    fprintf(stderr, "bench: %s\n", what);
+    exit(1);
+}
+
+static uint64_t wall(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static void lock(struct shared *shared, bool contended) {
+    if (contended && pthread_mutex_lock(&shared->lock) == EOWNERDEAD)
+        pthread_mutex_consistent(&shared->lock);
+}
+
+static void unlock(struct shared *shared, bool contended) {
+    if (contended)
+        pthread_mutex_unlock(&shared->lock);
+}
+
+/* Nanoseconds for a request and the response of another, of this process. */
+static double work(struct shared *shared, const struct bal_policy_spec *policy,
+                   const struct bal_dispatcher_config *config, uint64_t seed, bool contended) {
+    struct bal_dispatcher *d = malloc(bal_dispatcher_view_size(policy, config));
+    static uint64_t ticket[IN_FLIGHT];
+    struct bal_error err;
+    if (!d || bal_dispatcher_open(d, shared->block, seed, &err))
+        fail("cannot open the block");
+    lock(shared, contended);
+    if (bal_dispatcher_join(d, 1, seed, 1, &err))
+        fail(err.text);
+    unlock(shared, contended);
+    uint64_t now = 1000;
+    for (int i = 0; i < IN_FLIGHT; i++)
+        ticket[i] = 0;
+    const uint64_t start = wall();
+    for (int i = 0; i < PAIRS; i++) {
+        struct bal_dispatch to;
+        lock(shared, contended);
+        bal_dispatcher_arrive(d, now += 1000, 0, &to);
+        unlock(shared, contended);
+        uint64_t *slot = &ticket[i % IN_FLIGHT];
+        lock(shared, contended);
+        if (*slot)
+            bal_dispatcher_respond(d, now, *slot, false);
+        unlock(shared, contended);
+        *slot = to.ticket;
+    }
+    const double ns = (double)(wall() - start) / PAIRS;
+    lock(shared, contended);
+    bal_dispatcher_leave(d, now);
+    unlock(shared, contended);
+    free(d);
+    return ns;
+}
+
+static struct shared *begin(const struct bal_policy_spec *policy, const struct bal_dispatcher_config *config,
+                            size_t *size) {
+    static char names[SERVERS][16];
+    static struct bal_dispatcher_server servers[SERVERS];
+    struct bal_error err;
+    *size = sizeof(struct shared) + bal_dispatcher_size(policy, config);
+    struct shared *shared = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        fail("no memory");
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&shared->lock, &attributes);
+    bal_dispatcher_create(shared->block, policy, config, 1);
+    struct bal_dispatcher *d = malloc(bal_dispatcher_view_size(policy, config));
+    if (!d || bal_dispatcher_open(d, shared->block, 1, &err) || bal_dispatcher_join(d, 1, 1, 1, &err))
+        fail("cannot begin");
+    for (unsigned i = 0; i < SERVERS; i++) {
+        snprintf(names[i], sizeof names[i], "server%u", i % 1000);
+        servers[i] = (struct bal_dispatcher_server){.name = names[i]};
+    }
+    if (bal_dispatcher_configure(d, 1, servers, SERVERS, &err))
+        fail(err.text);
+    bal_dispatcher_leave(d, 1);
+    free(d);
+    return shared;
+}
+
+static double together(struct shared *shared, const struct bal_policy_spec *policy,
+                       const struct bal_dispatcher_config *config) {
+    int pipes[2];
+    double its = 0;
+    if (pipe(pipes) != 0)
+        fail("no pipe");
+    const pid_t child = fork();
+    if (child == 0) {
+        its = work(shared, policy, config, 3, true);
+        _exit(write(pipes[1], &its, sizeof its) != sizeof its);
+    }
+    const double mine = work(shared, policy, config, 2, true);
+    int status;
+    if (child < 0 || read(pipes[0], &its, sizeof its) != sizeof its || waitpid(child, &status, 0) < 0 ||
+        status)
+        fail("the other process failed");
+    close(pipes[0]);
+    close(pipes[1]);
+    return mine > its ? mine : its;
+}
+
+static void measure(const char *text) {
+    const struct bal_dispatcher_config config = {
+        .servers = SERVERS, .owners = 4, .requests = 1024, .failures = 3, .back_off_ns = 1000000000};
+    struct bal_policy_spec policy;
+    struct bal_error err;
+    size_t size;
+    if (bal_policy_parse(text, &policy, &err) || bal_dispatcher_check(&policy, &config, &err))
+        fail(err.text);
+    struct shared *shared = begin(&policy, &config, &size);
+    double alone = 1e9, contended = 1e9;
+    for (int i = 0; i < ROUNDS; i++) {
+        const double a = work(shared, &policy, &config, 2, false), b = together(shared, &policy, &config);
+        alone = a < alone ? a : alone;
+        contended = b < contended ? b : contended;
+    }
+    printf("%-32s %-22s %4.0f ns  (wanted %.0f: %s), two processes %5.0f ns each\n",
+           "dispatcher, 100 servers", text, alone, wanted_ns, alone <= wanted_ns ? "met" : "NOT MET",
+           contended);
+    fflush(stdout);
+    munmap(shared, size);
+}
+
+int main(void) {
+    static const char *const policies[] = {"random", "jiq", "own", "pod:d=2", "lsq", "ewma"};
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++)
+        measure(policies[i]);
+    return 0;
+}
