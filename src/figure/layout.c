@@ -13,6 +13,8 @@
 static const double one_column = 252, two_columns = 516; /* of a paper */
 static const double edge = 5;                            /* free at the edges of the figure */
 static const double line_height = 11;
+static const double wider = 1.15;    /* digits of DejaVu Sans, which often stands for Helvetica, are so much
+                                        wider */
 static const double tick_gap = 6.5;  /* between an axis and the text of its ticks */
 static const double strip_row = 7;   /* height of a row of marks of unstable points */
 static const double panel_gap = 10;  /* between panels */
@@ -294,12 +296,12 @@ static bool make_texts(const struct bal_figure *figure, const struct grid *grid,
 }
 
 static double label_width(const struct panel_layout *panel) {
-    return panel->y_label[1] ? 2 * line_height + 1 : panel->y_label[0] ? line_height + 2 : 0;
+    return panel->y_label[1] ? 2 * line_height + 3 : panel->y_label[0] ? line_height + 4 : 0;
 }
 
 /* What stands left of the frame: the label and the texts of the ticks. */
 static double left_of(const struct panel_layout *panel) {
-    return label_width(panel) + widest_tick(&panel->y) + tick_gap;
+    return label_width(panel) + wider * widest_tick(&panel->y) + tick_gap;
 }
 
 static void place_texts(const struct grid *grid, struct panel_layout *out, size_t column,

@@ -67,10 +67,10 @@ static void power_text(struct tick *tick, double mantissa, int exponent) {
                  minus, digits);
 }
 
-/* A plain number, from 10k on in short. */
-static void plain_text(struct tick *tick, double value) {
+/* A plain number, in short where the largest of its scale is 10k or more. */
+static void plain_text(struct tick *tick, double value, double largest) {
     const double size = fabs(value);
-    const double unit = size >= 1e9 ? 1e9 : size >= 1e6 ? 1e6 : size >= 1e4 ? 1e3 : 1;
+    const double unit = size >= 1e9 ? 1e9 : size >= 1e6 ? 1e6 : size > 0 && largest >= 1e4 ? 1e3 : 1;
     const char *suffix = unit == 1e9 ? "G" : unit == 1e6 ? "M" : unit == 1e3 ? "k" : "";
     char digits[BAL_NUMBER_TEXT];
     bal_number_print(size / unit, digits);
@@ -121,7 +121,7 @@ static bool fill_linear(struct scale *scale, double mantissa, int exponent) {
         if (at != 0 && (exponent < -4 || largest >= 1e12))
             power_text(tick, k * mantissa, exponent);
         else
-            plain_text(tick, at);
+            plain_text(tick, at, largest);
     }
     return false;
 }
@@ -191,7 +191,7 @@ static void fill_log(struct scale *scale, int level) {
                 continue;
             struct tick *tick = add_tick(scale, at, !strchr(digits, '0' + m) || e % stride != 0);
             if (!tick->minor && plain)
-                plain_text(tick, at);
+                plain_text(tick, at, at);
             else if (!tick->minor)
                 power_text(tick, m, e);
         }

@@ -45,9 +45,13 @@ struct bal_replay_unit bal_replay_unit(const struct bal_replay_report *report) {
     double best = INFINITY;
     for (size_t i = 0; i < report->count; i++)
         best = fmin(best, report->outcomes[i].result.metric[BAL_RESPONSE_MEAN].mean);
-    return best < 1e-3 ? (struct bal_replay_unit){"us", 1e-6}
-           : best < 1  ? (struct bal_replay_unit){"ms", 1e-3}
-                       : (struct bal_replay_unit){"s", 1};
+    return bal_time_unit(best);
+}
+
+struct bal_replay_unit bal_time_unit(double seconds) {
+    return seconds < 1e-3 ? (struct bal_replay_unit){"us", 1e-6}
+           : seconds < 1  ? (struct bal_replay_unit){"ms", 1e-3}
+                          : (struct bal_replay_unit){"s", 1};
 }
 
 struct bal_replay_unit bal_energy_unit(double joules) {

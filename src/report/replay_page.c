@@ -135,17 +135,20 @@ static void draw_arrivals(const struct bal_replay_report *report, struct drawing
                                                        .x = drawing->x,
                                                        .y = drawing->rate};
     drawing->panel[ARRIVALS].count = 1;
-    drawing->panel[ARRIVALS].y = (struct bal_axis){.label = "arrivals", .unit = "per second"};
+    drawing->panel[ARRIVALS].y =
+        (struct bal_axis){.label = "arrivals", .unit = "per second", .low = 0, .high = NAN};
 }
 
 static void draw_response(const struct bal_replay_report *report, struct drawing *drawing) {
-    const struct bal_replay_unit unit = bal_replay_unit(report);
     double least = INFINITY, most = 0;
+    for (size_t i = 0; i < drawing->lines; i++) {
+        least = fmin(least, smallest(report->history[drawing->who[i]].p99));
+        most = fmax(most, largest(report->history[drawing->who[i]].p99));
+    }
+    const struct bal_replay_unit unit = bal_time_unit(least);
     for (size_t i = 0; i < drawing->lines; i++) {
         scale(report->history[drawing->who[i]].p99, 1 / unit.seconds, drawing->p99[i]);
         drawing->series[RESPONSE][i] = line(drawing, i, drawing->p99[i]);
-        least = fmin(least, smallest(drawing->p99[i]));
-        most = fmax(most, largest(drawing->p99[i]));
     }
     drawing->panel[RESPONSE].count = drawing->lines;
     drawing->panel[RESPONSE].y =

@@ -59,11 +59,12 @@ struct bal_draft bal_replay_settings(const struct bal_replay_report *report);
  * hundredth of the jobs away come last. The caller frees it; NULL without memory. */
 size_t *bal_replay_order(const struct bal_replay_report *report);
 
-/* The unit that suits the times of the report. */
+/* The unit that suits a time, and the times of the report. */
 struct bal_replay_unit {
     const char *name;
     double seconds;
 };
+struct bal_replay_unit bal_time_unit(double seconds);
 struct bal_replay_unit bal_replay_unit(const struct bal_replay_report *report);
 
 /* Fill a table, which the caller prints and ends; align gets a letter for each column. */

@@ -49,6 +49,8 @@ static void ticks_are_round(void **state) {
     expect_texts(&scale, "0 10 20 30 40 50");
     scale = scale_of(false, 0, 1.3e6, 75, false);
     expect_texts(&scale, "0 500k 1M");
+    scale = scale_of(false, 0, 12500, 100, false); /* not 8000 beside 10k */
+    expect_texts(&scale, "0 2k 4k 6k 8k 10k 12k");
     scale = scale_of(false, 1000, 1003, 140, false);
     expect_texts(&scale, "1000 1000.5 1001 1001.5 1002 1002.5 1003");
     scale = scale_of(false, -3e-6, 4e-6, 100, true);
@@ -319,7 +321,10 @@ static void check_panels(const struct bal_figure *figure, const struct layout *l
         assert_true(a->frame.left > 0 && a->frame.left + a->frame.width <= layout->width);
         for (int line = 0; line < 2 && a->y_label[line]; line++) {
             assert_true(a->y_label_at[line] - LETTERS / 2 >= 0);
-            assert_true(a->y_label_at[line] + LETTERS / 2 <= a->frame.left - widest_tick(&a->y));
+            /* a little air, also where digits are those of DejaVu Sans, and ticks as far from the axis as
+             * drawn */
+            assert_true(a->y_label_at[line] + LETTERS / 2 + 2 <=
+                        a->frame.left - 6 - 1.144 * widest_tick(&a->y));
         }
         assert_true(!a->title || a->title_at + LETTERS / 2 <= a->frame.top);
         *bottom = fmax(*bottom, a->frame.top + a->frame.height);
