@@ -34,6 +34,7 @@ struct runs {
     struct bal_trial *trial; /* replications of each case, one behind the other */
     struct extract *extract;
     bool *complete;
+    double *value; /* room for one of each replication */
     pthread_mutex_t lock; /* guards what follows */
     double done;
     struct bal_error first_error;
@@ -196,14 +197,9 @@ static void run_task(void *context, size_t i) {
 /* ---- what trials say together ---- */
 
 static struct bal_estimate estimate(const struct runs *runs, size_t first, size_t offset) {
-    double *value = malloc(runs->replications * sizeof *value);
-    if (!value)
-        return (struct bal_estimate){NAN, NAN};
     for (unsigned r = 0; r < runs->replications; r++)
-        memcpy(&value[r], (const char *)&runs->extract[first + r] + offset, sizeof *value);
-    const struct bal_estimate mean = bal_estimate_mean(value, runs->replications);
-    free(value);
-    return mean;
+        memcpy(&runs->value[r], (const char *)&runs->extract[first + r] + offset, sizeof *runs->value);
+    return bal_estimate_mean(runs->value, runs->replications);
 }
 
 static void conclude(const struct runs *runs, size_t i, struct bal_replay_outcome *outcome) {
@@ -254,9 +250,10 @@ enum bal_code bal_replay_run(const struct bal_replay *replay, const struct bal_c
     runs.trial = calloc(trials + 1, sizeof *runs.trial);
     runs.extract = calloc(trials + 1, sizeof *runs.extract);
     runs.complete = calloc(trials + 1, sizeof *runs.complete);
+    runs.value = calloc(runs.replications + 1, sizeof *runs.value);
     enum bal_code code = BAL_E_MEMORY;
     pthread_mutex_init(&runs.lock, NULL);
-    if (blocks && runs.trial && runs.extract && runs.complete) {
+    if (blocks && runs.trial && runs.extract && runs.complete && runs.value) {
         bal_blocks_draw(replay->seed, blocks);
         code = bal_pool_run(options->threads, trials, run_task, &runs, options->stop);
     }
@@ -269,5 +266,6 @@ enum bal_code bal_replay_run(const struct bal_replay *replay, const struct bal_c
     free(runs.trial);
     free(runs.extract);
     free(runs.complete);
+    free(runs.value);
     return code;
 }
