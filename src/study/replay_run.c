@@ -34,7 +34,7 @@ struct runs {
     struct bal_trial *trial; /* replications of each case, one behind the other */
     struct extract *extract;
     bool *complete;
-    double *value; /* room for one of each replication */
+    double *value;        /* room for one of each replication */
     pthread_mutex_t lock; /* guards what follows */
     double done;
     struct bal_error first_error;
