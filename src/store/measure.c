@@ -22,6 +22,10 @@ static struct bal_measured nothing(const char *why) {
     return (struct bal_measured){NAN, NAN, NAN, BAL_UNDECIDED, why};
 }
 
+static enum bal_code no_memory(const struct gauge *gauge) {
+    return bal_fail(gauge->err, BAL_E_MEMORY, "not enough memory to judge a claim");
+}
+
 static struct bal_measured exactly(double value) {
     return (struct bal_measured){.value = value, .low = value, .high = value};
 }
@@ -55,7 +59,7 @@ static enum bal_code load_policy(struct gauge *gauge, const struct bal_operand *
         if (side->value)
             bal_cell_values(&cell, operand->quantity, side->value);
         else
-            code = bal_fail(gauge->err, BAL_E_MEMORY, "not enough memory to judge a claim");
+            code = no_memory(gauge);
     }
     bal_cell_fini(&cell);
     return code;
@@ -128,14 +132,15 @@ static struct bal_measured mean_of(const double *value, size_t count, size_t fam
 }
 
 /* a - b or a / b, replication by replication; either may be constant, not both. */
-static struct bal_measured combine(const struct side *a, const struct side *b, bool ratio, size_t family) {
+static enum bal_code combine(const struct gauge *gauge, const struct side *a, const struct side *b,
+                             bool ratio, size_t family, struct bal_measured *m) {
     const size_t count = a->constant           ? b->count
                          : b->constant         ? a->count
                          : a->count < b->count ? a->count
                                                : b->count;
     double *x = calloc(count + 1, sizeof *x), *y = calloc(count + 1, sizeof *y);
-    struct bal_measured result = nothing("there was not enough memory");
-    if (x && y) {
+    const bool room = x && y;
+    if (room) {
         size_t n = 0;
         for (size_t r = 0; r < count; r++) {
             x[r] = a->constant ? a->number : a->value[r];
@@ -144,23 +149,26 @@ static struct bal_measured combine(const struct side *a, const struct side *b, b
             if (!ratio)
                 x[r] -= y[r];
         }
-        result = widen(ratio ? bal_estimate_ratio(x, y, count) : bal_estimate_mean(x, count), n, family);
+        *m = widen(ratio ? bal_estimate_ratio(x, y, count) : bal_estimate_mean(x, count), n, family);
     }
     free(x);
     free(y);
-    return result;
+    return room ? BAL_OK : no_memory(gauge);
 }
 
-static struct bal_measured compare(const struct side *a, const struct side *b, bool ratio, size_t family) {
+static enum bal_code compare(const struct gauge *gauge, const struct side *a, const struct side *b,
+                             bool ratio, size_t family, struct bal_measured *m) {
     if (a->unknown || b->unknown)
-        return nothing(a->unknown ? a->unknown : b->unknown);
-    if (a->infinite && b->infinite)
-        return nothing("both sides grow without bound");
-    if (a->infinite)
-        return exactly(INFINITY);
-    if (b->infinite)
-        return exactly(ratio ? 0 : -INFINITY);
-    return combine(a, b, ratio, family);
+        *m = nothing(a->unknown ? a->unknown : b->unknown);
+    else if (a->infinite && b->infinite)
+        *m = nothing("both sides grow without bound");
+    else if (a->infinite)
+        *m = exactly(INFINITY);
+    else if (b->infinite)
+        *m = exactly(ratio ? 0 : -INFINITY);
+    else
+        return combine(gauge, a, b, ratio, family, m);
+    return BAL_OK;
 }
 
 /* ---- measures at a place ---- */
@@ -183,7 +191,7 @@ static enum bal_code measure_comparison(struct gauge *gauge, size_t point, bool 
     if (!code)
         code = load_side(gauge, &gauge->claim->to, point, &to);
     if (!code)
-        *m = compare(&of, &to, ratio, family);
+        code = compare(gauge, &of, &to, ratio, family, m);
     end_side(&of);
     end_side(&to);
     return code;
@@ -207,7 +215,9 @@ static enum bal_code measure_rank(struct gauge *gauge, size_t point, struct bal_
         struct side side;
         other.policy = (int)p;
         code = load_side(gauge, &other, point, &side);
-        const struct bal_measured d = code ? nothing("") : compare(&side, &of, false, gauge->places * others);
+        struct bal_measured d = nothing("");
+        if (!code)
+            code = compare(gauge, &side, &of, false, gauge->places * others, &d);
         if (side.unknown)
             *m = nothing(side.unknown);
         m->low += d.high < 0;
@@ -300,19 +310,18 @@ static enum bal_code load_line(struct gauge *gauge, size_t point, struct line *l
     for (size_t i = 0; column && i < line->points; i++)
         free(column[i]);
     free(column);
-    if (code == BAL_E_MEMORY)
-        bal_fail(gauge->err, code, "not enough memory to judge a claim");
-    return code;
+    return code == BAL_E_MEMORY ? no_memory(gauge) : code;
 }
 
 /* The slope of the fit is sum w_i f(m_i), m_i being the mean at point i and f the logarithm or nothing. To
  * first order its error is the mean over replications of sum w_i f'(m_i) (y_ir - m_i), whatever the points
  * have in common. */
-static struct bal_measured fit(const struct line *line, bool logarithm, size_t family) {
+static enum bal_code fit(const struct gauge *gauge, const struct line *line, struct bal_measured *m) {
+    const bool logarithm = gauge->claim->measure == BAL_MEASURE_EXPONENT;
     const size_t n = line->replications;
     double *influence = calloc(n + 1, sizeof *influence);
     if (!influence)
-        return nothing("there was not enough memory");
+        return no_memory(gauge);
     double slope = 0;
     const char *unknown = n == 0 ? "it was not measured" : NULL;
     for (size_t i = 0; i < line->points && n > 0; i++) {
@@ -327,15 +336,17 @@ static struct bal_measured fit(const struct line *line, bool logarithm, size_t f
     }
     const struct bal_estimate spread = bal_estimate_mean(influence, n);
     free(influence);
-    return unknown ? nothing(unknown) : widen((struct bal_estimate){slope, spread.half}, n, family);
+    *m = unknown ? nothing(unknown) : widen((struct bal_estimate){slope, spread.half}, n, gauge->places);
+    return BAL_OK;
 }
 
 static enum bal_code measure_fit(struct gauge *gauge, size_t point, struct bal_measured *m) {
     struct line line;
-    const enum bal_code code = load_line(gauge, point, &line);
-    if (!code)
-        *m = line.unknown ? nothing(line.unknown)
-                          : fit(&line, gauge->claim->measure == BAL_MEASURE_EXPONENT, gauge->places);
+    enum bal_code code = load_line(gauge, point, &line);
+    if (!code && line.unknown)
+        *m = nothing(line.unknown);
+    else if (!code)
+        code = fit(gauge, &line, m);
     free(line.weight);
     free(line.y);
     return code;
