@@ -78,7 +78,7 @@ static size_t lay_out(struct bal_dispatcher *d, char *base, const struct bal_dis
     return size;
 }
 
-/* What a policy may look at. */
+/* What a policy may look at; what changes in it is brought up to date by every operation. */
 static void set_fleet(struct bal_dispatcher *d) {
     const struct bal_dispatcher_config *config = &d->block->config;
     d->fleet = (struct bal_fleet){.servers = d->servers,
@@ -89,7 +89,6 @@ static void set_fleet(struct bal_dispatcher *d) {
                                   .ask_room = d->inquiry_room};
     if (config->classes > 1)
         d->fleet.urgent = config->stations ? d->urgent_load : d->urgent;
-    bal_fleet_refresh(d);
 }
 
 /* ---- checks ---- */

@@ -58,6 +58,7 @@ struct host {
     uint64_t pass_at; /* world's time of the PASS that counts */
     struct bal_receiver ear;
     uint32_t left_out; /* DISPATCHER_HOST: the server that its configuration leaves out, or NOBODY */
+    bool stepped;      /* its clock has been set, so that its time may stand still */
     bool torn;         /* since it began, so that its counters may be wrong */
     uint64_t sent[16]; /* messages by type */
     /* STATION_HOST: offers to each dispatcher of earlier boots, and of this one */
@@ -82,6 +83,7 @@ struct leg {
     uint64_t pid;
     uint64_t ticket;
     uint64_t number;  /* of its arrival in a queue, for the order; of one that has come back, none */
+    uint64_t since;   /* it waits */
     uint32_t version; /* one more each time that it is used: what is said of an earlier use is void */
 };
 
@@ -241,6 +243,8 @@ void fault_heal_all(struct world *w);
 void check_host(struct world *w, struct host *h);
 /* The block of this machine is lost: what it had counted is remembered. */
 void check_before_crash(struct world *w, struct host *h);
+/* Its time has just been told: nothing that is known or held is too old. */
+void check_ages(struct world *w, struct host *h);
 void check_counts(struct world *w, struct host *h);
 void check_order(struct world *w, uint32_t request, uint32_t leg);
 void check_end(struct world *w);

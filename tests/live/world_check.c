@@ -79,6 +79,21 @@ void check_before_crash(struct world *w, struct host *h) {
     }
 }
 
+void check_ages(struct world *w, struct host *h) {
+    const uint64_t slack = 30 * MS;
+    const struct bal_dispatcher *d = any_view(h);
+    if (h->kind != DISPATCHER_HOST || h->stepped)
+        return;
+    if (inside_has_stale_token(d, slack))
+        world_break(w, "dispatcher %u still has a token that has expired", h->index);
+    for (uint32_t i = w->oldest; i < w->requests; i++) {
+        const struct leg *leg = &w->request[i].leg[0];
+        if (leg->state == LEG_WAITING && leg->host == number_of(w, h) && inside_is_held(d, leg->ticket) &&
+            w->now > leg->since + w->dispatcher_config.hold_ns + w->dispatcher_config.probe_ns + slack)
+            world_break(w, "request %u has been held for too long", i);
+    }
+}
+
 /* ---- first come, first served ---- */
 
 void check_order(struct world *w, uint32_t request, uint32_t leg) {

@@ -49,6 +49,7 @@ static void step_clock(struct world *w, struct host *h) {
     const int64_t step =
         (int64_t)bal_rng_below(&w->rng, 2 * (uint32_t)(most / (int64_t)US)) * (int64_t)US - most;
     h->clock = h->clock + step > 0 ? h->clock + step : 0;
+    h->stepped = true;
     world_note(w, "the clock of host %u is %" PRId64 " ns ahead", number_of(w, h), h->clock);
 }
 

@@ -301,8 +301,10 @@ static void pass(struct world *w, struct host *h) {
         op_begin(w, h);
         const uint64_t asked =
             is_dispatcher(h) ? bal_dispatcher_pass(view, now) : bal_station_pass(view, now);
-        if (op_end(w, h, worker)) /* a host looks at least every ten milliseconds */
+        if (op_end(w, h, worker)) { /* a host looks at least every ten milliseconds */
+            check_ages(w, h);
             next = w->now + (asked <= now ? 1 : asked - now < 10 * MS ? asked - now : 10 * MS);
+        }
     }
     h->pass_at = next;
     later(w, h, PASS, next - w->now);

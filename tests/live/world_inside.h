@@ -16,6 +16,9 @@ bool inside_is_waiting(const struct bal_station *s, uint64_t ticket);
 /* Requests that go to this server and whose process does not know it yet. */
 uint32_t inside_decided(const struct bal_dispatcher *d, uint32_t server);
 
+/* Has a token been at hand for longer than it was valid, and so long besides? */
+bool inside_has_stale_token(const struct bal_dispatcher *d, uint64_t slack_ns);
+
 /* Requests of all kinds in the ledger. */
 uint32_t inside_requests(const struct bal_dispatcher *d);
 /* Servers that the policy thinks idle; UINT32_MAX: it keeps no such thing, or not of all. */

@@ -30,3 +30,11 @@ uint32_t inside_requests(const struct bal_dispatcher *d) {
 uint32_t inside_idle(const struct bal_dispatcher *d) {
     return d->policy.policy->wants & BAL_WANTS_IDLE ? bal_policy_tokens(&d->policy, d->state) : UINT32_MAX;
 }
+
+bool inside_has_stale_token(const struct bal_dispatcher *d, uint64_t slack_ns) {
+    for (uint32_t i = 0; i < d->servers; i++)
+        if (d->server[i].presence == THERE && d->server[i].tokens &&
+            d->block->now > d->server[i].token_until + slack_ns)
+            return true;
+    return false;
+}

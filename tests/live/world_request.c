@@ -152,6 +152,7 @@ static void dispatched(struct world *w, uint32_t i, struct host *h, uint32_t wor
     case BAL_WAIT:
         leg->state = LEG_WAITING;
         leg->number = ++w->numbers;
+        leg->since = w->now;
         world_note(w, "request %u waits", i);
         break;
     case BAL_REFUSE:
