@@ -68,6 +68,8 @@ static void look_at(struct network *net, struct dispatcher *d, uint32_t server) 
         bal_set_insert(d->open, server);
     else
         bal_set_remove(d->open, server);
+    if (!is_heard(net, d, server))
+        d->said[server] = BAL_REPORT_BUSY; /* what it said is too old to be believed when it is back */
     set_open(net, d);
     /* What a closed server says is not believed before it is open again. */
     bal_policy_report(net->spec, d->state, &d->fleet,
@@ -373,31 +375,40 @@ static uint8_t stands_for(const struct bal_present *present) {
     return BAL_REPORT_GONE;
 }
 
-void bal_dispatcher_told(struct network *net, const struct message *message) {
-    struct dispatcher *d = &net->dispatcher[message->dispatcher];
-    d->fleet.now = net->now * net->system.per_unit;
+/* What it says is noted before the server is looked at: to the policy one that is opened again by it is what
+ * it says now, not what it said before it was closed. */
+static void note(struct network *net, struct dispatcher *d, const struct message *message,
+                 const struct bal_present *present) {
+    if (d->said && message->what == REPORT)
+        d->said[message->server] = message->says;
+    if (d->said && message->what == PRESENT)
+        d->said[message->server] = stands_for(present);
     if (d->heard) {
         d->heard[message->server] = net->now;
         look_at(net, d, message->server);
     }
+}
+
+void bal_dispatcher_told(struct network *net, const struct message *message) {
+    struct dispatcher *d = &net->dispatcher[message->dispatcher];
+    const struct bal_present present = {(enum bal_standing)message->says, net->system.slots, message->load,
+                                        message->promised};
+    const bool was_open = bal_is_open(&d->fleet, message->server);
+    d->fleet.now = net->now * net->system.per_unit;
+    note(net, d, message, &present);
     if (message->what == REPLY && message->other != NOBODY) {
         take_reply(net, message);
         return;
     }
-    if (d->said && message->what == REPORT)
-        d->said[message->server] = message->says;
-    const struct bal_present present = {(enum bal_standing)message->says, net->system.slots, message->load,
-                                        message->promised};
-    if (d->said && message->what == PRESENT)
-        d->said[message->server] = stands_for(&present);
     if (!bal_is_open(&d->fleet, message->server))
         return;
-    if (message->what == PRESENT)
+    if (!was_open || message->what == REPLY) /* the rest has been told when it was opened */
+        bal_policy_report(net->spec, d->state, &d->fleet, BAL_REPORT_LOAD, message->server, &message->load);
+    else if (message->what == PRESENT)
         bal_policy_tell(net->spec, d->state, &d->fleet, message->server, &present);
     else
-        bal_policy_report(net->spec, d->state, &d->fleet,
-                          message->what == REPLY ? BAL_REPORT_LOAD : (enum bal_report)message->says,
-                          message->server, &message->load);
+        bal_policy_report(net->spec, d->state, &d->fleet, (enum bal_report)message->says, message->server,
+                          &message->load);
     if (held(d))
         try_held(net, message->dispatcher);
 }
