@@ -115,7 +115,7 @@ struct bal_replay_outcome {
      * the spreading of whole seconds, draws at random. BAL_TIME_WANTED is NaN without a target. */
     struct bal_estimate time[BAL_REPLAY_TIMES];
     /* Where each of them would lie, with 95 %, in other logs like this one: by a block bootstrap of the log.
-     */
+     * NaN where there are too few jobs to tell. */
     struct bal_range log[BAL_REPLAY_TIMES];
     struct bal_kind_outcome kind[BAL_TRACE_KINDS];
 };
@@ -154,7 +154,7 @@ struct bal_sizing {
     enum bal_sizing_outcome outcome;
     uint32_t servers;             /* the least that will do; BAL_SIZE_BEYOND: the most that were tried */
     uint32_t low, high;           /* between which it would lie, with 95 %, by other logs like this one; equal
-                                   * to it when only it would do */
+                                   * to it when only it would do; 0 when there are too few jobs to tell */
     struct bal_case c;            /* with so many servers ... */
     struct bal_replay_outcome at; /* ... and what it gave; when hopeless it says nothing */
     double best;                  /* what is wanted if no job ever waited */

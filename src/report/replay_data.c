@@ -34,6 +34,11 @@ struct bal_draft bal_replay_settings(const struct bal_replay_report *report) {
     return draft;
 }
 
+/* An end of a range of servers; 0 is not known. */
+static double known_servers(uint32_t servers) {
+    return servers > 0 ? (double)servers : (double)NAN;
+}
+
 /* What every number rests on. */
 static const char *times_text(const struct bal_replay_report *report) {
     return bal_times_text(report->times->recovery->times);
@@ -87,9 +92,14 @@ static void csv_row(const struct bal_replay_report *report, size_t i, const stru
         for (size_t n = 0; n < sizeof here / sizeof *here; n++)
             bal_csv_number(here[n], out);
         const struct bal_estimate there = sizing->at.time[BAL_TIME_WANTED];
-        const double values[] = {
-            sizing->servers, sizing->low, sizing->high,      sizing->c.model.load,
-            there.mean,      there.half,  sizing->one_fewer, kilowatt_hours(&sizing->at.result)};
+        const double values[] = {sizing->servers,
+                                 known_servers(sizing->low),
+                                 known_servers(sizing->high),
+                                 sizing->c.model.load,
+                                 there.mean,
+                                 there.half,
+                                 sizing->one_fewer,
+                                 kilowatt_hours(&sizing->at.result)};
         for (size_t n = 0; n < sizeof values / sizeof *values; n++)
             bal_csv_number(sized ? values[n] : NAN, out);
         if (bal_is_priced(report))
@@ -335,8 +345,8 @@ static void json_target(struct json *json, const struct bal_replay_report *repor
         bal_json_text(json, "service_times", times_text(report));
         bal_json_text(json, "outcome", outcome_text(sizing->outcome));
         bal_json_number(json, "servers", sized ? (double)sizing->servers : NAN);
-        bal_json_number(json, "servers_low", sized ? (double)sizing->low : NAN);
-        bal_json_number(json, "servers_high", sized ? (double)sizing->high : NAN);
+        bal_json_number(json, "servers_low", sized ? known_servers(sizing->low) : NAN);
+        bal_json_number(json, "servers_high", sized ? known_servers(sizing->high) : NAN);
         bal_json_number(json, "load", sized ? sizing->c.model.load : NAN);
         bal_json_number(json, "value", sized ? sizing->at.time[BAL_TIME_WANTED].mean : NAN);
         bal_json_number(json, "value_ci", sized ? sizing->at.time[BAL_TIME_WANTED].half : NAN);

@@ -106,6 +106,10 @@ static double largest_energy(const struct bal_replay_report *report) {
 
 static void add_range(struct table *table, struct bal_range range, struct bal_replay_unit unit) {
     char low[BAL_CELL], high[BAL_CELL];
+    if (isnan(range.low)) { /* too few jobs */
+        bal_table_add(table, "?");
+        return;
+    }
     bal_table_add(table, "%s to %s", bal_cell_number(range.low / unit.seconds, low),
                   bal_cell_number(range.high / unit.seconds, high));
 }
@@ -267,6 +271,13 @@ static void print_failure(const struct bal_replay_report *report, FILE *out) {
             replay->failing == 1 ? "" : "s", replay->failing == 1 ? "fails" : "fail", after);
 }
 
+static bool is_untold(const struct bal_replay_report *report) {
+    for (size_t i = 0; i < report->count; i++)
+        if (isnan(report->outcomes[i].log[bal_leading(report)].low))
+            return true;
+    return false;
+}
+
 static void print_meaning(const struct bal_replay_report *report, FILE *out) {
     const bool drawn = bal_trace_info(report->replay->trace)->spread > 0;
     fprintf(out,
@@ -285,8 +296,8 @@ static void print_meaning(const struct bal_replay_report *report, FILE *out) {
         fputs("One replay of each policy: what its random choices change is not measured (--replications).\n",
               out);
     fprintf(out,
-            "other logs: where the %s would lie in 95 %% of other logs like this one (block bootstrap).\n",
-            bal_leading_name(report));
+            "other logs: where the %s would lie in 95 %% of other logs like this one (block bootstrap)%s.\n",
+            bal_leading_name(report), is_untold(report) ? "; ?: too few jobs" : "");
     if (report->replay->failing > 0)
         print_failure(report, out);
 }

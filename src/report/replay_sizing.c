@@ -60,7 +60,9 @@ static void add_sizing(struct table *table, const struct bal_replay_report *repo
         bal_cell_add_mark(table, report);
         return;
     }
-    if (sizing->low < sizing->high)
+    if (sizing->low == 0)
+        bal_table_add(table, "%u (?)", sizing->servers);
+    else if (sizing->low < sizing->high)
         bal_table_add(table, "%u (%u to %u)", sizing->servers, sizing->low, sizing->high);
     else
         bal_table_add(table, "%u", sizing->servers);
@@ -124,6 +126,13 @@ static void print_refusal(const struct bal_replay_report *report, size_t i, FILE
             label, 100 * bal_turned_away(&sizing->at.result));
 }
 
+static bool is_unknown(const struct bal_replay_report *report) {
+    for (size_t i = 0; i < report->count; i++)
+        if (report->sizing[i].outcome == BAL_SIZED && report->sizing[i].low == 0)
+            return true;
+    return false;
+}
+
 void bal_sizing_notes(const struct bal_replay_report *report, FILE *out) {
     const char *name = report->target->name;
     if (bal_sizing_is_hopeless(report)) {
@@ -143,6 +152,8 @@ void bal_sizing_notes(const struct bal_replay_report *report, FILE *out) {
         "number\n"
         "  would lie in 95 %% of other logs like this one.\n",
         name);
+    if (is_unknown(report))
+        fputs("(?): the log has too few jobs to tell.\n", out);
     bal_replay_doubt(report, out);
     if (beyond)
         fputs("> N: not met with N servers, the most that were tried.\n", out);

@@ -95,6 +95,16 @@ static struct bal_range quantile_range(const struct runs *runs, const struct mem
         unit * bal_histogram_quantile(&memory->all, fmin(quantile + above.high - share, 1))};
 }
 
+/* So many jobs at least must lie on each side of what a range is of: fewer do not tell how they vary. */
+enum { JOBS_LEAST = 10 };
+
+static bool is_telling(const struct memory *memory, double quantile) {
+    double jobs = 0;
+    for (int s = 0; s < BAL_REPLAY_SPANS; s++)
+        jobs += memory->values[0][s];
+    return quantile == 0 ? jobs >= 10 * JOBS_LEAST : jobs * fmin(quantile, 1 - quantile) >= JOBS_LEAST;
+}
+
 static void extract_times(const struct runs *runs, const struct memory *memory, const struct bal_trial *trial,
                           double unit, struct extract *extract) {
     for (int t = 0; t < BAL_REPLAY_TIMES; t++) {
@@ -114,6 +124,8 @@ static void extract_times(const struct runs *runs, const struct memory *memory, 
                                                                                                does it */
             extract->log[t] = quantile_range(runs, memory, quantile, extract->time[t], unit);
         }
+        if (!is_telling(memory, quantile))
+            extract->log[t] = (struct bal_range){NAN, NAN};
     }
 }
 

@@ -92,7 +92,7 @@ static bool may_do(const struct bal_target *target, const struct bal_replay_outc
 }
 
 static bool will_do(const struct bal_target *target, const struct bal_replay_outcome *outcome) {
-    return outcome->log[BAL_TIME_WANTED].high <= target->seconds && serves_all(&outcome->result);
+    return !(outcome->log[BAL_TIME_WANTED].high > target->seconds) && serves_all(&outcome->result);
 }
 
 static enum bal_code case_of(const struct sizes *sizes, const struct attempt *attempt, struct bal_case *c,
@@ -140,6 +140,8 @@ static void look_up(struct progress *progress, uint32_t servers) {
 }
 
 static void begin_range(struct bal_sizing *sizing, struct progress *progress) {
+    if (isnan(sizing->at.log[BAL_TIME_WANTED].high))
+        return;
     sizing->low = sizing->high = sizing->servers;
     progress->down_step = progress->up_step = sizing->servers / STEPS > 1 ? sizing->servers / STEPS : 1;
     if (sizing->outcome != BAL_SIZED)

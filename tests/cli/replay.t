@@ -53,37 +53,39 @@ $ ballast replay threes.csv --servers 5 --time-field time:start --policy jsq --p
 >     | sed -n '/^Servers/,$p'
 | Servers needed for p99 ≤ 1 s
 |
-| policy                 servers   load  p99, ms  one fewer    Wh  watts
-| ──────────────────────────────────────────────────────────────────────
-| jsq                          3  0.909      907      35550  16.2    194
-| round-robin                  3  0.909      907      35550  16.2    194
-| random       142 (120 to 1031)  0.019      907       1263   556    141
+| policy       servers   load  p99, ms  one fewer    Wh  watts
+| ────────────────────────────────────────────────────────────
+| jsq            3 (?)  0.909      907      35550  16.2    194
+| round-robin    3 (?)  0.909      907      35550  16.2    194
+| random       142 (?)  0.019      907       1263   556    141
 |
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
 |   (one fewer: their p99). That more servers are never worse is assumed. In brackets: where the number
 |   would lie in 95 % of other logs like this one.
+| (?): the log has too few jobs to tell.
 $ ballast replay threes.csv --slots 3 --time-field time:start --policy jsq --target p99.9=1s | sed -n '/^fleet/,$p'
 | fleet    2 servers of 3 slots: load 0.455, in the busiest 1 s (from 00:00:00) 0.455
 |          no --servers given: so many that the load in the busiest 1 s is at most 0.7
 |
 | policy  mean, ms  p50  p90  p99  p99.9  other logs  waits  msgs    Wh  watts
 | ────────────────────────────────────────────────────────────────────────────
-| jsq          900  899  905  907    907  907 to 907   0.0%  4.00  10.8    194
+| jsq          900  899  905  907    907           ?   0.0%  4.00  10.8    194
 |
 | Response times in ms, best p99.9 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
 | ±: 95 % confidence over 5 replays of the same jobs with other random choices of the policy.
-| other logs: where the p99.9 would lie in 95 % of other logs like this one (block bootstrap).
+| other logs: where the p99.9 would lie in 95 % of other logs like this one (block bootstrap); ?: too few jobs.
 |
 | Servers needed for p99.9 ≤ 1 s, 3 slots each
 |
 | policy  servers   load  p99.9, ms  one fewer    Wh  watts
 | ─────────────────────────────────────────────────────────
-| jsq           1  0.909        907             5.39    194
+| jsq       1 (?)  0.909        907             5.39    194
 |
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
 |   (one fewer: their p99.9). That more servers are never worse is assumed. In brackets: where the number
 |   would lie in 95 % of other logs like this one.
+| (?): the log has too few jobs to tell.
 $ ballast replay threes.csv --time-field time:start --policy jsq --target p50=800ms | sed -n '/^Servers/,$p'
 | Servers needed for p50 ≤ 800 ms
 |
@@ -114,8 +116,8 @@ $ jq -c '.results[] | [.policy, .response.mean, .waiting_probability, .power.kwh
 $ jq -c '.target.metric, .target.without_waiting, .target.policies[]' json
 | "p99"
 | 0.8999648437500027
-| {"policy":"jsq","service_times":"as logged","outcome":"found","servers":3,"servers_low":3,"servers_high":3,"load":0.9090909090909118,"value":0.9068359375000027,"value_ci":0,"one_fewer":35.550000000000104,"kwh":0.01615500000000004,"watts":194.05405405405455,"fleets_tried":3}
-| {"policy":"tabs","service_times":"as logged","outcome":"found","servers":3,"servers_low":3,"servers_high":3,"load":0.9090909090909118,"value":0.9068359375000027,"value_ci":0,"one_fewer":40.35750000000012,"kwh":0.016155000000000124,"watts":194.0540540540555,"fleets_tried":3}
+| {"policy":"jsq","service_times":"as logged","outcome":"found","servers":3,"servers_low":null,"servers_high":null,"load":0.9090909090909118,"value":0.9068359375000027,"value_ci":0,"one_fewer":35.550000000000104,"kwh":0.01615500000000004,"watts":194.05405405405455,"fleets_tried":3}
+| {"policy":"tabs","service_times":"as logged","outcome":"found","servers":3,"servers_low":null,"servers_high":null,"load":0.9090909090909118,"value":0.9068359375000027,"value_ci":0,"one_fewer":40.35750000000012,"kwh":0.016155000000000124,"watts":194.0540540540555,"fleets_tried":3}
 $ jq -c '.history | .first, (.rate | length), (.policies[] | [.policy, (.p99 | length), .watts[0]])' json
 | 1772409600.001
 | 96
@@ -137,9 +139,9 @@ $ ballast replay threes.csv --servers 3 --time-field time:start --policy jsq --p
 $ grep -c '<svg' f.svg r.html
 | f.svg:1
 | r.html:1
-$ grep -o '<td class="l">[a-z]*' r.html
-| <td class="l">jsq
-| <td class="l">tabs
+$ grep -o '<th scope="row" class="l">[a-z]*' r.html
+| <th scope="row" class="l">jsq
+| <th scope="row" class="l">tabs
 $ grep -o '"Content-Security-Policy" content="[^;"]*' r.html
 | "Content-Security-Policy" content="default-src 'none'
 $ grep -E '(src|href)="?[a-z]*:?//' r.html
@@ -150,13 +152,13 @@ $ awk 'BEGIN { print "time,duration_s"; for (t = 0; t < 50; t++) printf "%d.001,
 $ ballast replay rare.csv --servers 2 --policy tabs --policy jsq --target p99=1s --standby 70s --setup 1s | sed -n '/^policy/,$p'
 | policy  mean, ms  p50  p90  p99  p99.9  other logs  waits  msgs   Wh  watts
 | ───────────────────────────────────────────────────────────────────────────
-| jsq        900 !  902  906  907    907  907 to 907   0.0%  4.00  382    140
-| tabs       900 !  904  906  907    907  907 to 907   0.0%  1.98  139   51.0
+| jsq        900 !  902  906  907    907           ?   0.0%  4.00  382    140
+| tabs       900 !  904  906  907    907           ?   0.0%  1.98  139   51.0
 |
 | Response times in ms, best p99 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
 | ±: 95 % confidence over 5 replays of the same jobs with other random choices of the policy.
-| other logs: where the p99 would lie in 95 % of other logs like this one (block bootstrap).
+| other logs: where the p99 would lie in 95 % of other logs like this one (block bootstrap); ?: too few jobs.
 | !: jsq, tabs: fewer than 100 jobs were measured in a replication
 | tabs refuses 98 % of all jobs because no server is on; its times are of the others.
 | tabs switches servers off after 70 s idle and on in 1 s: 139 Wh, 63.7 % less than jsq (382),
@@ -166,12 +168,13 @@ $ ballast replay rare.csv --servers 2 --policy tabs --policy jsq --target p99=1s
 |
 | policy  servers   load  p99, ms  one fewer   Wh  watts
 | ──────────────────────────────────────────────────────
-| jsq           1  0.009      907             191    141
+| jsq       1 (?)  0.009      907             191    141
 | tabs     > 1024
 |
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
 |   (one fewer: their p99). That more servers are never worse is assumed. In brackets: where the number
 |   would lie in 95 % of other logs like this one.
+| (?): the log has too few jobs to tell.
 | > N: not met with N servers, the most that were tried.
 | tabs refuses 98 % of all jobs even then, as all servers are off at times: try a longer --standby.
 

@@ -178,3 +178,21 @@ $ ballast replay shop.csv --policy jsq --replications 1 --target p99=1ms --nginx
 $ ballast replay shop.csv --nginx --format json
 ! ballast: --nginx: the block is a text; leave out --format
 ? 2
+
+# Few jobs tell a percentile, but not how it varies.
+$ head -n 300 shop.csv >short.csv; ballast replay short.csv --servers 4 --policy jsq --target p99=4s | sed -n '/^policy/,/^jsq/p; /?/p'
+| policy     mean, ms       p50        p90         p99       p99.9  other logs  waits  msgs    Wh  watts  service times
+| ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+| jsq     725.8 ± 5.0  531 ± 17  1587 ± 50  3396 ± 398  3942 ± 354           ?  38.3%  8.00  11.3    183  may include waiting
+| jsq     725.8 ± 5.0  531 ± 17  1587 ± 50  3396 ± 398  3942 ± 354           ?  38.3%  8.00  11.3    183  may include waiting
+| other logs: where the p99 would lie in 95 % of other logs like this one (block bootstrap); ?: too few jobs.
+| policy  servers   load     p99, ms  one fewer    Wh  watts  service times
+| ───────────────────────────────────────────────────────────────────────────────
+| jsq       4 (?)  0.720  3396 ± 398       4963  11.3    183  may include waiting
+| jsq       4 (?)  0.720  3396 ± 398       4963  11.3    183  may include waiting
+| (?): the log has too few jobs to tell.
+$ ballast replay short.csv --servers 4 --policy jsq --target p99=4s --format json | jq -c '.target.policies[0] | [.servers, .servers_low, .servers_high]'
+| [4,null,null]
+$ ballast replay short.csv --servers 4 --policy jsq --target p90=4s | grep -c '?'
+| 0
+? 1
