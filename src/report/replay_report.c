@@ -297,7 +297,8 @@ static void print_meaning(const struct bal_replay_report *report, FILE *out) {
               out);
     fprintf(out,
             "other logs: where the %s would lie in 95 %% of other logs like this one (block bootstrap)%s.\n",
-            bal_leading_name(report), is_untold(report) ? "; ?: too few jobs" : "");
+            bal_leading_name(report),
+            is_untold(report) ? ";\n  ?: too few jobs, or too few times that have any" : "");
     if (report->replay->failing > 0)
         print_failure(report, out);
 }

@@ -153,7 +153,7 @@ void bal_sizing_notes(const struct bal_replay_report *report, FILE *out) {
         "  would lie in 95 %% of other logs like this one.\n",
         name);
     if (is_unknown(report))
-        fputs("(?): the log has too few jobs to tell.\n", out);
+        fputs("(?): the log has too few jobs to tell, or too few times that have any.\n", out);
     bal_replay_doubt(report, out);
     if (beyond)
         fputs("> N: not met with N servers, the most that were tried.\n", out);

@@ -95,13 +95,22 @@ static struct bal_range quantile_range(const struct runs *runs, const struct mem
         unit * bal_histogram_quantile(&memory->all, fmin(quantile + above.high - share, 1))};
 }
 
-/* So many jobs at least must lie on each side of what a range is of: fewer do not tell how they vary. */
-enum { JOBS_LEAST = 10 };
+/* So many jobs at least must lie on each side of what a range is of, and in so many blocks, each counted by
+ * its weight: fewer do not tell how they vary. */
+enum { JOBS_LEAST = 10, BLOCKS_LEAST = 6 };
 
 static bool is_telling(const struct memory *memory, double quantile) {
-    double jobs = 0;
-    for (int s = 0; s < BAL_REPLAY_SPANS; s++)
-        jobs += memory->values[0][s];
+    enum { LENGTH = BAL_REPLAY_SPANS / BAL_BLOCKS_IN_LOG };
+    double jobs = 0, squares = 0;
+    for (int b = 0; b < BAL_BLOCKS_IN_LOG; b++) {
+        double block = 0;
+        for (int i = 0; i < LENGTH; i++)
+            block += memory->values[0][b * LENGTH + i];
+        jobs += block;
+        squares += block * block;
+    }
+    if (jobs * jobs < BLOCKS_LEAST * squares)
+        return false;
     return quantile == 0 ? jobs >= 10 * JOBS_LEAST : jobs * fmin(quantile, 1 - quantile) >= JOBS_LEAST;
 }
 

@@ -62,7 +62,7 @@ $ ballast replay threes.csv --servers 5 --time-field time:start --policy jsq --p
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
 |   (one fewer: their p99). That more servers are never worse is assumed. In brackets: where the number
 |   would lie in 95 % of other logs like this one.
-| (?): the log has too few jobs to tell.
+| (?): the log has too few jobs to tell, or too few times that have any.
 $ ballast replay threes.csv --slots 3 --time-field time:start --policy jsq --target p99.9=1s | sed -n '/^fleet/,$p'
 | fleet    2 servers of 3 slots: load 0.455, in the busiest 1 s (from 00:00:00) 0.455
 |          no --servers given: so many that the load in the busiest 1 s is at most 0.7
@@ -74,7 +74,8 @@ $ ballast replay threes.csv --slots 3 --time-field time:start --policy jsq --tar
 | Response times in ms, best p99.9 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
 | ±: 95 % confidence over 5 replays of the same jobs with other random choices of the policy.
-| other logs: where the p99.9 would lie in 95 % of other logs like this one (block bootstrap); ?: too few jobs.
+| other logs: where the p99.9 would lie in 95 % of other logs like this one (block bootstrap);
+|   ?: too few jobs, or too few times that have any.
 |
 | Servers needed for p99.9 ≤ 1 s, 3 slots each
 |
@@ -85,7 +86,7 @@ $ ballast replay threes.csv --slots 3 --time-field time:start --policy jsq --tar
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
 |   (one fewer: their p99.9). That more servers are never worse is assumed. In brackets: where the number
 |   would lie in 95 % of other logs like this one.
-| (?): the log has too few jobs to tell.
+| (?): the log has too few jobs to tell, or too few times that have any.
 $ ballast replay threes.csv --time-field time:start --policy jsq --target p50=800ms | sed -n '/^Servers/,$p'
 | Servers needed for p50 ≤ 800 ms
 |
@@ -158,7 +159,8 @@ $ ballast replay rare.csv --servers 2 --policy tabs --policy jsq --target p99=1s
 | Response times in ms, best p99 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
 | ±: 95 % confidence over 5 replays of the same jobs with other random choices of the policy.
-| other logs: where the p99 would lie in 95 % of other logs like this one (block bootstrap); ?: too few jobs.
+| other logs: where the p99 would lie in 95 % of other logs like this one (block bootstrap);
+|   ?: too few jobs, or too few times that have any.
 | !: jsq, tabs: fewer than 100 jobs were measured in a replication
 | tabs refuses 98 % of all jobs because no server is on; its times are of the others.
 | tabs switches servers off after 70 s idle and on in 1 s: 139 Wh, 63.7 % less than jsq (382),
@@ -174,7 +176,7 @@ $ ballast replay rare.csv --servers 2 --policy tabs --policy jsq --target p99=1s
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
 |   (one fewer: their p99). That more servers are never worse is assumed. In brackets: where the number
 |   would lie in 95 % of other logs like this one.
-| (?): the log has too few jobs to tell.
+| (?): the log has too few jobs to tell, or too few times that have any.
 | > N: not met with N servers, the most that were tried.
 | tabs refuses 98 % of all jobs even then, as all servers are off at times: try a longer --standby.
 

@@ -180,19 +180,20 @@ $ ballast replay shop.csv --nginx --format json
 ? 2
 
 # Few jobs tell a percentile, but not how it varies.
-$ head -n 300 shop.csv >short.csv; ballast replay short.csv --servers 4 --policy jsq --target p99=4s | sed -n '/^policy/,/^jsq/p; /?/p'
-| policy     mean, ms       p50        p90         p99       p99.9  other logs  waits  msgs    Wh  watts  service times
-| ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+$ head -n 300 shop.csv >short.csv; ballast replay short.csv --servers 4 --policy jsq --target p99=4s | grep '[?]'
 | jsq     725.8 ± 5.0  531 ± 17  1587 ± 50  3396 ± 398  3942 ± 354           ?  38.3%  8.00  11.3    183  may include waiting
-| jsq     725.8 ± 5.0  531 ± 17  1587 ± 50  3396 ± 398  3942 ± 354           ?  38.3%  8.00  11.3    183  may include waiting
-| other logs: where the p99 would lie in 95 % of other logs like this one (block bootstrap); ?: too few jobs.
-| policy  servers   load     p99, ms  one fewer    Wh  watts  service times
-| ───────────────────────────────────────────────────────────────────────────────
+|   ?: too few jobs, or too few times that have any.
 | jsq       4 (?)  0.720  3396 ± 398       4963  11.3    183  may include waiting
-| jsq       4 (?)  0.720  3396 ± 398       4963  11.3    183  may include waiting
-| (?): the log has too few jobs to tell.
+| (?): the log has too few jobs to tell, or too few times that have any.
 $ ballast replay short.csv --servers 4 --policy jsq --target p99=4s --format json | jq -c '.target.policies[0] | [.servers, .servers_low, .servers_high]'
 | [4,null,null]
 $ ballast replay short.csv --servers 4 --policy jsq --target p90=4s | grep -c '?'
 | 0
 ? 1
+
+# Nor do jobs that are all in a small part of the time that the log spans.
+$ (cat shop.csv; echo 1772459600,0.5,/item/30000) >gap.csv
+$ ballast replay gap.csv --servers 4 --policy jsq | sed -n '/^log/p; /^jsq/p; /  ?:/p'
+| log      30001 jobs in 13.89 h, mean service time 506.5 ms, longest 6.495 s
+| jsq     684.2 ± 2.1  483 ± 3  1556  3084 ± 16  4661 ± 50           ?  28.8%  8.00  8.03    145
+|   ?: too few jobs, or too few times that have any.
