@@ -130,6 +130,12 @@ enum bal_code bal_dispatcher_check(const struct bal_policy_spec *policy,
         code = check_number("id", config->id, 1, UINT64_MAX, err);
     if (!code && config->stations)
         code = check_number("boot", config->boot, 1, UINT64_MAX, err);
+    if (!code && config->stations && bal_policy_report_choices(policy) > 1)
+        code =
+            bal_fail(err, BAL_E_MODEL,
+                     "policy '%s': report=%u has servers ask dispatchers for their tokens, which stations do "
+                     "not do; use report=1",
+                     policy->policy->name, bal_policy_report_choices(policy));
     const struct bal_setting setting = setting_of(config);
     return code ? code : bal_policy_check(policy, &setting, &host, err);
 }

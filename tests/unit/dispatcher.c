@@ -456,6 +456,9 @@ static void what_makes_no_sense_is_refused(void **state) {
     assert_int_equal(bal_policy_parse("least-work", &policy, NULL), BAL_OK);
     config = stationed(2);
     assert_int_equal(bal_dispatcher_check(&policy, &config, &err), BAL_E_MODEL);
+    assert_int_equal(bal_policy_parse("jiq:report=2", &policy, NULL), BAL_OK);
+    assert_int_equal(bal_dispatcher_check(&policy, &config, &err), BAL_E_MODEL);
+    assert_non_null(strstr(err.text, "use report=1"));
     assert_int_equal(bal_policy_parse("jiq", &policy, NULL), BAL_OK);
     config.owners = 0;
     assert_int_equal(bal_dispatcher_check(&policy, &config, &err), BAL_E_RANGE);

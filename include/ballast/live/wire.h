@@ -75,7 +75,7 @@ struct bal_message_idle {
     uint32_t free;     /* slots that are offered, at least 1 */
     uint32_t slots;    /* of the station, at least as many */
     uint32_t valid_ms; /* at least 1 */
-    /* Each offer of a slot is a token, numbered by its station from 1 in the order of the offers. These are
+    /* Each offer of a slot is a token, numbered by its station, for each dispatcher from 1. These are
      * the last `free` up to and including this one; a token that has been used, or has been told of before,
      * is not counted again. */
     uint64_t token;
