@@ -15,7 +15,7 @@ all:
 	@ninja -C build product
 
 demo: all
-	@build/ballast compare
+	@build/ballast compare --jobs 500k
 
 # Half an hour of an invented shop: which policy it wants, and how many servers.
 demo-replay: all
