@@ -38,55 +38,58 @@ struct layout {
     const struct field *elements;
 };
 
-/* `at` is the member, or the first element of an array. */
-#define FIELD_AT(body, member, at, least, most)                                                              \
-    {                                                                                                        \
-        .name = #member, .offset = offsetof(struct bal_message, body.at),                                    \
-        .width = sizeof((struct bal_message *)0)->body.at, .low = least, .high = most                        \
-    }
-#define FIELD(body, member, low, high) FIELD_AT(body, member, member, low, high)
-#define ELEMENTS(body, member, low, high) FIELD_AT(body, member, member[0], low, high)
-#define TIME(body, member, low) FIELD(body, member, low, BAL_VALID_MAX)
+#define AT(member) offsetof(struct bal_message, member)
 
 static const struct field idle_fields[] = {
-    FIELD(idle, free, 1, UINT32_MAX),
-    FIELD(idle, slots, 1, UINT32_MAX),
-    TIME(idle, valid_ms, 1),
-    FIELD(idle, token, 1, UINT64_MAX),
+    {"free", AT(idle.free), 4, 1, UINT32_MAX},
+    {"slots", AT(idle.slots), 4, 1, UINT32_MAX},
+    {"valid_ms", AT(idle.valid_ms), 4, 1, BAL_VALID_MAX},
+    {"token", AT(idle.token), 8, 1, UINT64_MAX},
 };
 static const struct field load_fields[] = {
-    FIELD(load, probe, 0, UINT64_MAX),         FIELD(load, slots, 1, UINT32_MAX),
-    FIELD(load, in_service, 0, UINT32_MAX),    FIELD(load, room, 0, UINT32_MAX),
-    FIELD(load, answers, 0, UINT32_MAX),       FIELD(load, errors, 0, UINT32_MAX),
-    FIELD(load, latency_us, 0, UINT32_MAX),    TIME(load, valid_ms, 1),
-    FIELD(load, power, 0, BAL_POWER_DRAINING), FIELD(load, classes, 1, BAL_CLASSES_MAX),
+    {"probe", AT(load.probe), 8, 0, UINT64_MAX},
+    {"slots", AT(load.slots), 4, 1, UINT32_MAX},
+    {"in_service", AT(load.in_service), 4, 0, UINT32_MAX},
+    {"room", AT(load.room), 4, 0, UINT32_MAX},
+    {"answers", AT(load.answers), 4, 0, UINT32_MAX},
+    {"errors", AT(load.errors), 4, 0, UINT32_MAX},
+    {"latency_us", AT(load.latency_us), 4, 0, UINT32_MAX},
+    {"valid_ms", AT(load.valid_ms), 4, 1, BAL_VALID_MAX},
+    {"power", AT(load.power), 4, 0, BAL_POWER_DRAINING},
+    {"classes", AT(load.classes), 4, 1, BAL_CLASSES_MAX},
 };
-static const struct field load_jobs = ELEMENTS(load, jobs, 0, UINT32_MAX);
+static const struct field load_jobs = {"jobs", AT(load.jobs), 4, 0, UINT32_MAX};
 static const struct field power_fields[] = {
-    FIELD(power, power, 0, BAL_POWER_DRAINING),
-    FIELD(power, failures, 0, UINT32_MAX),
-    TIME(power, retry_ms, 0),
-    TIME(power, valid_ms, 1),
+    {"power", AT(power.power), 4, 0, BAL_POWER_DRAINING},
+    {"failures", AT(power.failures), 4, 0, UINT32_MAX},
+    {"retry_ms", AT(power.retry_ms), 4, 0, BAL_VALID_MAX},
+    {"valid_ms", AT(power.valid_ms), 4, 1, BAL_VALID_MAX},
 };
-static const struct field probe_fields[] = {FIELD(probe, probe, 1, UINT64_MAX)};
-static const struct field move_fields[] = {FIELD(move, target, 1, UINT64_MAX)};
+static const struct field probe_fields[] = {
+    {"probe", AT(probe.probe), 8, 1, UINT64_MAX},
+};
+static const struct field move_fields[] = {
+    {"target", AT(move.target), 8, 1, UINT64_MAX},
+};
 static const struct field steal_fields[] = {
-    FIELD(steal, steal, 1, UINT64_MAX),
-    FIELD(steal, most, 1, UINT32_MAX),
+    {"steal", AT(steal.steal), 8, 1, UINT64_MAX},
+    {"most", AT(steal.most), 4, 1, UINT32_MAX},
 };
 static const struct field grant_fields[] = {
-    FIELD(grant, steal, 1, UINT64_MAX),
-    FIELD(grant, count, 0, BAL_GRANT_MAX),
+    {"steal", AT(grant.steal), 8, 1, UINT64_MAX},
+    {"count", AT(grant.count), 4, 0, BAL_GRANT_MAX},
 };
-static const struct field grant_tickets = ELEMENTS(grant, tickets, 1, UINT64_MAX);
+static const struct field grant_tickets = {"tickets", AT(grant.tickets), 8, 1, UINT64_MAX};
 static const struct field hungry_fields[] = {
-    FIELD(hungry, held, 0, UINT32_MAX),
-    TIME(hungry, valid_ms, 1),
+    {"held", AT(hungry.held), 4, 0, UINT32_MAX},
+    {"valid_ms", AT(hungry.valid_ms), 4, 1, BAL_VALID_MAX},
 };
-static const struct field rest_fields[] = {TIME(rest, after_ms, 0)};
+static const struct field rest_fields[] = {
+    {"after_ms", AT(rest.after_ms), 4, 0, BAL_VALID_MAX},
+};
 
-#define LAYOUT(title, members, array)                                                                        \
-    { .name = title, .fields = members, .count = sizeof members / sizeof *members, .elements = array }
+#define LAYOUT(name, fields, elements)                                                                       \
+    { name, fields, sizeof(fields) / sizeof *(fields), elements }
 
 static const struct layout layouts[] = {
     [BAL_MSG_IDLE] = LAYOUT("IDLE", idle_fields, NULL),
