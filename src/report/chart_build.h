@@ -1,0 +1,104 @@
+/* How charts are built from the results of an experiment: what their parts share.
+ *
+ * chart.c is the figure and its panels; chart_place.c says where a value stands, chart_value.c what it is;
+ * chart_times.c and chart_map.c make the curves that are not values over an axis. */
+#ifndef REPORT_CHART_BUILD_H
+#define REPORT_CHART_BUILD_H
+
+#include "ballast/report.h"
+#include "base/arena.h"
+
+/* One member of each dimension. */
+struct place {
+    size_t policy, metric;
+    size_t index[BAL_AXES_MAX];
+};
+
+/* The chosen members of one dimension. */
+struct dimension {
+    int what; /* an axis, or BAL_BY_... */
+    size_t count;
+    size_t *member;
+};
+
+struct builder {
+    struct bal_store *store;
+    const struct bal_experiment *experiment;
+    const struct bal_plot *plot;
+    struct bal_arena *arena;
+    struct dimension rows, columns, series, x;
+    const char *source; /* what theory it is, as long as all curves have the same */
+    bool mixed;
+    struct bal_error *err;
+};
+
+enum bal_code bal_chart_no_memory(struct builder *b);
+
+/* ---- places ---- */
+
+/* The chosen members of an axis, or of BAL_BY_...; false without memory. */
+bool bal_chart_dimension(struct builder *b, struct dimension *dimension, int what);
+
+/* The first chosen member of each dimension; and the place, moved to the i-th of one. */
+struct place bal_chart_start(const struct builder *b);
+struct place bal_chart_moved(struct place place, const struct dimension *dimension, size_t i);
+struct bal_case bal_chart_case(const struct builder *b, const struct place *place);
+
+/* Three texts in one; the label of a quantity; what a member is called, "" for BAL_BY_NOTHING. NULL without
+ * memory. */
+char *bal_chart_text(struct builder *b, const char *first, const char *middle, const char *second);
+const char *bal_chart_metric_text(struct builder *b, struct bal_quantity quantity);
+const char *bal_chart_name(struct builder *b, const struct dimension *dimension, size_t i);
+
+/* Is x an axis of numbers? And the i-th place on it. */
+bool bal_chart_has_numbers(const struct builder *b);
+double bal_chart_x(const struct builder *b, size_t i);
+
+/* ---- values ---- */
+
+/* What was measured of a quantity there. */
+struct value {
+    struct bal_estimate estimate; /* NaN: nothing */
+    enum bal_verdict verdict;
+};
+
+enum bal_code bal_chart_measure(struct builder *b, const struct place *place, struct bal_quantity quantity,
+                                struct value *value);
+
+/* What theory says, NaN where nothing; whose it is is noted for the legend. */
+double bal_chart_known(struct builder *b, const struct bal_case *c, struct bal_quantity quantity);
+void bal_chart_note_source(struct builder *b, const char *source);
+
+/* The same, or the bound that is proved, divided as what is measured is. */
+double bal_chart_computed(struct builder *b, const struct place *place, const struct bal_case *c,
+                          struct bal_quantity quantity, bool bound);
+
+/* The numbers of a series while they are being gathered. */
+struct column {
+    size_t count;
+    double *x, *y, *half;
+    enum bal_verdict *verdict;
+    bool unstable; /* a whole curve that cannot be drawn for that reason */
+};
+
+bool bal_chart_take(struct builder *b, struct column *column, size_t count);
+void bal_chart_put(struct column *column, size_t i, double x, const struct value *value);
+void bal_chart_put_exact(struct column *column, size_t i, double x, double y);
+void bal_chart_attach(struct bal_series *series, const struct column *column);
+
+/* Is there anything to draw? */
+bool bal_chart_any_known(const struct bal_series *series);
+
+/* ---- other curves ---- */
+
+bool bal_chart_is_distribution(const struct builder *b);
+bool bal_chart_is_waiting(const struct builder *b, const struct place *place);
+bool bal_chart_mixes_times(const struct builder *b);
+enum bal_code bal_chart_fill_tail(struct builder *b, struct place place, struct column *column);
+enum bal_code bal_chart_fill_tail_theory(struct builder *b, struct place place, struct column *column);
+enum bal_code bal_chart_fill_distribution(struct builder *b, struct place place, struct column *column);
+enum bal_code bal_chart_fill_law(struct builder *b, struct place place, const struct bal_series *measured,
+                                 struct column *column);
+enum bal_code bal_chart_fill_map(struct builder *b, struct place place, struct bal_panel *panel);
+
+#endif

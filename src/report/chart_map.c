@@ -1,0 +1,77 @@
+/* Maps: where it is stable and where not, over two axes. */
+#include "report/chart_build.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_load(const struct builder *b) {
+    return strcmp(b->experiment->axis[b->x.what].name, "load") == 0;
+}
+
+static double y_of(const struct builder *b, size_t i) {
+    return b->experiment->axis[b->series.what].value[b->series.member[i]].number;
+}
+
+/* The points of one verdict. */
+static enum bal_code fill_verdicts(struct builder *b, struct place place, enum bal_verdict verdict,
+                                   struct column *column) {
+    if (!bal_chart_take(b, column, 2 * b->x.count * b->series.count))
+        return bal_chart_no_memory(b);
+    column->count = 0;
+    for (size_t s = 0; s < b->series.count; s++)
+        for (size_t i = 0; i < b->x.count; i++) {
+            const struct place there = bal_chart_moved(bal_chart_moved(place, &b->series, s), &b->x, i);
+            const size_t point = bal_experiment_point(b->experiment, there.index);
+            struct bal_result result;
+            const enum bal_code code =
+                bal_store_result(b->store, b->experiment, point, there.policy, &result, b->err);
+            if (code)
+                return code;
+            if (result.replications == 0 || result.verdict != verdict)
+                continue;
+            bal_chart_put_exact(column, column->count++, bal_chart_x(b, i), y_of(b, s));
+            bal_chart_put_exact(column, column->count++, bal_chart_x(b, i), NAN); /* no line to the next */
+        }
+    return BAL_OK;
+}
+
+/* Where x is a load: that beyond which it is known to be unstable, for each y. */
+static enum bal_code fill_frontier(struct builder *b, struct place place, struct column *column) {
+    if (!bal_chart_take(b, column, b->series.count))
+        return bal_chart_no_memory(b);
+    for (size_t s = 0; s < b->series.count; s++) {
+        const struct place there = bal_chart_moved(place, &b->series, s);
+        const struct bal_case c = bal_chart_case(b, &there);
+        const double load = is_load(b) ? bal_known_unstable_load(&c.model, &c.policy) : NAN;
+        const double most = bal_chart_x(b, b->x.count - 1);
+        bal_chart_put_exact(column, s, load, load <= most ? y_of(b, s) : NAN);
+    }
+    return BAL_OK;
+}
+
+enum bal_code bal_chart_fill_map(struct builder *b, struct place place, struct bal_panel *panel) {
+    static const struct {
+        enum bal_verdict verdict;
+        const char *name;
+    } kinds[] = {{BAL_STABLE, "stable"}, {BAL_UNSTABLE, "unstable"}, {BAL_UNDECIDED, "undecided"}};
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    struct bal_series *series = bal_arena_take(b->arena, KINDS + 1, sizeof *series);
+    if (!series)
+        return bal_chart_no_memory(b);
+    for (unsigned k = 0; k < KINDS + 1; k++) {
+        struct column column;
+        const enum bal_code code =
+            k < KINDS ? fill_verdicts(b, place, kinds[k].verdict, &column) : fill_frontier(b, place, &column);
+        if (code)
+            return code;
+        struct bal_series *s = &series[panel->count];
+        bal_chart_attach(s, &column);
+        s->verdict = NULL;
+        s->group = k;
+        s->style = k < KINDS ? BAL_STYLE_POINTS : BAL_STYLE_LINE;
+        s->name = k < KINDS ? kinds[k].name : "proved unstable to the right";
+        panel->count += bal_chart_any_known(s);
+    }
+    panel->series = series;
+    return BAL_OK;
+}

@@ -1,0 +1,111 @@
+/* Where a value of a figure stands in its experiment, and what such a place is called. */
+#include "report/chart_build.h"
+#include "report/metric.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum bal_code bal_chart_no_memory(struct builder *b) {
+    return bal_fail(b->err, BAL_E_MEMORY, "not enough memory for figure '%s'", b->plot->id);
+}
+
+static bool is_chosen(const struct builder *b, int what, size_t member) {
+    const struct bal_selection *where = &b->plot->where;
+    if (what == BAL_BY_POLICY)
+        return !where->policy || where->policy[member];
+    return what < 0 || !where->value[what] || where->value[what][member];
+}
+
+static size_t size_of(const struct builder *b, int what) {
+    switch (what) {
+    case BAL_BY_NOTHING:
+        return 1;
+    case BAL_BY_POLICY:
+        return b->experiment->policies;
+    case BAL_BY_METRIC:
+        return b->plot->metrics;
+    default:
+        return b->experiment->axis[what].count;
+    }
+}
+
+bool bal_chart_dimension(struct builder *b, struct dimension *dimension, int what) {
+    const size_t size = size_of(b, what);
+    *dimension = (struct dimension){.what = what, .member = bal_arena_take(b->arena, size, sizeof(size_t))};
+    if (!dimension->member)
+        return false;
+    for (size_t i = 0; i < size; i++)
+        if (is_chosen(b, what, i))
+            dimension->member[dimension->count++] = i;
+    return true;
+}
+
+static size_t first_chosen(const struct builder *b, int what) {
+    size_t i = 0;
+    while (i + 1 < size_of(b, what) && !is_chosen(b, what, i))
+        i++;
+    return i;
+}
+
+struct place bal_chart_start(const struct builder *b) {
+    struct place place = {.policy = first_chosen(b, BAL_BY_POLICY)};
+    for (size_t a = 0; a < b->experiment->axes; a++)
+        place.index[a] = first_chosen(b, (int)a);
+    return place;
+}
+
+/* The place, moved to the i-th chosen member of the dimension. */
+struct place bal_chart_moved(struct place place, const struct dimension *dimension, size_t i) {
+    const size_t member = dimension->member[i];
+    if (dimension->what == BAL_BY_POLICY)
+        place.policy = member;
+    else if (dimension->what == BAL_BY_METRIC)
+        place.metric = member;
+    else if (dimension->what >= 0)
+        place.index[dimension->what] = member;
+    return place;
+}
+
+struct bal_case bal_chart_case(const struct builder *b, const struct place *place) {
+    struct bal_case c;
+    bal_experiment_case(b->experiment, bal_experiment_point(b->experiment, place->index), place->policy, &c);
+    return c;
+}
+
+char *bal_chart_text(struct builder *b, const char *first, const char *middle, const char *second) {
+    const size_t size = strlen(first) + strlen(middle) + strlen(second) + 1;
+    char *text = bal_arena_take(b->arena, size, 1);
+    if (text)
+        snprintf(text, size, "%s%s%s", first, middle, second);
+    return text;
+}
+
+const char *bal_chart_metric_text(struct builder *b, struct bal_quantity quantity) {
+    char text[BAL_METRIC_TEXT];
+    const struct place place = bal_chart_start(b);
+    const struct bal_case c = bal_chart_case(b, &place);
+    bal_metric_label(quantity, &c.model, text);
+    return bal_arena_text(b->arena, text, strlen(text));
+}
+
+/* What a member is called; "" for BAL_BY_NOTHING, NULL without memory. */
+const char *bal_chart_name(struct builder *b, const struct dimension *dimension, size_t i) {
+    const size_t member = dimension->member[i];
+    if (dimension->what == BAL_BY_NOTHING)
+        return "";
+    if (dimension->what == BAL_BY_POLICY)
+        return b->experiment->policy[member].label;
+    if (dimension->what == BAL_BY_METRIC)
+        return bal_chart_metric_text(b, b->plot->metric[member]);
+    const struct bal_sweep_axis *axis = &b->experiment->axis[dimension->what];
+    return bal_chart_text(b, axis->label, axis->numeric ? " = " : " ", axis->value[member].label);
+}
+
+bool bal_chart_has_numbers(const struct builder *b) {
+    return b->x.what >= 0 && b->experiment->axis[b->x.what].numeric &&
+           (b->plot->kind == BAL_PLOT_AXIS || b->plot->kind == BAL_PLOT_MAP);
+}
+
+double bal_chart_x(const struct builder *b, size_t i) {
+    return bal_chart_has_numbers(b) ? b->experiment->axis[b->x.what].value[b->x.member[i]].number : (double)i;
+}

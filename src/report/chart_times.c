@@ -1,0 +1,125 @@
+/* Curves that are no values over an axis: fractions of servers with so many jobs, distributions of times. */
+#include "report/chart_build.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- fraction of servers with at least i jobs ---- */
+
+enum { TAIL_SHOWN = 40 }; /* levels, at most */
+static const double tail_least = 1e-6;
+
+enum bal_code bal_chart_fill_tail(struct builder *b, struct place place, struct column *column) {
+    if (!bal_chart_take(b, column, TAIL_SHOWN))
+        return bal_chart_no_memory(b);
+    for (int i = 0; i < TAIL_SHOWN; i++) {
+        struct value value;
+        const enum bal_code code =
+            bal_chart_measure(b, &place, (struct bal_quantity){BAL_METRIC_COUNT, i}, &value);
+        if (code)
+            return code;
+        if (!(value.estimate.mean >= tail_least)) {
+            column->count = (size_t)i;
+            return BAL_OK;
+        }
+        bal_chart_put(column, (size_t)i, i, &value);
+    }
+    return BAL_OK;
+}
+
+enum bal_code bal_chart_fill_tail_theory(struct builder *b, struct place place, struct column *column) {
+    if (!bal_chart_take(b, column, TAIL_SHOWN))
+        return bal_chart_no_memory(b);
+    const struct bal_case c = bal_chart_case(b, &place);
+    for (int i = 0; i < TAIL_SHOWN; i++) {
+        const double y = bal_chart_known(b, &c, (struct bal_quantity){BAL_METRIC_COUNT, i});
+        if (!(y >= tail_least)) {
+            column->count = (size_t)i;
+            break;
+        }
+        bal_chart_put_exact(column, (size_t)i, i, y);
+    }
+    return BAL_OK;
+}
+
+/* ---- distributions of times ---- */
+
+bool bal_chart_is_distribution(const struct builder *b) {
+    return b->plot->kind == BAL_PLOT_CDF || b->plot->kind == BAL_PLOT_CCDF;
+}
+
+bool bal_chart_is_waiting(const struct builder *b, const struct place *place) {
+    return b->plot->metric[place->metric].metric == BAL_WAITING_MEAN;
+}
+
+/* Are there response and waiting times in one panel? */
+bool bal_chart_mixes_times(const struct builder *b) {
+    return b->series.what == BAL_BY_METRIC && b->plot->metrics > 1;
+}
+
+/* Does the curve need a point at y, after one at last? A few hundred make it look smooth on either scale. */
+static bool is_step(const struct builder *b, double last, double y) {
+    return b->plot->log_y ? y < 0.96 * last || y > 1.04 * last : fabs(y - last) >= 0.004;
+}
+
+enum bal_code bal_chart_fill_distribution(struct builder *b, struct place place, struct column *column) {
+    const size_t point = bal_experiment_point(b->experiment, place.index);
+    struct bal_histogram *histogram = calloc(1, sizeof *histogram);
+    struct value value = {{NAN, NAN}, BAL_STABLE};
+    double unit = 1;
+    enum bal_code code = histogram ? BAL_OK : bal_chart_no_memory(b);
+    if (!code)
+        code = bal_chart_measure(b, &place, (struct bal_quantity){BAL_RESPONSE_MEAN, 0}, &value);
+    if (!code)
+        code = bal_store_histograms(b->store, b->experiment, point, place.policy,
+                                    bal_chart_is_waiting(b, &place) ? NULL : histogram,
+                                    bal_chart_is_waiting(b, &place) ? histogram : NULL, &unit, b->err);
+    if (!code && !bal_chart_take(b, column, 2 * BAL_HISTOGRAM_BINS))
+        code = bal_chart_no_memory(b);
+    if (code)
+        goto out;
+    /* Times in slots are whole numbers: steps, as long as they can be seen. They are drawn as a line, which
+     * unlike gnuplot's own steps can be dashed. */
+    const double steps_end = bal_chart_case(b, &place).model.clock == BAL_CLOCK_SLOTTED ? 25 : 0;
+    column->count = 0;
+    const uint64_t total = bal_histogram_total(histogram);
+    column->unstable = value.verdict == BAL_UNSTABLE;
+    if (total == 0 || column->unstable)
+        goto out;
+    uint64_t below = 0;
+    double last = NAN;
+    for (unsigned bin = 0; bin + 1 < BAL_HISTOGRAM_BINS && below < total; bin++) {
+        below += histogram->count[bin];
+        const double part = (double)(b->plot->kind == BAL_PLOT_CDF ? below : total - below) / (double)total;
+        if (histogram->count[bin] == 0 || !(isnan(last) || below == total || is_step(b, last, part)))
+            continue;
+        const double t = bal_histogram_edge(bin + 1) * unit;
+        if (t < steps_end && !isnan(last))
+            bal_chart_put_exact(column, column->count++, t, last);
+        bal_chart_put_exact(column, column->count++, t, part);
+        last = part;
+    }
+out:
+    free(histogram);
+    return code;
+}
+
+/* The law that theory gives, at the times where the measured curve has points. */
+enum bal_code bal_chart_fill_law(struct builder *b, struct place place, const struct bal_series *measured,
+                                 struct column *column) {
+    const struct bal_case c = bal_chart_case(b, &place);
+    const struct bal_known known = bal_known_of(&c.model, &c.policy);
+    const enum bal_known_time what = bal_chart_is_waiting(b, &place) ? BAL_KNOWN_WAITING : BAL_KNOWN_RESPONSE;
+    /* Some of its hundreds of points are enough for a smooth curve. */
+    const size_t stride = 1 + measured->count / 100;
+    if (!bal_chart_take(b, column, measured->count / stride))
+        return bal_chart_no_memory(b);
+    for (size_t i = 0; i < column->count; i++) {
+        const double t = measured->x[i * stride];
+        const double longer = bal_known_longer(&c.model, &c.policy, what, t);
+        bal_chart_put_exact(column, i, t, b->plot->kind == BAL_PLOT_CDF ? 1 - longer : longer);
+        if (!isnan(longer))
+            bal_chart_note_source(b, known.source);
+    }
+    return BAL_OK;
+}
