@@ -88,7 +88,7 @@ static enum bal_code set_servers(void *into, const char *value, struct bal_error
     if (open && find_open(text, &second))
         return bal_fail(err, BAL_E_SYNTAX, "only one number can be looked for; write one N, as in 4x1,Nx2");
     const enum bal_code code = cli_common_set(&request->log.common, bal_setting_find("servers"), text, err);
-    if (!code && (!open || strcmp(text, "1") != 0)) /* N alone is what nothing would be */
+    if (!code)
         cli_common_give(&request->log.common, "servers");
     return code;
 }
@@ -128,7 +128,12 @@ static enum bal_code set_kind(void *into, const char *value, struct bal_error *e
         return bal_fail(err, BAL_E_SYNTAX, "write a name and a pattern of paths: checkout=^/checkout");
     if (request->kinds == KINDS_MAX)
         return bal_fail(err, BAL_E_RANGE, "at most %d classes can be told apart", KINDS_MAX);
-    char *name = strndup(value, (size_t)(equals - value));
+    const size_t length = (size_t)(equals - value);
+    for (size_t i = 0; i < request->kinds; i++)
+        if (strlen(request->kind_name[i]) == length && memcmp(request->kind_name[i], value, length) == 0)
+            return bal_fail(err, BAL_E_SYNTAX,
+                            "there is a class of that name already; one pattern can have both: a=^/(x|y)");
+    char *name = strndup(value, length);
     if (!name)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory");
     request->kind_name[request->kinds] = name;
@@ -337,6 +342,14 @@ static int check_failure(const struct bal_replay *replay) {
                     length);
 }
 
+/* A pattern that matches nothing is hardly what was meant. */
+static void warn_of_kinds(const struct request *request, const struct bal_trace_info *info) {
+    for (size_t k = 0; k < request->kinds; k++)
+        if (info->kind[k + 1] == 0)
+            cli_warn("--class %s=%s: no job matches%s", request->kind_name[k], request->kind_pattern[k],
+                     k > 0 ? ", or all that do are of an earlier class" : "");
+}
+
 /* Reads the logs and sets up the cases. Returns -1 to go on, or the exit status. */
 static int prepare(struct work *work, char **logs, int log_count) {
     struct cli_common *common = &work->request->log.common;
@@ -348,6 +361,7 @@ static int prepare(struct work *work, char **logs, int log_count) {
     if (code)
         return stopped_or_failed(code, &err);
     work->replay = replay_of(work->request, &work->logs, &work->demand);
+    warn_of_kinds(work->request, bal_trace_info(work->logs.trace));
     const int failed = check_failure(&work->replay);
     if (failed >= 0)
         return failed;
@@ -437,7 +451,7 @@ static int write_all(const struct work *work, const char *title, struct cli_outp
         .times = &work->logs.times,
         .demand = &work->demand,
         .replay = &work->replay,
-        .sized_for = given || recorded ? 0 : DEFAULT_LOAD,
+        .sized_for = (given || recorded) && !request->vary ? 0 : DEFAULT_LOAD,
         .recorded = !given && recorded,
         .title = title,
         .count = work->count,
@@ -535,29 +549,36 @@ static int replay(struct request *request, char **logs, int count) {
     return status;
 }
 
+/* Options that contradict each other. Returns -1 to go on, or the exit status. */
+static int check_options(const struct request *request) {
+    const struct cli_common *common = &request->log.common;
+    if (common->draft.c.model.discipline != BAL_DISCIPLINE_AUTO && !request->log.log.high_pattern)
+        return cli_fail("--discipline: it tells classes of jobs apart; say with --high which are high");
+    if (request->vary && request->target.seconds == 0)
+        return cli_fail(
+            "--servers: N is what --target looks for; add one, such as p99=200ms, or give a number");
+    if (request->nginx && common->format != CLI_TEXT)
+        return cli_fail("--nginx: the block is a text; leave out --format");
+    return -1;
+}
+
 static int run(const struct cli_command *command, int argc, char **argv) {
     struct request request = {.speedup = 1, .price = NAN};
-    struct cli_common *common = &request.log.common;
-    cli_common_init(common, command);
+    cli_common_init(&request.log.common, command);
     set_standby(&request, "60s", NULL);
     set_setup(&request, "30s", NULL);
     int operands;
-    const int status = cli_parse(command, argc, argv, &request, LOGS_MAX, &operands);
-    if (status >= 0)
-        return status;
-    if (common->draft.c.model.discipline != BAL_DISCIPLINE_AUTO && !request.log.log.high_pattern)
-        return cli_fail("--discipline: it tells classes of jobs apart; say with --high which are high");
-    if (request.vary && request.target.seconds == 0)
-        return cli_fail(
-            "--servers: N is what --target looks for; add one, such as p99=200ms, or give a number");
-    if (request.nginx && common->format != CLI_TEXT)
-        return cli_fail("--nginx: the block is a text; leave out --format");
-    request.log.log.kind = request.kind_pattern;
-    request.log.log.kinds = request.kinds;
-    const int done = replay(&request, argv + 1, operands);
+    int status = cli_parse(command, argc, argv, &request, LOGS_MAX, &operands);
+    if (status < 0)
+        status = check_options(&request);
+    if (status < 0) {
+        request.log.log.kind = request.kind_pattern;
+        request.log.log.kinds = request.kinds;
+        status = replay(&request, argv + 1, operands);
+    }
     for (size_t i = 0; i < request.kinds; i++)
         free(request.kind_name[i]);
-    return done;
+    return status;
 }
 
 const struct cli_command cmd_replay = {

@@ -50,8 +50,9 @@ static void print_fleet(const struct bal_replay_report *report, FILE *out) {
     if (report->recorded)
         bal_head_line(out, "", "no --servers given: as many as the log names");
     if (report->sized_for > 0)
-        bal_head_line(out, "", "no --servers given: so many that the load in the busiest %s is at most %g%s",
-                      window, report->sized_for, report->replay->speedup == 1 ? "" : " as recorded");
+        bal_head_line(out, "", "%s: so many that the load in the busiest %s is at most %g%s",
+                      replay->vary_given ? "N until it is found" : "no --servers given", window,
+                      report->sized_for, report->replay->speedup == 1 ? "" : " as recorded");
     if (replay->model.steal.kind != BAL_STEAL_NONE) {
         char steal[BAL_STEAL_TEXT];
         bal_steal_print(&replay->model.steal, steal, sizeof steal);

@@ -235,6 +235,10 @@ static void conclude(const struct runs *runs, size_t i, struct bal_replay_outcom
             outcome->log[t].high += extract[r].log[t].high / runs->replications;
         }
     }
+    if (runs->kinds == 0) { /* all are of one */
+        outcome->kind[0].jobs = outcome->result.jobs / runs->replications;
+        memcpy(outcome->kind[0].time, outcome->time, sizeof outcome->time);
+    }
     for (size_t k = 0; k < runs->kinds; k++) {
         outcome->kind[k].jobs = extract[0].kind_jobs[k];
         for (size_t t = 0; t < BAL_REPLAY_TIMES; t++)

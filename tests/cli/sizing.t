@@ -58,6 +58,16 @@ $ ballast replay shop.csv --servers 4 --policy jsq --class 'pay=^/pay' --format 
 $ ballast replay shop.csv --servers 4 --policy jsq --class 'pay=^/pay' --format json | jq -c '.results[0].by_class[] | [.class, .jobs, .response.p99]'
 | ["pay",3000,3.18145008508436]
 | [null,27000,3.075082788518894]
+$ ballast replay shop.csv --servers 4 --policy jsq --class cart=^/cart | sed -n '/^Response times by/,$p'
+| Response times by class
+|
+| class     jobs  policy     mean, ms      p50        p99
+| ───────────────────────────────────────────────────────
+| (others)  100%  jsq     684.2 ± 2.1  482 ± 3  3084 ± 16
+! ballast: --class cart=^/cart: no job matches
+$ ballast replay shop.csv --class a=^/pay --class a=^/item
+! ballast: --class a=^/item: there is a class of that name already; one pattern can have both: a=^/(x|y)
+? 2
 $ ballast replay shop.csv --class pay
 ! ballast: --class pay: write a name and a pattern of paths: checkout=^/checkout
 ? 2
@@ -113,6 +123,15 @@ $ ballast replay shop.csv --policy jsq --servers Nx2 --target mean=600ms --repli
 | policy  servers   load  mean, ms  one fewer   Wh  watts
 | ───────────────────────────────────────────────────────
 | jsq           2  0.631       453     782743  595    178
+$ ballast replay shop.csv --policy jsq --servers N --target mean=600ms --replications 1 | sed -n '/^fleet/,/^$/p; /^Servers/,/^jsq/p'
+| fleet    5 servers: load 0.505, in the busiest 1 min (from 01:34) 0.614
+|          N until it is found: so many that the load in the busiest 1 min is at most 0.7
+|
+| Servers needed for mean ≤ 600 ms
+|
+| policy  servers   load  mean, ms  one fewer   kWh  watts
+| ────────────────────────────────────────────────────────
+| jsq           5  0.505       563        683  1.42    170
 $ ballast replay shop.csv --policy jsq --servers 2x1,Nx2
 ! ballast: --servers: N is what --target looks for; add one, such as p99=200ms, or give a number
 ? 2
