@@ -255,7 +255,7 @@ static void hear_keeper(struct bal_station *s, const struct bal_message_power *s
     say_power(s);
     bal_station_call_next(s);
     bal_station_offer(s);
-    if (block->waiting_count)
+    if (length(s)) /* a keeper that drains an app which works must not stop it */
         bal_station_wake_app(s);
 }
 
@@ -379,7 +379,7 @@ static void beat(struct bal_station *s) {
     block->errors -= (block->errors + 3) / 4;
     for (uint32_t i = 0; i < s->dispatchers->count; i++)
         beat_to(s, s->dispatchers->slot[i]);
-    if (block->waiting_count)
+    if (block->waiting_count || block->config.standby_ns == 0)
         bal_station_wake_app(s);
     if (block->wakes)
         say_wake(s);

@@ -103,9 +103,16 @@ static const struct {
     {"lsq", 0},           {"lsq:p=1,d=2", 2},   {"ewma", 0},
     {"prequal", 4},       {"jiq:else=hold", 0},
 };
+static const char *const power_policies[] = {"tabs", "tabs:else=own", "tabs:else=hold"};
 
 static void choose_policy(struct world *w) {
     struct bal_error err;
+    if (w->keepers && bal_rng_below(&w->rng, 4)) {
+        snprintf(w->policy_text, sizeof w->policy_text, "%s", power_policies[bal_rng_below(&w->rng, 3)]);
+        if (bal_policy_parse(w->policy_text, &w->policy, &err))
+            world_break(w, "%s", err.text);
+        return;
+    }
     for (;;) {
         const uint32_t i = bal_rng_below(&w->rng, sizeof policies / sizeof *policies);
         snprintf(w->policy_text, sizeof w->policy_text, "%s", policies[i].text);
@@ -134,6 +141,7 @@ static void choose_weather(struct world *w) {
 static void choose_fleet(struct world *w) {
     static const char *const steals[] = {"none", "half", "one", "log2"};
     w->stations = bal_rng_below(&w->rng, 4) > 0;
+    w->keepers = w->stations && bal_rng_below(&w->rng, 3) == 0;
     w->dispatchers = w->stations ? 1 + bal_rng_below(&w->rng, DISPATCHERS_MOST) : 1;
     w->servers = 1 + bal_rng_below(&w->rng, STATIONS_MOST);
     w->hosts = w->dispatchers + w->servers;
@@ -167,12 +175,15 @@ static void choose_fleet(struct world *w) {
                                                     .fleet = FLEET,
                                                     .id = 1,
                                                     .boot = 1};
+    /* Only a policy that knows of power may let its servers rest. */
+    if (w->keepers && w->policy.policy->wants & BAL_WANTS_POWER)
+        w->station_config.standby_ns = (20 + bal_rng_below(&w->rng, 200)) * MS;
     if (w->policy.policy->wants & BAL_WANTS_STILL_IDLE)
         w->station_config.offer_ns = 4 * MS;
     bal_steal_parse(steals[bal_rng_below(&w->rng, 4)], &w->station_config.steal, NULL);
     w->dispatcher_view = bal_dispatcher_view_size(&w->policy, &w->dispatcher_config);
     for (uint32_t i = 0; i < w->servers; i++)
-        w->app[i] = (struct app){.up = true, .slow = 1};
+        w->app[i] = (struct app){.up = !w->keepers, .slow = 1};
 }
 
 /* ---- the course of a world ---- */
@@ -197,6 +208,10 @@ static void happen(struct world *w, const struct event *event) {
     case HEAL:
         fault_on(w, event);
         break;
+    case HOOK:
+    case KEEP:
+        power_on(w, event);
+        break;
     default:
         request_on(w, event);
     }
@@ -216,8 +231,9 @@ static void run(struct world *w) {
     w->storm = w->arrivals = true;
     choose_weather(w);
     choose_fleet(w);
-    world_note(w, "%s; %u dispatchers, %u servers %s stations, %u slots, %u classes", w->policy_text,
-               w->dispatchers, w->servers, w->stations ? "with" : "without", w->slots, w->classes);
+    world_note(w, "%s; %u dispatchers, %u servers with%s stations%s, %u slots, %u classes", w->policy_text,
+               w->dispatchers, w->servers, w->stations ? "" : "out", w->keepers ? " and keepers" : "",
+               w->slots, w->classes);
     for (uint32_t i = 0; i < w->hosts; i++)
         host_begin(w, i);
     world_at(w, MS, (struct event){.what = ARRIVE});

@@ -1,13 +1,15 @@
-/* The world: dispatchers and stations in simulated time, with a network and processes that fail in
+/* The world: dispatchers, stations and keepers in simulated time, with a network and processes that fail in
  * every way we could think of, and the truth beside what they know.
  *
  * Everything follows from the seed. world.c advances time, world_network.c carries datagrams, world_host.c is
- * machines and their processes, world_request.c the life of a request, world_fault.c what goes wrong,
+ * machines and their processes, world_request.c the life of a request, world_power.c keepers and apps,
+ * world_fault.c what goes wrong,
  * world_check.c what must hold. */
 #ifndef TESTS_LIVE_WORLD_H
 #define TESTS_LIVE_WORLD_H
 
 #include "ballast/live/dispatcher.h"
+#include "ballast/live/keeper.h"
 #include "ballast/live/station.h"
 
 #include <setjmp.h>
@@ -23,6 +25,7 @@ enum {
     WORKERS_MOST = 8, /* of one machine at once, those that finish after a reload included */
     LEGS = 3,         /* a request is at a dispatcher, at a station, perhaps at a second one */
     FLEET = 7,
+    KEEPER_ID = 201, /* of the first server's */
 };
 
 /* ---- what may go wrong ---- */
@@ -71,6 +74,15 @@ struct app {
     uint32_t running; /* requests that it works on */
     double slow;      /* 1: as it should be */
     bool fails, hangs;
+    /* Where there are keepers: */
+    bool process;      /* something of it is there */
+    uint64_t ready_at; /* when it would serve a request */
+    bool hooks_fail, hooks_hang;
+    struct bal_keeper keeper;
+    uint64_t keeper_boot, keep_at;
+    uint64_t order, instance; /* that is under way; by which it was started or found */
+    struct bal_sender mouth;
+    struct bal_window window;
 };
 
 /* ---- requests ---- */
@@ -121,6 +133,8 @@ enum what {
     RESTART,
     HEAL, /* something that was wrong for a while is right again */
     FAULT,
+    HOOK, /* an order of a keeper has been carried out */
+    KEEP, /* a keeper's time */
 };
 
 struct event {
@@ -151,7 +165,7 @@ struct world {
     /* what kind of world it is */
     char policy_text[64];
     struct bal_policy_spec policy;
-    bool stations;
+    bool stations, keepers;
     uint32_t dispatchers, servers, classes, slots;
     double probes_each; /* that the policy may send for a request */
     uint64_t gap;       /* mean time between requests */
@@ -205,6 +219,8 @@ static inline uint32_t number_of(const struct world *w, const struct host *h) {
 
 /* Sends what a host has handed out. */
 void world_post(struct world *w, struct host *from, const struct bal_message *message);
+/* The same between a keeper and its station, on one machine: nothing is lost. */
+void world_post_near(struct world *w, uint32_t host, bool to_keeper, const struct bal_message *message);
 void world_deliver(struct world *w, const struct event *event);
 
 /* ---- world_host.c ---- */
@@ -232,6 +248,15 @@ void request_news(struct world *w, struct host *h, uint32_t worker);
 void request_leg_dies(struct world *w, uint32_t request, uint32_t leg);
 /* The app has gone down: what it was doing has failed. */
 void request_app_dies(struct world *w, uint32_t server);
+
+/* ---- world_power.c ---- */
+
+/* The machine begins: nothing runs there. */
+void power_boot(struct world *w, uint32_t server);
+void power_on(struct world *w, const struct event *event); /* HOOK, KEEP */
+void power_hear(struct world *w, uint32_t server, const struct bal_message *message);
+void power_crash_app(struct world *w, uint32_t server);
+void power_crash_keeper(struct world *w, uint32_t server);
 
 /* ---- world_fault.c ---- */
 

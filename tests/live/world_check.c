@@ -154,13 +154,22 @@ void check_counts(struct world *w, struct host *h) {
 
 /* ---- at the end ---- */
 
+/* What a server is, as a dispatcher should know it. */
+static enum bal_standing standing_of(struct world *w, const struct bal_server_view *s) {
+    if (!w->keepers)
+        return BAL_STANDING_ON;
+    const uint32_t server = (uint32_t)(s->name[strlen("server")] - '0');
+    return bal_station_view(any_view(station_host(w, server))).power == BAL_POWER_ON ? BAL_STANDING_ON
+                                                                                     : BAL_STANDING_OFF;
+}
+
 /* Nothing is under way: what dispatchers know is what is so. */
 static void check_knowledge(struct world *w, const struct host *h) {
     const struct bal_dispatcher *d = any_view(h);
     uint32_t with_tokens = 0;
     for (uint32_t i = 0; i < w->servers; i++) {
         const struct bal_server_view s = bal_dispatcher_server(d, i);
-        if (!s.name || s.leaving || !s.open || s.standing != BAL_STANDING_ON || s.in_flight)
+        if (!s.name || s.leaving || !s.open || s.in_flight || s.standing != standing_of(w, &s))
             world_break(w, "in the end dispatcher %u takes server %u for %s, %s, %u under way", h->index, i,
                         s.open ? "open" : "closed", s.standing == BAL_STANDING_ON ? "on" : "not on",
                         s.in_flight);
@@ -187,9 +196,10 @@ static void check_station(struct world *w, const struct host *h) {
     const struct bal_station_view s = bal_station_view(any_view(h));
     if (s.running + s.waiting + s.away)
         world_break(w, "in the end station %u still has requests", h->index);
-    if (s.power != BAL_POWER_ON)
-        world_break(w, "in the end station %u is not on", h->index);
-    if (w->station_config.offer_ns == 0 && s.offered != w->slots)
+    const bool rests = w->station_config.standby_ns > 0;
+    if (s.power != (rests ? BAL_POWER_OFF : BAL_POWER_ON) || w->app[h->index].up == rests)
+        world_break(w, "in the end station %u is %s", h->index, rests ? "not at rest" : "not on");
+    if (w->station_config.offer_ns == 0 && s.offered != (rests ? 0 : w->slots))
         world_break(w, "in the end station %u offers %u of %u slots", h->index, s.offered, w->slots);
     if (w->app[h->index].running)
         world_break(w, "in the end the app of server %u still runs", h->index);
@@ -227,6 +237,6 @@ void check_end(struct world *w) {
         else if (w->stations)
             check_station(w, h);
     }
-    if (w->stations && w->faultless)
+    if (w->stations && w->faultless && !w->keepers)
         check_messages(w);
 }

@@ -4,7 +4,22 @@
 
 #include <inttypes.h>
 
-enum fault { KILL, CRASH, RELOAD, CLOCK, CUT, SLOW, HANG, FAIL, DRAIN, FAULTS };
+enum fault {
+    KILL,
+    CRASH,
+    RELOAD,
+    CLOCK,
+    CUT,
+    SLOW,
+    HANG,
+    FAIL,
+    DRAIN,
+    APP,
+    KEEPER,
+    HOOKS_FAIL,
+    HOOKS_HANG,
+    FAULTS
+};
 
 static void set_drain(struct world *w, struct host *h, bool on) {
     const uint32_t worker = host_any(w, h);
@@ -29,6 +44,10 @@ static void set_app(struct world *w, enum fault fault, struct app *app, bool wro
         app->hangs = wrong;
     if (fault == FAIL)
         app->fails = wrong;
+    if (fault == HOOKS_FAIL)
+        app->hooks_fail = wrong;
+    if (fault == HOOKS_HANG)
+        app->hooks_hang = wrong;
 }
 
 static void kill_one(struct world *w, struct host *h) {
@@ -62,7 +81,7 @@ static void fault(struct world *w) {
     const uint32_t number = bal_rng_below(&w->rng, w->hosts), other = bal_rng_below(&w->rng, w->hosts);
     const uint32_t server = bal_rng_below(&w->rng, w->servers);
     struct host *h = &w->host[number];
-    const enum fault what = (enum fault)bal_rng_below(&w->rng, FAULTS);
+    const enum fault what = (enum fault)bal_rng_below(&w->rng, w->keepers ? FAULTS : APP);
     switch (what) {
     case KILL:
         kill_one(w, h);
@@ -85,12 +104,20 @@ static void fault(struct world *w) {
     case SLOW:
     case HANG:
     case FAIL:
+    case HOOKS_FAIL:
+    case HOOKS_HANG:
         set_app(w, what, &w->app[server], true);
         heal_later(w, what, server, 0);
         break;
     case DRAIN:
         set_drain(w, station_host(w, server), true);
         heal_later(w, DRAIN, server, 0);
+        break;
+    case APP:
+        power_crash_app(w, server);
+        break;
+    case KEEPER:
+        power_crash_keeper(w, server);
         break;
     case FAULTS:
         break;
@@ -121,6 +148,7 @@ void fault_heal_all(struct world *w) {
     for (uint32_t server = 0; server < w->servers; server++) {
         w->app[server].slow = 1;
         w->app[server].fails = w->app[server].hangs = false;
+        w->app[server].hooks_fail = w->app[server].hooks_hang = false;
         set_drain(w, station_host(w, server), false);
     }
     for (uint32_t i = 0; i < w->dispatchers; i++) {

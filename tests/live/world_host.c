@@ -190,6 +190,7 @@ static void boot(struct world *w, struct host *h) {
         struct bal_station_config config = w->station_config;
         config.id = h->id;
         config.boot = h->boot;
+        config.keeper = w->keepers ? KEEPER_ID + h->index : 0;
         bal_station_create(h->block, &config, host_now(w, h));
     }
     bal_receiver_init(&h->ear, FLEET, h->id, &w->key);
@@ -197,6 +198,8 @@ static void boot(struct world *w, struct host *h) {
     later(w, h, REAP, REAP_EVERY * MS);
     h->pass_at = w->now;
     later(w, h, PASS, 0);
+    if (w->keepers && h->kind == STATION_HOST)
+        power_boot(w, h->index);
 }
 
 void host_crash(struct world *w, struct host *h, bool clock_went_back) {

@@ -39,7 +39,23 @@ static void send_to(struct world *w, const struct host *from, uint32_t to, const
         send_bytes(w, to, bytes, size);
 }
 
+void world_post_near(struct world *w, uint32_t host, bool to_keeper, const struct bal_message *message) {
+    const uint32_t i = new_datagram(w);
+    w->datagram[i].size = (uint32_t)bal_message_encode(message, &w->key, w->datagram[i].bytes);
+    if (w->trace || w->digest) {
+        char text[BAL_MESSAGE_TEXT];
+        bal_message_print(message, text, sizeof text);
+        world_note(w, "says %s", text);
+    }
+    world_at(w, w->now + 1 + world_time(w, 50 * US),
+             (struct event){.what = DATAGRAM, .host = host, .leg = to_keeper, .bytes = i});
+}
+
 void world_post(struct world *w, struct host *from, const struct bal_message *message) {
+    if (w->keepers && from->kind == STATION_HOST && message->receiver == KEEPER_ID + from->index) {
+        world_post_near(w, number_of(w, from), true, message);
+        return;
+    }
     uint8_t bytes[BAL_DATAGRAM_MAX];
     const size_t size = bal_message_encode(message, &w->key, bytes);
     if (size == 0)
@@ -77,6 +93,13 @@ void world_deliver(struct world *w, const struct event *event) {
     w->datagram[event->bytes].next_free = w->free_datagram;
     w->free_datagram = event->bytes;
     struct bal_message message;
+    if (event->leg) {
+        struct bal_receiver ear;
+        bal_receiver_init(&ear, FLEET, KEEPER_ID + h->index, &w->key);
+        if (bal_receiver_open(&ear, datagram.bytes, datagram.size, &message) == BAL_RECEIPT_FRESH)
+            power_hear(w, h->index, &message);
+        return;
+    }
     if (h->up && bal_receiver_open(&h->ear, datagram.bytes, datagram.size, &message) == BAL_RECEIPT_FRESH)
         hear(w, h, &message);
 }

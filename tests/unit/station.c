@@ -445,6 +445,33 @@ static void an_idle_app_rests_and_nothing_is_passed_to_it_meanwhile(void **state
     end(&f);
 }
 
+static void an_app_that_works_is_not_let_go(void **state) {
+    (void)state;
+    const struct bal_station_config config = kept();
+    struct fixture f = begin(&config, 1);
+    hear_power(&f, BAL_POWER_ON, 0);
+    const struct bal_station_task task = arrive(&f, 0, D1);
+    assert_int_equal(task.verdict, BAL_RUN);
+    said(&f, BAL_MSG_WAKE, KEEPER, NULL);
+    hear_power(&f, BAL_POWER_DRAINING, 0); /* it was told so by a station that is not there any longer */
+    assert_int_equal(said(&f, BAL_MSG_WAKE, KEEPER, NULL), 1);
+    assert_int_equal(arrive(&f, 0, D1).verdict, BAL_QUEUE);
+    hear_power(&f, BAL_POWER_ON, 0);
+    done(&f, task.ticket);
+    assert_int_equal(news(&f).verdict, BAL_RUN);
+    end(&f);
+}
+
+static void an_app_that_never_rests_is_woken(void **state) {
+    (void)state;
+    struct bal_station_config config = kept();
+    config.standby_ns = 0;
+    struct fixture f = begin(&config, 1);
+    bal_station_pass(f.s, f.now);
+    assert_true(said(&f, BAL_MSG_WAKE, KEEPER, NULL) >= 1);
+    end(&f);
+}
+
 static void draining_offers_nothing(void **state) {
     (void)state;
     const struct bal_station_config config = plain(2);
@@ -557,6 +584,8 @@ int main(void) {
         cmocka_unit_test(the_last_low_one_moves_at_a_dispatchers_wish),
         cmocka_unit_test(a_request_that_meets_a_resting_app_wakes_it),
         cmocka_unit_test(an_idle_app_rests_and_nothing_is_passed_to_it_meanwhile),
+        cmocka_unit_test(an_app_that_works_is_not_let_go),
+        cmocka_unit_test(an_app_that_never_rests_is_woken),
         cmocka_unit_test(draining_offers_nothing),
         cmocka_unit_test(an_operation_that_was_not_finished_is_made_good),
         cmocka_unit_test(what_makes_no_sense_is_refused),

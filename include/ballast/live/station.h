@@ -57,7 +57,8 @@ struct bal_station_config {
     struct bal_steal steal; /* how much is given to a thief; none: this station neither steals nor gives */
     uint64_t steal_ns;      /* how long the answer of a victim, and what it grants, is waited for */
     uint64_t keeper;        /* its id; 0: there is none */
-    uint64_t standby_ns;    /* an app that has been idle for so long may rest; 0: never */
+    uint64_t standby_ns;    /* an app that has been idle for so long may rest; 0: never, and it is
+                               woken whenever it does */
     uint32_t fleet;         /* for messages; see wire.h */
     uint64_t id, boot;
 };
