@@ -110,6 +110,9 @@ static void a_short_run_is_doubted_by_theory(void **state) {
     assert_int_equal(result_of(&c, trial).doubts, BAL_DOUBT_SETTLING);
     c.policy = policy_of("pi"); /* nothing is known of it */
     assert_int_equal(result_of(&c, trial).doubts, 0);
+    c = case_of("random", "10000", 0.9, "exp"); /* many servers for less than one time constant */
+    make_trials(&c, 10, trial);
+    assert_int_equal(result_of(&c, trial).doubts, BAL_DOUBT_SETTLING);
 }
 
 /* 7.4 for an M/M/1 queue at load 0.9, whose mean is 10; and the means of classes. */
@@ -121,6 +124,8 @@ static void exact_theory_is_never_contradicted_silently(void **state) {
     assert_int_equal(result_of(&c, trial).doubts, BAL_DOUBT_THEORY);
     make_trials(&c, 9.95, trial);
     assert_int_equal(result_of(&c, trial).doubts, 0);
+    make_trials(&c, 9.7, trial); /* 3.4 half-widths; the 99.9 % interval has 2.1 */
+    assert_int_equal(result_of(&c, trial).doubts, BAL_DOUBT_THEORY);
     c.policy = policy_of("pod:d=2"); /* a limit: its fleet is finite */
     make_trials(&c, 2.7, trial);
     assert_int_equal(result_of(&c, trial).doubts, 0);
@@ -205,6 +210,12 @@ static void the_usual_length_is_kept_where_it_suffices(void **state) {
         assert_true(fabs(jobs_of(&c) - 2e6) < 1e-3);
         assert_true(c.longest > 2 * c.run.time);
     }
+}
+
+static void every_server_has_a_hundred_jobs(void **state) {
+    (void)state;
+    const struct bal_case c = case_of("jiq", "100000", 0.9, "exp");
+    assert_true(fabs(jobs_of(&c) - 1e7) < 1e-3);
 }
 
 /* What is measured begins when 7.5 time constants are over, and is as much as usual. */
@@ -292,6 +303,7 @@ int main(void) {
         cmocka_unit_test(few_jobs_are_doubted),
         cmocka_unit_test(precision_is_not_reached_while_there_is_a_doubt),
         cmocka_unit_test(the_usual_length_is_kept_where_it_suffices),
+        cmocka_unit_test(every_server_has_a_hundred_jobs),
         cmocka_unit_test(large_fleets_get_time_to_fill_up),
         cmocka_unit_test(what_is_out_of_reach_is_not_tried),
         cmocka_unit_test(a_given_warmup_or_window_is_kept),

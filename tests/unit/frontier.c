@@ -91,6 +91,8 @@ static void test_growth_by_hand(void **state) {
     assert_int_equal(up.verdict, BAL_UNSTABLE);
     assert_true(fabs(up.seen.mean - (12 + 12.5) / (4 + 4.3)) < 1e-12);
     assert_int_equal(bal_look_at_growth(level, 3, 0.01).verdict, BAL_STABLE);
+    static const double rising[3][4] = {{10, 11, 13, 14.3}, {10, 11, 13, 14.31}, {10, 11, 13, 14.29}};
+    assert_int_equal(bal_look_at_growth(rising, 3, 0.01).verdict, BAL_UNDECIDED); /* 1.3, and not settled */
     /* The drift of the first is (7 - 3)/2 per unit of time when the run is 4 long. */
     assert_true(fabs(bal_look_at_drift(straight, 2, 4, 0.1).seen.mean - (4 + 4.1) / 4) < 1e-12);
 }

@@ -115,6 +115,15 @@ static void growth_hidden_by_a_standing_queue_is_not_stable(void **state) {
     assert_int_equal(verdicts[BAL_UNDECIDED], TRIALS);
 }
 
+/* The last quarter lies above the third because that one is low, below the second: the queue stands. */
+static void a_dip_is_no_growth(void **state) {
+    (void)state;
+    int verdicts[3];
+    const double curve[4] = {10, 11, 10, 11};
+    count(verdicts, curve, 0.01, 14);
+    assert_int_equal(verdicts[BAL_STABLE], TRIALS);
+}
+
 /* Above a standing queue the growth at critical load is the divide: a little less is stable, a little more
  * not. Without noise to speak of, so that nothing else plays a part. */
 static void slowing_down_divides_at_critical_load(void **state) {
@@ -246,6 +255,7 @@ int main(void) {
         cmocka_unit_test(the_border_is_left_open),
         cmocka_unit_test(noise_is_no_evidence),
         cmocka_unit_test(growth_hidden_by_a_standing_queue_is_not_stable),
+        cmocka_unit_test(a_dip_is_no_growth),
         cmocka_unit_test(slowing_down_divides_at_critical_load),
         cmocka_unit_test(the_first_moments_are_not_unstable),
         cmocka_unit_test(scale_does_not_matter),
