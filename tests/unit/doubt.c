@@ -165,6 +165,20 @@ static void few_jobs_are_doubted(void **state) {
 }
 
 /* A narrow interval is not enough, and more replications are not asked for what they cannot cure. */
+static void a_run_without_jobs_has_no_verdict(void **state) {
+    (void)state;
+    const struct bal_case c = case_of("random", "3", 0.001, "exp");
+    struct bal_trial trial[TRIALS];
+    make_trials(&c, NAN, trial);
+    for (int r = 0; r < TRIALS; r++) {
+        trial[r].jobs = 0;
+        memset(trial[r].quarter, 0, sizeof trial[r].quarter);
+    }
+    assert_int_equal(result_of(&c, trial).verdict, BAL_UNDECIDED);
+    trial[0].jobs = 1000;
+    assert_int_equal(result_of(&c, trial).verdict, BAL_STABLE);
+}
+
 static void precision_is_not_reached_while_there_is_a_doubt(void **state) {
     (void)state;
     struct bal_case c = case_of("jiq", "100", 0.9, "exp");
@@ -301,6 +315,7 @@ int main(void) {
         cmocka_unit_test(exact_theory_is_never_contradicted_silently),
         cmocka_unit_test(sizes_without_a_third_moment_are_doubted),
         cmocka_unit_test(few_jobs_are_doubted),
+        cmocka_unit_test(a_run_without_jobs_has_no_verdict),
         cmocka_unit_test(precision_is_not_reached_while_there_is_a_doubt),
         cmocka_unit_test(the_usual_length_is_kept_where_it_suffices),
         cmocka_unit_test(every_server_has_a_hundred_jobs),
