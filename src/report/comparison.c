@@ -184,6 +184,8 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c, con
     json_power(json, result);
     bal_json_number(json, "lost", result->metric[BAL_LOST].mean);
     bal_json_number(json, "refused", result->metric[BAL_REFUSED].mean);
+    if (bal_network_fails(&c->model.network))
+        bal_json_number(json, "failed", result->metric[BAL_FAILED].mean);
     if (c->model.steal.kind != BAL_STEAL_NONE)
         json_stealing(json, result, beside);
     if (c->model.classes)

@@ -311,6 +311,18 @@ static void print_losses(const struct comparison *comparison, FILE *out) {
     }
 }
 
+static void print_failures(const struct comparison *comparison, FILE *out) {
+    for (size_t i = 0; i < comparison->count; i++) {
+        const double failed = comparison->results[i].metric[BAL_FAILED].mean;
+        if (!(failed > 0))
+            continue;
+        char policy[200];
+        bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
+        fprintf(out, "%s fails %.3g %% of all jobs: a wrong answer, or none. Its times are of the others.\n",
+                policy, 100 * failed);
+    }
+}
+
 /* A curve multiplies the load: say what came of it, and whether the run went on without it. */
 static void print_load(const struct comparison *comparison, FILE *out) {
     const struct bal_case *c = &comparison->cases[0];
@@ -373,6 +385,7 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
     print_steals(comparison, out);
     print_proof(comparison, out);
     print_losses(comparison, out);
+    print_failures(comparison, out);
     if (unstable)
         fprintf(out, "unstable: the queue grows without bound, so there is no mean.%s\n",
                 classes ? "" : " load < x: what theory allows.");

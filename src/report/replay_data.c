@@ -318,6 +318,8 @@ static void json_result(struct json *json, const struct bal_replay_report *repor
     if (bal_is_priced(report))
         bal_json_number(json, "cost", bal_replay_cost(report, &report->cases[i], result));
     bal_json_number(json, "refused", result->metric[BAL_REFUSED].mean);
+    if (bal_network_fails(&report->cases[i].model.network))
+        bal_json_number(json, "failed", result->metric[BAL_FAILED].mean);
     bal_json_count(json, "replications", result->replications);
     bal_json_count(json, "jobs", result->jobs);
     bal_doubt_json(json, result->doubts);

@@ -200,12 +200,17 @@ static void print_overload(const struct bal_replay_report *report, FILE *out) {
 static void print_refusals(const struct bal_replay_report *report, const size_t *order, FILE *out) {
     for (size_t i = 0; i < report->count; i++) {
         const struct bal_result *result = &report->outcomes[order[i]].result;
-        if (!(bal_turned_away(result) > 0))
-            continue;
+        const double failed = result->metric[BAL_FAILED].mean;
         char label[BAL_REPLAY_LABEL];
         bal_replay_label(&report->cases[order[i]].policy, label);
-        fprintf(out, "%s refuses %.3g %% of all jobs because no server is on; its times are of the others.\n",
-                label, 100 * bal_turned_away(result));
+        if (bal_turned_away(result) > 0)
+            fprintf(out,
+                    "%s refuses %.3g %% of all jobs because no server is on; its times are of the others.\n",
+                    label, 100 * bal_turned_away(result));
+        if (failed > 0)
+            fprintf(out,
+                    "%s fails %.3g %% of all jobs: a wrong answer, or none. Its times are of the others.\n",
+                    label, 100 * failed);
     }
 }
 

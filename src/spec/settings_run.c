@@ -181,7 +181,7 @@ static const struct bal_field fields[] = {
      BAL_SETTING(engine),
      .fallback = "auto",
      .argument = "NAME",
-     .help = "`markov`, `event`, `slotted`, `pooled`, `stealing`; `auto`: by the model"},
+     .help = "`markov`, `event`, `network`, `slotted`, `pooled`, `stealing`; `auto`: by the model"},
 };
 
 const struct bal_table bal_run_table = {"run", "How long and how often.", fields,

@@ -221,7 +221,7 @@ double bal_known_longer(const struct bal_model *model, const struct bal_policy_s
 double bal_known_floor(const struct bal_model *model) {
     struct bal_model near = *model;
     struct bal_uniform u;
-    if (model->network.churn.up > 0 || model->network.sinkhole.share > 0)
+    if (bal_network_fails(&model->network))
         return NAN;
     near.network = (struct bal_network){0}; /* messages that take time make nothing faster */
     if (!equal_servers_of(&near, &u) || !u.exponential)

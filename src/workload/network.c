@@ -12,6 +12,10 @@ bool bal_network_is_plain(const struct bal_network *network) {
            !network->quarantine;
 }
 
+bool bal_network_fails(const struct bal_network *network) {
+    return network->churn.up > 0 || network->sinkhole.share > 0;
+}
+
 uint32_t bal_dispatchers_draw(const struct bal_dispatchers *dispatchers, struct bal_rng *rng) {
     if (dispatchers->count <= 1)
         return 0;
