@@ -33,6 +33,7 @@ static const struct cli_option options[] = {
     {"messages", "M", "with --delay: at most M messages per job, a probe counted as two", set_messages},
     {"memory", "B", "with --delay: at most B bits of memory", set_memory},
     CLI_MODEL_OPTIONS,
+    {.name = "message-delay", .setting = "delay"},
     CLI_POLICY_OPTION,
     CLI_RUN_OPTIONS,
     CLI_OUTPUT_OPTIONS,

@@ -55,12 +55,21 @@ static void look_up(struct cli_option *option) {
         option->fallback = field->usual ? field->usual : field->flag ? "" : field->fallback;
 }
 
+/* Does the command give this name to an option of its own? */
+static bool is_taken(const struct cli_command *command, const struct bal_field *field) {
+    const char *name = field->option ? field->option : field->name;
+    for (size_t row = 0; row < command->option_count; row++)
+        if (command->options[row].name && strcmp(command->options[row].name, name) == 0)
+            return true;
+    return false;
+}
+
 /* Setting i of those in a group that can be options; NULL after the last. */
-static const struct bal_field *group_at(enum cli_group group, size_t i) {
+static const struct bal_field *group_at(const struct cli_command *command, enum cli_group group, size_t i) {
     const struct bal_section *section;
     const struct bal_field *field;
     for (size_t k = 0; (field = bal_setting_at(k, &section)); k++) {
-        const bool is_option = field->argument || field->flag;
+        const bool is_option = (field->argument || field->flag) && !is_taken(command, field);
         if (is_option && section->model == (group == CLI_MODEL_SETTINGS) && i-- == 0)
             return field;
     }
@@ -68,21 +77,21 @@ static const struct bal_field *group_at(enum cli_group group, size_t i) {
 }
 
 /* How many options a row of the command's table stands for. */
-static size_t members_of(const struct cli_option *option) {
+static size_t members_of(const struct cli_command *command, const struct cli_option *option) {
     size_t count = 0;
-    while (option->group && group_at(option->group, count))
+    while (option->group && group_at(command, option->group, count))
         count++;
     return option->group ? count : 1;
 }
 
 bool cli_option_at(const struct cli_command *command, size_t i, struct cli_option *option) {
     size_t row = 0;
-    for (; row < command->option_count && i >= members_of(&command->options[row]); row++)
-        i -= members_of(&command->options[row]);
+    for (; row < command->option_count && i >= members_of(command, &command->options[row]); row++)
+        i -= members_of(command, &command->options[row]);
     if (row == command->option_count)
         return false;
     *option = command->options[row];
-    option->field = option->group     ? group_at(option->group, i)
+    option->field = option->group     ? group_at(command, option->group, i)
                     : option->setting ? bal_setting_find(option->setting)
                                       : NULL;
     assert(option->set || option->field);

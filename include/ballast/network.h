@@ -72,6 +72,8 @@ struct bal_network {
 
 /* Is it one dispatcher next to its servers, which never fail? All zero is. */
 bool bal_network_is_plain(const struct bal_network *network);
+/* Is that so, but that there may be several dispatchers? */
+bool bal_network_is_near(const struct bal_network *network);
 /* Are there servers that fail, so that jobs may fail too? */
 bool bal_network_fails(const struct bal_network *network);
 

@@ -22,6 +22,11 @@ double bal_replay_load(const struct bal_replay *replay, double work) {
 static enum bal_code check_failure(const struct bal_case *c, struct bal_error *err) {
     if (c->run.failing == 0)
         return BAL_OK;
+    if (c->run.engine == BAL_ENGINE_NETWORK)
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy '%s' and these settings of the network know no servers that fail at a time; "
+                        "servers come and go with a churn",
+                        c->policy.policy->name);
     if (c->run.failing >= bal_servers_count(&c->model.servers))
         return bal_fail(err, BAL_E_MODEL, "%u of %u servers fail; some must be left", c->run.failing,
                         bal_servers_count(&c->model.servers));
@@ -32,6 +37,13 @@ static enum bal_code check_failure(const struct bal_case *c, struct bal_error *e
                         "nonpreemptive",
                         c->policy.policy->name);
     return BAL_OK;
+}
+
+/* The event engine, unless there is a network in between or jobs wait at the dispatcher. */
+static enum bal_engine engine_of(const struct bal_replay *replay, const struct bal_policy_spec *policy) {
+    const bool near =
+        bal_network_is_plain(&replay->model.network) && !(bal_policy_flags(policy) & BAL_MAY_HOLD);
+    return near ? BAL_ENGINE_EVENT : BAL_ENGINE_NETWORK;
 }
 
 enum bal_code bal_replay_case(const struct bal_replay *replay, const struct bal_policy_spec *policy,
@@ -46,7 +58,7 @@ enum bal_code bal_replay_case(const struct bal_replay *replay, const struct bal_
         .run = {.seed = replay->seed,
                 .time = bal_replay_time(replay),
                 .warmup = 0,
-                .engine = BAL_ENGINE_EVENT,
+                .engine = engine_of(replay, policy),
                 .trace = replay->trace,
                 .speedup = replay->speedup,
                 .failing = replay->failing,
@@ -60,7 +72,7 @@ enum bal_code bal_replay_case(const struct bal_replay *replay, const struct bal_
     bal_law_parse("exp", &model->size, NULL); /* no size is drawn: what counts is the mean */
     bal_law_scale(&model->size, info->size_mean);
     enum bal_engine engine;
-    const enum bal_code code = bal_simulate_check(model, policy, BAL_ENGINE_EVENT, &engine, err);
+    const enum bal_code code = bal_simulate_check(model, policy, c->run.engine, &engine, err);
     return code ? code : check_failure(c, err);
 }
 

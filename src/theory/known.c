@@ -37,23 +37,17 @@ bool bal_servers_are_equal(const struct bal_servers *servers) {
     return true;
 }
 
-/* Is there nothing between dispatchers and servers but that there are several? */
-static bool is_near(const struct bal_network *network) {
-    struct bal_network one = *network;
-    one.dispatchers.count = 1;
-    return bal_network_is_plain(&one) && !network->dispatchers.unequal;
-}
-
 /* Equal servers, whatever they do with their jobs and however these arrive. */
 static bool any_arrivals_of(const struct bal_model *model, struct bal_uniform *uniform) {
-    if (!is_near(&model->network) || model->clock != BAL_CLOCK_CONTINUOUS || model->tasks > 1 ||
-        model->buffer > 0 || model->curve.kind != BAL_CURVE_CONSTANT ||
-        !bal_servers_are_equal(&model->servers))
+    const struct bal_network *network = &model->network;
+    if (!bal_network_is_near(network) || network->dispatchers.unequal ||
+        model->clock != BAL_CLOCK_CONTINUOUS || model->tasks > 1 || model->buffer > 0 ||
+        model->curve.kind != BAL_CURVE_CONSTANT || !bal_servers_are_equal(&model->servers))
         return false;
     *uniform = (struct bal_uniform){
         .lambda = model->load,
         .servers = bal_servers_count(&model->servers),
-        .dispatchers = model->network.dispatchers.count > 1 ? model->network.dispatchers.count : 1,
+        .dispatchers = network->dispatchers.count > 1 ? network->dispatchers.count : 1,
         .unit = model->size.mean / model->servers.group[0].speed,
         .exponential = bal_law_is_exponential(&model->size),
     };

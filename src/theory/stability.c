@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int slower_first(const void *a, const void *b) {
     const struct bal_group *x = a, *y = b;
@@ -47,6 +48,18 @@ double bal_critical_if_equal(const struct bal_model *model, const struct bal_pol
     return bal_servers_are_equal(&model->servers) ? 1 : NAN;
 }
 
+/* The theorems are about dispatchers next to their servers, mostly about one. Who looks at nothing does not
+ * mind. */
+static bool knows_network(const struct bal_model *model, const struct bal_about *about,
+                          const struct bal_policy_spec *policy) {
+    const struct bal_network *network = &model->network;
+    if (bal_network_is_plain(network))
+        return true;
+    if (strcmp(policy->policy->name, "random") == 0)
+        return !bal_network_fails(network) && !network->quarantine;
+    return bal_network_is_near(network) && model->clock == BAL_CLOCK_CONTINUOUS && about->any_dispatchers;
+}
+
 double bal_known_critical_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
     const struct bal_about *about = bal_about(model, policy);
     /* What does not fit into a buffer is lost: always stable. Who steals may be stable beyond what is known,
@@ -54,7 +67,8 @@ double bal_known_critical_load(const struct bal_model *model, const struct bal_p
     if (model->buffer > 0 || model->steal.kind != BAL_STEAL_NONE ||
         !bal_arrivals_are_poisson(&model->arrivals))
         return NAN;
-    return about->critical_load ? about->critical_load(model, policy) : NAN;
+    return about->critical_load && knows_network(model, about, policy) ? about->critical_load(model, policy)
+                                                                       : NAN;
 }
 
 double bal_known_unstable_load(const struct bal_model *model, const struct bal_policy_spec *policy) {

@@ -186,9 +186,7 @@ static enum bal_code check_slotted(const struct bal_model *model, struct bal_err
                         "servers that work on %u jobs at once need continuous time; in slotted time give "
                         "them a capacity, as in 100x%u",
                         model->slots, model->slots);
-    struct bal_network network = model->network;
-    network.dispatchers = (struct bal_dispatchers){0};
-    if (!bal_network_is_plain(&network))
+    if (!bal_network_is_near(&model->network))
         return bal_fail(err, BAL_E_MODEL,
                         "delays, losses, heartbeats and servers that fail need continuous time; in slotted "
                         "time there can be several dispatchers");

@@ -12,6 +12,12 @@ bool bal_network_is_plain(const struct bal_network *network) {
            !network->quarantine;
 }
 
+bool bal_network_is_near(const struct bal_network *network) {
+    struct bal_network one = *network;
+    one.dispatchers = (struct bal_dispatchers){0};
+    return bal_network_is_plain(&one);
+}
+
 bool bal_network_fails(const struct bal_network *network) {
     return network->churn.up > 0 || network->sinkhole.share > 0;
 }

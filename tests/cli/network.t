@@ -1,0 +1,127 @@
+# What lies between dispatchers and servers, in every command.
+
+$ ballast compare --servers 10 --dispatchers 2 --delay 'exp(0.05)' --loss 0.01 --heartbeat 5 --jobs 20k --replications 4 --policy jiq --policy own --policy pod:d=2
+| 10 servers at load 0.9, service exp, dispatchers 2, delay exp(0.05), loss 0.01, heartbeat 5; 4
+| replications of 20k jobs each, seed 1
+|
+| policy   mean response             p50   p99  p99.9   waits  msgs  bits  theory
+| ───────────────────────────────────────────────────────────────────────────────
+| own        2.40 ± 0.25  █████▍    1.89  8.86   12.8  100.0%  0.44    40
+| pod:d=2    3.51 ± 0.32  ███████▉  2.95  11.7   16.5  100.0%  4.44     0
+| jiq        3.58 ± 0.47  ████████  2.43  16.9   23.9  100.0%  0.74    10
+|
+| No policy can beat 1.6687: one common queue for all servers (M/M/N).
+| ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
+$ ballast compare --servers 10 --load 0.5 --dispatchers 2 --churn 50,5,lose --sinkhole 0.1 --quarantine --jobs 10k --replications 2 --policy jiq
+| 10 servers at load 0.5, service exp, dispatchers 2, churn 50,5,lose, sinkhole 0.1,
+| quarantine yes; 2 replications of 10k jobs each, seed 1
+|
+| policy  mean response             p50   p99  p99.9  waits  msgs  bits  theory
+| ─────────────────────────────────────────────────────────────────────────────
+| jiq     1.26 ± 0.31 ?  ████████  0.86  6.00   9.28  21.8%  0.76    10
+|
+| ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
+| jiq fails 6.65 % of all jobs: a wrong answer, or none. Its times are of the others.
+| ?: stable or not could not be decided; a longer run (--jobs) tells.
+$ ballast compare --servers 10 --load 0.5 --sinkhole 0.2 --jobs 5k --replications 2 --policy own --format json | jq -c '.settings.network, (.results[0] | .engine, .failed > 0.2)'
+| {"sinkhole":"0.2"}
+| "network"
+| true
+$ ballast compare --servers 10 --load 0.5 --jobs 5k --replications 2 --policy own --format json | jq -c '.results[0] | has("failed")'
+| false
+$ ballast compare --servers 10 --load 0.5 --churn 50,5 --sinkhole 0.2 --jobs 5k --replications 2 --policy own --format csv | grep -c jobs.failed
+| 1
+
+# Jobs that wait at the dispatcher for ever, since every report gets lost in the end: that is unstable.
+$ ballast compare --servers 10 --loss 0.1 --jobs 20k --replications 4 --policy jiq:else=hold | grep hold
+| jiq:else=hold       unstable                               0    10
+
+# In an experiment file and its report.
+$ printf 'title: t\nfleet: {servers: 6}\nworkload: {load: 0.5}\nnetwork: {dispatchers: 2, delay: "exp(0.05)"}\npolicies: [jiq, own]\nsweep: {axis: loss, values: [0, 0.1]}\nrun: {jobs: 20k, replications: 4}\n' >net.yaml; ballast run net.yaml --quiet
+| t
+| servers 6, load 0.5, dispatchers 2, delay exp(0.05), jobs 20000, replications 4, seed 1
+|
+| loss  policy  response.mean   response.p99  messages.per_job        vs jiq
+| ──────────────────────────────────────────────────────────────────────────
+|    0  jiq     1.421 ± 0.053    6.19 ± 0.21     0.761 ± 0.016
+|       own     1.406 ± 0.044    5.79 ± 0.15                 0  -1.1 ± 1.0 %
+|  0.1  jiq     1.517 ± 0.044    6.55 ± 0.16   0.7054 ± 0.0084
+|       own     1.395 ± 0.021  5.720 ± 0.090                 0  -8.0 ± 1.5 %
+|
+| vs jiq: response.mean compared with that of jiq on the same arrivals
+$ ballast report net.db -o net.html && grep -o 'dispatchers: 2' net.html | head -1
+| dispatchers: 2
+
+# In a replay.
+$ for i in $(seq 100 399); do echo "10.0.0.1 - - [15/Nov/2026:10:0$((i / 60)):$((i % 60 + 100))"; done | sed 's/:1\([0-9][0-9]\)$/:\1 +0000] "GET \/ HTTP\/1.1" 200 5 "-" "-" 0.500/' >net.log; ballast replay net.log --log-format '$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "-" "-" $request_time' --waiting keep --quiet --servers 2 --dispatchers 2 --delay 0.01 --sinkhole 0.5 --policy jiq --policy jiq:else=hold --format json | jq -c '.settings.network, [.results[] | .failed > 0.3]'
+| {"dispatchers":"2","delay":"det(0.01)","sinkhole":"0.5"}
+| [true,true]
+$ ballast replay net.log --log-format '$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "-" "-" $request_time' --waiting keep --quiet --servers 4 --dispatchers 2 --fail 1@10s --policy jiq
+! ballast: --policy: policy 'jiq' and these settings of the network know no servers that fail at a time; servers come and go with a churn
+? 2
+
+# Where stability ends, and prices; a price has a delay of its own.
+$ ballast frontier jiq:else=hold --servers 10 --dispatchers 2 --delay 0.1 --width 0.1 --quiet --format json | jq -c '.unstable, .doubts'
+| 0.85
+| []
+$ ballast price --servers 10 --dispatchers 2 --message-delay 0.1 --jobs 10k --replications 2 --policy jiq | head -2
+| 10 servers at load 0.9, service exp, dispatchers 2, delay det(0.1); 2 replications of 10k jobs
+| each, seed 1
+$ ballast price --help | grep -c -e '^  --delay '
+| 1
+
+# In slotted time there are several dispatchers, and nothing else of it.
+$ ballast compare --slotted --servers 10 --dispatchers 3 --time 10k --replications 4 --policy jiq --policy own
+| 10 servers at load 0.9, slotted, batches poisson, whole, dispatchers 3; 4 replications of 90k
+| jobs each, seed 1
+|
+| policy  mean response             p50   p99  p99.9  waits  msgs  bits  theory
+| ─────────────────────────────────────────────────────────────────────────────
+| jiq     3.897 ± 0.099  ██████    3.00  14.0   19.8  80.5%  0.20    10
+| own       5.25 ± 0.10  ████████  5.00  13.2   16.2  91.4%     0    40
+|
+| ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
+$ ballast compare --slotted --servers 10 --delay 0.1 --policy jiq
+! ballast: delays, losses, heartbeats and servers that fail need continuous time; in slotted time there can be several dispatchers
+? 2
+$ ballast compare --slotted --servers 10 --dispatchers 3 --policy jiq:else=hold
+! ballast: --policy: policy 'jiq:else=hold' needs a dispatcher that can hold jobs, which slotted time does not have
+? 2
+$ ballast compare --servers 10 --dispatchers 3 --policy central
+! ballast: --policy: policy 'central' is one common queue and needs no dispatchers; leave the settings of the network out
+? 2
+$ ballast compare --servers 10 --tasks 2 --dispatchers 3 --policy jiq
+! ballast: --policy: dispatchers on a network route jobs of one task, not of 2
+? 2
+$ ballast compare --servers 10 --engine event --dispatchers 3 --policy jiq
+! ballast: --policy: engine 'event' knows one dispatcher next to its servers, which holds no jobs; use network or auto
+? 2
+
+# What cannot be read.
+$ ballast compare --dispatchers 0
+! ballast: --dispatchers 0: '0' is neither a number of dispatchers from 1 to 4096 nor shares of the jobs that sum to 1, such as 0.5,0.3,0.2
+? 2
+$ ballast compare --dispatchers 0.5,0.6
+! ballast: --dispatchers 0.5,0.6: the shares of the dispatchers sum to 1.1, not to 1
+? 2
+$ ballast compare --delay 0
+! ballast: --delay 0: not a time above 0, a law such as exp(0.1) or uniform(0.05,0.15), or none
+? 2
+$ ballast compare --delay 'exp(-1)'
+! ballast: --delay exp(-1): law 'exp(-1)': M = -1 is out of range; it must lie between 1e-30 and 1e+30
+? 2
+$ ballast compare --loss 1
+! ballast: --loss 1: not a probability from 0 to 0.99, such as 0.01
+? 2
+$ ballast compare --timeout 0
+! ballast: --timeout 0: not a time above 0, such as 10, or none
+? 2
+$ ballast compare --heartbeat -1
+! ballast: --heartbeat -1: not a time above 0, such as 10, or none
+? 2
+$ ballast compare --churn 10
+! ballast: --churn 10: '10' is neither none nor the mean times for which servers work and are down, such as 1000,10 or, if their jobs are lost, 1000,10,lose
+? 2
+$ ballast compare --sinkhole 1.5
+! ballast: --sinkhole 1.5: '1.5' is neither none nor the share of servers that fail fast, such as 0.1, or with the time that they take, 0.1,0.05
+? 2
