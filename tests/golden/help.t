@@ -109,7 +109,7 @@ $ ballast help compare
 |   --warmup PART            part of a run to cut; auto: a fifth, or more; mser: what MSER-5 finds in each run
 |                            (default auto)
 |   --window W               or measure this last span of a run alone; with the time swept: a path (default none)
-|   --engine NAME            markov, event, slotted, pooled, stealing; auto: by the model (default auto)
+|   --engine NAME            markov, event, network, slotted, pooled, stealing; auto: by the model (default auto)
 |   --seed S                 another seed, other random numbers (default 1)
 |   --threads K              threads to use (default: all processors); results do not depend on it
 |   --format FORM            text, csv or json (default text)
