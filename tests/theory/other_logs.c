@@ -55,7 +55,7 @@ static struct bal_replay_outcome outcome_of(uint64_t number, double swing) {
     const struct bal_policy_spec policy = policy_of("random");
     const struct bal_lab_options options = {.threads = 1};
     struct bal_case c;
-    struct bal_replay_outcome outcome;
+    struct bal_replay_outcome outcome = {0};
     struct bal_error err = {0};
     if (bal_replay_case(&replay, &policy, &c, &err) ||
         bal_replay_run(&replay, &c, 1, &options, &outcome, &err))
