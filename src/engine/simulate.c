@@ -174,6 +174,38 @@ static bool is_mostly_idle(const struct bal_model *model) {
     return model->load * bal_curve_most(&model->curve) < 0.05;
 }
 
+/* Of the two engines that take a model in continuous time with a queue at each server: as asked, or the one
+ * that is faster. */
+static enum bal_code choose_continuous(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                       enum bal_engine engine, enum bal_engine *chosen,
+                                       struct bal_error *err) {
+    const bool power_laws = policy->policy->wants & BAL_WANTS_POWER &&
+                            ((model->standby.mean > 0 && !bal_law_is_exponential(&model->standby)) ||
+                             (model->setup.mean > 0 && !bal_law_is_exponential(&model->setup)));
+    const bool exponential = bal_law_is_exponential(&model->size) && !power_laws;
+    const bool needs_work = policy->policy->flags & BAL_NEEDS_WORK;
+    const bool poisson = bal_arrivals_are_poisson(&model->arrivals);
+    const bool plain_servers = model->slots <= 1 && model->steal.kind == BAL_STEAL_NONE;
+    if (engine == BAL_ENGINE_MARKOV && !exponential)
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "engine 'markov' needs exponential sizes, standby and set-up times; use event or auto");
+    if (engine == BAL_ENGINE_MARKOV && needs_work)
+        return bal_fail(err, BAL_E_MODEL,
+                        "engine 'markov' does not know the work that policy '%s' asks for; use event or auto",
+                        policy->policy->name);
+    if (engine == BAL_ENGINE_MARKOV && !plain_servers)
+        return bal_fail(err, BAL_E_MODEL,
+                        "engine 'markov' knows servers of one slot that do not steal; use event or auto");
+    if (engine == BAL_ENGINE_MARKOV && !poisson)
+        return bal_fail(err, BAL_E_MODEL, "engine 'markov' needs arrivals poisson; use event or auto");
+    const bool either = exponential && !needs_work && plain_servers && poisson;
+    *chosen = engine != BAL_ENGINE_AUTO          ? engine
+              : either && !is_mostly_idle(model) ? BAL_ENGINE_MARKOV
+                                                 : BAL_ENGINE_EVENT;
+    return BAL_OK;
+}
+
 enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal_policy_spec *policy,
                                  enum bal_engine engine, enum bal_engine *chosen, struct bal_error *err) {
     enum bal_code code = bal_model_check(model, err);
@@ -215,31 +247,7 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
         *chosen = BAL_ENGINE_NETWORK;
         return BAL_OK;
     }
-    const bool power_laws = policy->policy->wants & BAL_WANTS_POWER &&
-                            ((model->standby.mean > 0 && !bal_law_is_exponential(&model->standby)) ||
-                             (model->setup.mean > 0 && !bal_law_is_exponential(&model->setup)));
-    const bool exponential = bal_law_is_exponential(&model->size) && !power_laws;
-    const bool needs_work = policy->policy->flags & BAL_NEEDS_WORK;
-    const bool poisson = bal_arrivals_are_poisson(&model->arrivals);
-    const bool plain_servers = model->slots <= 1 && model->steal.kind == BAL_STEAL_NONE;
-    if (engine == BAL_ENGINE_MARKOV && !exponential)
-        return bal_fail(
-            err, BAL_E_MODEL,
-            "engine 'markov' needs exponential sizes, standby and set-up times; use event or auto");
-    if (engine == BAL_ENGINE_MARKOV && needs_work)
-        return bal_fail(err, BAL_E_MODEL,
-                        "engine 'markov' does not know the work that policy '%s' asks for; use event or auto",
-                        policy->policy->name);
-    if (engine == BAL_ENGINE_MARKOV && !plain_servers)
-        return bal_fail(err, BAL_E_MODEL,
-                        "engine 'markov' knows servers of one slot that do not steal; use event or auto");
-    if (engine == BAL_ENGINE_MARKOV && !poisson)
-        return bal_fail(err, BAL_E_MODEL, "engine 'markov' needs arrivals poisson; use event or auto");
-    const bool either = exponential && !needs_work && plain_servers && poisson;
-    *chosen = engine != BAL_ENGINE_AUTO          ? engine
-              : either && !is_mostly_idle(model) ? BAL_ENGINE_MARKOV
-                                                 : BAL_ENGINE_EVENT;
-    return BAL_OK;
+    return choose_continuous(model, policy, engine, chosen, err);
 }
 
 #define SLOTS_MAX 1e12 /* so that slots times slices is exact in a double */
