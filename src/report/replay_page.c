@@ -153,6 +153,9 @@ static void draw_response(const struct bal_replay_report *report, struct drawing
     drawing->panel[RESPONSE].count = drawing->lines;
     drawing->panel[RESPONSE].y =
         (struct bal_axis){.label = "p99 of response times", .unit = unit.name, .log = most > 20 * least};
+    if (!drawing->panel[RESPONSE].y.log) /* from 0: small differences are none of importance, or none at all
+                                          */
+        drawing->panel[RESPONSE].y.high = NAN;
 }
 
 static void draw_power(const struct bal_replay_report *report, struct drawing *drawing) {

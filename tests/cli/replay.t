@@ -313,3 +313,8 @@ $ timeout --preserve-status -s INT 1 ballast replay threes.csv --policy random -
 ? 130
 $ ls | grep '^o[.]'
 ? 1
+
+# Times that hardly differ are drawn from 0, not as a range of noise.
+$ ballast replay threes.csv --servers 3 --time-field time:start --policy jsq --replications 1 --figure flat.svg >text; grep -c '90[0-9][.][0-9]' flat.svg
+| 0
+? 1
