@@ -403,6 +403,8 @@ static void rebuild_fleet(struct bal_dispatcher *d) {
         bal_policy_init(&d->policy, &d->setting, d->state);
     for (uint32_t server = 0; server < d->servers; server++) {
         struct server *s = &d->server[server];
+        if (s->presence == NOT_THERE && d->own[server] > 0)
+            s->presence = LEAVING; /* its last request was about to come back */
         if (s->presence == LEAVING && d->own[server] == 0)
             bal_fleet_bury(d, server);
         s->closed &= ~(uint32_t)(FULL | ABSENT);

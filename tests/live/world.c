@@ -323,6 +323,7 @@ static bool is_right(uint64_t seed, bool twice, uint64_t *steps, uint64_t *reque
 }
 
 int main(int argc, char **argv) {
+    setvbuf(stdout, NULL, _IOLBF, 0);
     uint64_t seed = 0, count = 0, steps = 0, requests = 0, wrong = 0;
     bool trace = false, twice = false;
     for (int i = 1; i < argc; i++) {

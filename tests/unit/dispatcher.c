@@ -434,6 +434,31 @@ static void a_server_that_leaves_and_returns_is_the_same(void **state) {
     end(&f);
 }
 
+/* It has a request under way, is in quarantine and is not in the configuration any longer: its times are
+ * over. */
+static void a_server_that_leaves_in_quarantine_lets_time_pass(void **state) {
+    (void)state;
+    struct bal_dispatcher_config config = plain(4);
+    config.failures = 1;
+    config.back_off_ns = 10 * MS;
+    struct fixture f = begin("round-robin", &config);
+    struct bal_dispatcher_server servers[4];
+    char names[4][16];
+    name_servers(servers, names, 4);
+    struct bal_dispatch to[8];
+    for (int i = 0; i < 8; i++)
+        to[i] = arrive(&f, 0);
+    respond(&f, to[0].ticket, true);
+    assert_true(bal_dispatcher_server(f.d, 0).quarantined && in_flight(&f, 0) == 1);
+    assert_int_equal(bal_dispatcher_configure(f.d, f.now, servers + 1, 3, NULL), BAL_OK);
+    sound(&f);
+    f.now += 20 * MS;
+    assert_true(bal_dispatcher_pass(f.d, f.now) == UINT64_MAX);
+    respond(&f, to[4].ticket, false);
+    assert_null(bal_dispatcher_server(f.d, 0).name);
+    end(&f);
+}
+
 static void what_makes_no_sense_is_refused(void **state) {
     (void)state;
     struct bal_dispatcher_config config = plain(2);
@@ -761,6 +786,7 @@ int main(void) {
         cmocka_unit_test(half_of_those_that_are_there_may_be_shunned),
         cmocka_unit_test(servers_keep_their_counts_when_the_configuration_changes),
         cmocka_unit_test(a_server_that_leaves_and_returns_is_the_same),
+        cmocka_unit_test(a_server_that_leaves_in_quarantine_lets_time_pass),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(another_process_hears_of_its_own_requests),
         cmocka_unit_test(what_a_dead_process_had_is_given_back),
