@@ -286,6 +286,10 @@ static enum bal_code loop(struct network *net) {
             const struct message message = take_first(net);
             deliver(net, &message);
             code = settle(net);
+            /* A slice may have any number of messages: it, too, can be stopped. */
+            if (__builtin_expect((++net->delivered & 0xffff) == 0, 0) && !code && system->run->stop &&
+                *system->run->stop)
+                return BAL_E_STOPPED;
         }
     }
     return code;

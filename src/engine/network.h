@@ -158,7 +158,8 @@ struct network {
     struct bal_agenda agenda; /* of these */
     struct message *fifo;     /* those that take no time, a ring */
     uint32_t fifo_first, in_fifo, fifo_room;
-    uint64_t alive; /* jobs in the system */
+    uint64_t alive;     /* jobs in the system */
+    uint64_t delivered; /* messages that took time */
     bool no_memory;
 };
 

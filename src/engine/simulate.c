@@ -153,6 +153,24 @@ static bool needs_network(const struct bal_model *model, const struct bal_policy
            (model->clock == BAL_CLOCK_CONTINUOUS && bal_policy_flags(policy) & BAL_MAY_HOLD);
 }
 
+#define NEWS_MAX 1e5 /* heartbeats, failures and returns for each job: simulating them takes time */
+
+static enum bal_code check_news(const struct bal_model *model, struct bal_error *err) {
+    const struct bal_network *network = &model->network;
+    const double servers = bal_servers_count(&model->servers);
+    const double beats =
+        network->heartbeat > 0 ? fmax(network->dispatchers.count, 1) / network->heartbeat : 0;
+    const double failures = network->churn.up > 0 ? 2 / (network->churn.up + network->churn.down) : 0;
+    const double news = servers * (beats + failures) / bal_model_arrival_rate(model);
+    return news > NEWS_MAX
+               ? bal_fail(
+                     err, BAL_E_MODEL,
+                     "there would be %.3g heartbeats, failures and returns for each job, and there may be "
+                     "%g: give longer times",
+                     news, NEWS_MAX)
+               : BAL_OK;
+}
+
 static enum bal_code check_network(const struct bal_model *model, enum bal_engine engine,
                                    struct bal_error *err) {
     if (engine != BAL_ENGINE_AUTO && engine != BAL_ENGINE_NETWORK)
@@ -164,7 +182,7 @@ static enum bal_code check_network(const struct bal_model *model, enum bal_engin
     if (model->tasks > 1)
         return bal_fail(err, BAL_E_MODEL, "dispatchers on a network route jobs of one task, not of %u",
                         model->tasks);
-    return BAL_OK;
+    return check_news(model, err);
 }
 
 /* The markov engine passes 1 + 1/load possible events for each arrival, the event engine two; one of those

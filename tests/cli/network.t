@@ -125,3 +125,11 @@ $ ballast compare --churn 10
 $ ballast compare --sinkhole 1.5
 ! ballast: --sinkhole 1.5: '1.5' is neither none nor the share of servers that fail fast, such as 0.1, or with the time that they take, 0.1,0.05
 ? 2
+
+# So many that no run would end.
+$ ballast compare --servers 10 --load 0.5 --churn 1e-9,1e-9 --policy jiq
+! ballast: --policy: there would be 2e+09 heartbeats, failures and returns for each job, and there may be 100000: give longer times
+? 2
+$ ballast compare --servers 10 --load 0.5 --heartbeat 1e-9 --policy jiq
+! ballast: --policy: there would be 2e+09 heartbeats, failures and returns for each job, and there may be 100000: give longer times
+? 2
