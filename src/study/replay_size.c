@@ -48,6 +48,7 @@ struct attempt {
 /* How far the search of a policy is. */
 struct progress {
     struct bal_least least;
+    uint32_t none;       /* so many, and fewer, cannot be had: of them some fail, or the policy needs more */
     bool met_surely;     /* least.met would do by any other log that is to be reckoned with */
     bool failed_perhaps; /* least.failed would do by one of them */
     uint32_t down, up;   /* to be tried for the range; 0: that end is found */
@@ -129,7 +130,7 @@ static void take_search(struct sizes *sizes, size_t k) {
 
 /* So many servers may do: try still fewer. */
 static void look_down(struct progress *progress, uint32_t servers) {
-    progress->down = servers > progress->down_step ? servers - progress->down_step : 0;
+    progress->down = servers > progress->none + progress->down_step ? servers - progress->down_step : 0;
     progress->down_step *= 2;
 }
 
@@ -222,7 +223,6 @@ static void show_progress(void *context, double part) {
                                    (tracker->done + part) / (tracker->done + tracker->left));
 }
 
-/* A fleet that is too small to fail in part, or for the policy, does not do. */
 static enum bal_code try_all(struct sizes *sizes, size_t count, const struct bal_lab_options *options,
                              struct bal_error *err) {
     for (size_t k = 0; k < count; k++) {
@@ -249,33 +249,55 @@ static enum bal_code run_rounds(struct sizes *sizes, bool ranges, struct tracker
     return BAL_OK;
 }
 
+/* The largest number of servers that cannot be had, all of whose smaller ones cannot either. */
+static enum bal_code find_none(const struct sizes *sizes, size_t who, uint32_t *none, struct bal_error *err) {
+    uint32_t some = 1;
+    struct bal_case c;
+    *none = 0;
+    for (enum bal_code code; (code = case_of(sizes, &(struct attempt){who, SEARCH, some}, &c, err));
+         some *= 2) {
+        if (some >= LARGEST)
+            return code;
+        *none = some;
+    }
+    while (some - *none > 1) {
+        const uint32_t middle = *none + (some - *none) / 2;
+        *(case_of(sizes, &(struct attempt){who, SEARCH, middle}, &c, NULL) ? none : &some) = middle;
+    }
+    return BAL_OK;
+}
+
 /* The search begins where the work alone would keep the servers busy that the others leave it to. */
-static void begin(struct sizes *sizes, const struct bal_demand *demand) {
+static enum bal_code begin(struct sizes *sizes, const struct bal_demand *demand, struct bal_error *err) {
     const struct bal_replay *replay = sizes->replay;
     const struct bal_servers *servers = &replay->model.servers;
     const double slots = fmax(replay->model.slots, 1), speed = servers->group[replay->vary].speed;
     const double others = bal_servers_capacity(servers) - servers->group[replay->vary].count * speed;
     const double needed = demand->work * replay->speedup / slots - others;
-    const double least = replay->failing + 1.0; /* some must be left */
-    const double busy = fmin(fmax(fmax(ceil(needed / speed), 1), least), LARGEST);
-    const double most = fmin(fmax(busy * FACTOR, ALWAYS_TRIED), LARGEST);
     const double best = best_possible(replay, demand);
     for (size_t i = 0; i < sizes->count; i++) {
-        bal_least_init(&sizes->progress[i].least, (uint32_t)busy, (uint32_t)most);
-        sizes->progress[i].least.failed = replay->failing; /* so many are none */
+        struct progress *progress = &sizes->progress[i];
+        const enum bal_code code = find_none(sizes, i, &progress->none, err);
+        if (code)
+            return code;
+        const double busy = fmin(fmax(ceil(needed / speed), progress->none + 1.0), LARGEST);
+        const double most = fmin(fmax(busy * FACTOR, ALWAYS_TRIED), LARGEST);
+        bal_least_init(&progress->least, (uint32_t)busy, (uint32_t)most);
+        progress->least.failed = progress->none;
         sizes->sizing[i] = (struct bal_sizing){.outcome = BAL_SIZE_HOPELESS, .best = best, .one_fewer = NAN};
         /* Quantiles are within 0.8 % of the truth, so a little more than the target may still be it. */
         if (best > 1.01 * replay->target->seconds)
-            sizes->progress[i].least.next = 0;
+            progress->least.next = 0;
     }
+    return BAL_OK;
 }
 
 static void end_search(struct sizes *sizes) {
     for (size_t i = 0; i < sizes->count; i++) {
         struct progress *progress = &sizes->progress[i];
-        if (progress->least.failed == sizes->replay->failing || progress->least.met == 0)
+        if (progress->least.failed == progress->none || progress->least.met == 0)
             sizes->sizing[i].one_fewer = NAN;
-        if (progress->least.failed == sizes->replay->failing)
+        if (progress->least.failed == progress->none)
             progress->least.failed = 0;
         begin_range(&sizes->sizing[i], progress);
     }
@@ -318,8 +340,9 @@ enum bal_code bal_replay_size(const struct bal_replay *replay, const struct bal_
         code = bal_fail(err, BAL_E_MEMORY, "not enough memory for %zu policies", count);
     } else {
         struct tracker tracker = {.options = options};
-        begin(&sizes, demand);
-        code = run_rounds(&sizes, false, &tracker, err);
+        code = begin(&sizes, demand, err);
+        if (!code)
+            code = run_rounds(&sizes, false, &tracker, err);
         if (!code) {
             end_search(&sizes);
             code = run_rounds(&sizes, true, &tracker, err);
