@@ -216,3 +216,11 @@ $ ballast replay gap.csv --servers 4 --policy jsq | sed -n '/^log/p; /^jsq/p; / 
 | log      30001 jobs in 13.89 h, mean service time 506.5 ms, longest 6.495 s
 | jsq     684.2 ± 2.1  483 ± 3  1556  3084 ± 16  4661 ± 50           ?  28.8%  8.00  8.03    145
 |   ?: too few jobs, or too few times that have any.
+
+# One server would do for nearly nothing; who needs several is tried with so many.
+$ (head -n 1 shop.csv; for i in 1 2 3 4; do echo "$((1772409600 + 100 * i)),0.01,/item/$i"; done) >idle.csv
+$ ballast replay idle.csv --servers 8 --policy jsq --policy rcpb --policy pod:d=5 --policy rcpb:c=3 --target p99=1s --format json | jq -c '.target.policies[] | [.policy, .servers]'
+| ["jsq",1]
+| ["rcpb:c=1",2]
+| ["pod:d=5",1]
+| ["rcpb:c=3",4]
