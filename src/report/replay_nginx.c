@@ -3,6 +3,8 @@
 
 #include "base/gather.h"
 
+#include <arpa/inet.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,34 +50,29 @@ static const struct bal_servers *fleet_of(const struct bal_replay_report *report
     return report->target ? &report->sizing[i].c.model.servers : &report->replay->model.servers;
 }
 
+static bool is_port(const char *text) {
+    char *end;
+    const long port = strtol(text, &end, 10);
+    return isdigit((unsigned char)*text) && *end == 0 && port > 0 && port < 65536;
+}
+
 /* nginx takes addresses as they are, and looks names up when it starts. Only the former are copied from a
- * log: they cannot be anything else. IPv4 and IPv6 in brackets, with a port; a socket. */
+ * log: they cannot be anything else. IPv4 and IPv6 in brackets, with a port or without; a socket. */
 static bool is_address(const char *name) {
-    static const char digits[] = "0123456789", hexadecimal[] = "0123456789abcdefABCDEF:.";
     static const char path[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-";
     if (strncmp(name, "unix:/", 6) == 0)
         return name[5 + strspn(name + 5, path)] == 0;
-    size_t length;
-    if (name[0] == '[') {
-        length = 1 + strspn(name + 1, hexadecimal);
-        if (name[length] != ']')
-            return false;
-        length++;
-    } else {
-        unsigned part[4];
-        int end = 0;
-        if (sscanf(name, "%3u.%3u.%3u.%3u%n", &part[0], &part[1], &part[2], &part[3], &end) != 4 || end == 0)
-            return false;
-        for (int i = 0; i < 4; i++)
-            if (part[i] > 255)
-                return false;
-        length = (size_t)end;
-    }
-    if (name[length] == 0)
-        return true;
-    const size_t port = strspn(name + length + 1, digits);
-    return name[length] == ':' && port > 0 && port <= 5 && name[length + 1 + port] == 0 &&
-           atoi(name + length + 1) > 0 && atoi(name + length + 1) < 65536;
+    const bool bracket = *name == '[';
+    const char *host = name + bracket;
+    const size_t length = strcspn(host, bracket ? "]" : ":");
+    char address[INET6_ADDRSTRLEN];
+    if (length >= sizeof address || (bracket && !host[length]))
+        return false;
+    snprintf(address, sizeof address, "%.*s", (int)length, host);
+    struct in6_addr binary; /* room for either kind */
+    const char *behind = host + length + bracket;
+    return inet_pton(bracket ? AF_INET6 : AF_INET, address, &binary) == 1 &&
+           (*behind == 0 || (*behind == ':' && is_port(behind + 1)));
 }
 
 /* How much of the traffic is meant for servers of that speed: small whole numbers in the right ratio. */
