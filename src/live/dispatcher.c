@@ -72,7 +72,7 @@ static void go(struct bal_dispatcher *d, struct request *r, uint32_t server, enu
     r->since = d->block->now;
     r->trial = 0;
     d->block->counts.sent++;
-    bal_fleet_own_up(d, server, r->rank);
+    bal_fleet_own_up(d, server, r->entry.rank);
     use_token(d, server); /* the policy, which hears of it, looks at own counts */
     if (d->quarantine && d->quarantine->server[server].back_off > 0) {
         bal_quarantine_sent(d->quarantine, server);
@@ -113,7 +113,7 @@ static void say_load_left(struct bal_dispatcher *d, uint32_t server) {
  * any longer. */
 static bool come_back(struct bal_dispatcher *d, const struct request *r) {
     const uint32_t server = r->server;
-    bal_fleet_own_down(d, server, r->rank);
+    bal_fleet_own_down(d, server, r->entry.rank);
     if (d->server[server].presence == NOT_THERE)
         return false;
     if (!d->block->config.stations && d->server[server].closed == 0 &&
@@ -193,7 +193,7 @@ static void reopen_tried(struct bal_dispatcher *d, const struct request *r, cons
 }
 
 static struct bal_decision ask_policy(struct bal_dispatcher *d, const struct request *r, bool at_once) {
-    const struct bal_job job = {.count = 1, .rank = r->rank, .at_once = at_once};
+    const struct bal_job job = {.count = 1, .rank = r->entry.rank, .at_once = at_once};
     bool open[BAL_TRIES_MAX] = {false};
     close_tried(d, r, open);
     struct bal_decision decision = bal_policy_route(&d->policy, d->state, &d->fleet, &job, &d->rng);
@@ -207,7 +207,7 @@ static struct bal_decision ask_policy(struct bal_dispatcher *d, const struct req
 static bool inquire(struct bal_dispatcher *d, uint32_t i) {
     struct block *block = d->block;
     struct request *r = request_at(d, i);
-    const struct bal_job job = {.count = 1, .rank = r->rank};
+    const struct bal_job job = {.count = 1, .rank = r->entry.rank};
     bool open[BAL_TRIES_MAX] = {false};
     if (!d->probes || block->free_inquiry == BAL_NOBODY)
         return false;
@@ -256,7 +256,7 @@ static void hold(struct bal_dispatcher *d, uint32_t i) {
     r->deadline = block->now + block->config.hold_ns;
     block->counts.held++;
     block->held_count++;
-    bal_ledger_push(&d->ledger, &block->held[r->rank], i);
+    bal_ledger_push(&d->ledger, &block->held[r->entry.rank], i);
     bal_entry_set(&r->entry, HELD);
 }
 
@@ -308,7 +308,7 @@ static void place_waiting(struct bal_dispatcher *d, uint32_t i, bool at_once) {
 }
 
 static void leave_held(struct bal_dispatcher *d, uint32_t i) {
-    bal_ledger_remove(&d->ledger, &d->block->held[request_at(d, i)->rank], i);
+    bal_ledger_remove(&d->ledger, &d->block->held[request_at(d, i)->entry.rank], i);
     d->block->held_count--;
 }
 
@@ -353,7 +353,7 @@ static void conclude(struct bal_dispatcher *d, uint32_t i) {
 static void start(struct bal_dispatcher *d, uint32_t i, struct bal_dispatch *to) {
     struct block *block = d->block;
     struct request *r = request_at(d, i);
-    const bool queue = block->held[r->rank].count && block->held_count < block->config.held;
+    const bool queue = block->held[r->entry.rank].count && block->held_count < block->config.held;
     *to = (struct bal_dispatch){.server = BAL_NONE, .ticket = bal_ledger_ticket(&d->ledger, i)};
     bool placed = true;
     if (queue)
@@ -379,7 +379,7 @@ void bal_dispatcher_arrive(struct bal_dispatcher *d, uint64_t now, uint32_t rank
         *to = (struct bal_dispatch){.verdict = BAL_REFUSE, .server = BAL_NONE};
     } else {
         struct request *r = request_at(d, i);
-        r->rank = rank < block->config.classes ? rank : block->config.classes - 1;
+        r->entry.rank = rank < block->config.classes ? rank : block->config.classes - 1;
         r->tries = 0;
         start(d, i, to);
     }

@@ -366,7 +366,7 @@ static void place_request(void *user, uint32_t i) {
         bal_ledger_put_back(&d->ledger, &block->asking, i);
         break;
     case HELD:
-        bal_ledger_put_back(&d->ledger, &block->held[r->rank], i);
+        bal_ledger_put_back(&d->ledger, &block->held[r->entry.rank], i);
         block->held_count++;
         break;
     case REFUSED:
@@ -377,7 +377,7 @@ static void place_request(void *user, uint32_t i) {
         /* fall through */
     case SENT:
         d->own[r->server]++;
-        d->urgent[r->server] += r->rank == 0;
+        d->urgent[r->server] += r->entry.rank == 0;
         if (d->quarantine && r->trial)
             d->quarantine->server[r->server].trying = true;
         break;
@@ -437,33 +437,18 @@ void bal_dispatcher_rebuild(struct bal_dispatcher *d) {
 
 /* ---- is everything as it should be? ---- */
 
-static const char *unsound_list(const struct bal_dispatcher *d, const struct bal_list *list, uint32_t owner,
-                                uint32_t rank, unsigned states, uint32_t *listed) {
-    uint32_t before = BAL_NOBODY, count = 0;
-    for (uint32_t i = list->first; i != BAL_NOBODY; before = i, i = request_at(d, i)->entry.next) {
-        const struct request *r = request_at(d, i);
-        if (count++ == list->count || r->entry.before != before)
-            return "a list is broken";
-        if (!(states >> r->entry.state & 1) || (owner != BAL_NOBODY && r->entry.owner != owner) ||
-            (rank != BAL_NOBODY && r->rank != rank))
-            return "a request stands in the wrong list";
-        if (before != BAL_NOBODY && request_at(d, before)->entry.order >= r->entry.order)
-            return "a list is out of order";
-    }
-    *listed += count;
-    return count == list->count && list->last == before ? NULL : "a list has lost its end";
-}
-
 static const char *unsound_lists(const struct bal_dispatcher *d) {
     const struct block *block = d->block;
     uint32_t listed = 0, held = 0, must = 0, used = 0;
-    const char *fault = unsound_list(d, &block->asking, BAL_NOBODY, BAL_NOBODY, 1 << ASKING, &listed);
+    const char *fault =
+        bal_ledger_unsound(&d->ledger, &block->asking, 1 << ASKING, BAL_NOBODY, BAL_NOBODY, &listed);
     for (uint32_t rank = 0; !fault && rank < BAL_CLASSES_MAX; rank++) {
-        fault = unsound_list(d, &block->held[rank], BAL_NOBODY, rank, 1 << HELD, &listed);
+        fault = bal_ledger_unsound(&d->ledger, &block->held[rank], 1 << HELD, BAL_NOBODY, rank, &listed);
         held += block->held[rank].count;
     }
     for (uint32_t i = 0; !fault && i < block->config.owners; i++)
-        fault = unsound_list(d, &d->owner[i].news, i, BAL_NOBODY, 1 << DECIDED | 1 << REFUSED, &listed);
+        fault = bal_ledger_unsound(&d->ledger, &d->owner[i].news, 1 << DECIDED | 1 << REFUSED, i, BAL_NOBODY,
+                                   &listed);
     for (uint32_t i = 0; !fault && i < block->config.requests; i++) {
         const struct request *r = request_at(d, i);
         used += r->entry.state != BAL_ENTRY_FREE;
@@ -487,7 +472,7 @@ static const char *unsound_server(const struct bal_dispatcher *d, uint32_t serve
         if (!is_under_way(r) || r->server != server)
             continue;
         own++;
-        urgent += r->rank == 0;
+        urgent += r->entry.rank == 0;
         trying |= r->trial;
     }
     if (own != d->own[server] || urgent != d->urgent[server])

@@ -134,3 +134,20 @@ void bal_ledger_rebuild(const struct bal_ledger *ledger, void (*place)(void *use
         place(user, ledger->scratch[k]);
     }
 }
+
+const char *bal_ledger_unsound(const struct bal_ledger *ledger, const struct bal_list *list, unsigned states,
+                               uint32_t owner, uint32_t rank, uint32_t *listed) {
+    uint32_t before = BAL_NOBODY, count = 0;
+    for (uint32_t i = list->first; i != BAL_NOBODY; before = i, i = bal_ledger_entry(ledger, i)->next) {
+        const struct bal_entry *entry = bal_ledger_entry(ledger, i);
+        if (count++ == list->count || entry->before != before)
+            return "a list is broken";
+        if (!(states >> entry->state & 1) || (owner != BAL_NOBODY && entry->owner != owner) ||
+            (rank != BAL_NOBODY && entry->rank != rank))
+            return "a request stands in the wrong list";
+        if (before != BAL_NOBODY && bal_ledger_entry(ledger, before)->order >= entry->order)
+            return "a list is out of order";
+    }
+    *listed += count;
+    return count == list->count && list->last == before ? NULL : "a list has lost its end";
+}

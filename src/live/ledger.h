@@ -24,8 +24,8 @@ struct bal_entry {
     uint32_t generation; /* one more each time that it is used */
     uint32_t owner;
     uint32_t next, before; /* in the list that it stands in */
-    uint32_t padding;
-    uint64_t order; /* in which lists are made anew */
+    uint32_t rank;         /* its class; 0 is the most urgent */
+    uint64_t order;        /* in which lists are made anew */
 };
 
 struct bal_list {
@@ -94,5 +94,11 @@ void bal_ledger_remove(const struct bal_ledger *ledger, struct bal_list *list, u
  * its list by bal_ledger_put_back(), or drops it. The caller has emptied its lists before.
  * O(capacity log capacity). */
 void bal_ledger_rebuild(const struct bal_ledger *ledger, void (*place)(void *user, uint32_t i), void *user);
+
+/* Is a list as it should be: linked both ways, in order, and of entries in one of the states (bits), of that
+ * owner and that rank, BAL_NOBODY for any? NULL, or what is wrong. Adds its length to *listed. O(its length).
+ */
+const char *bal_ledger_unsound(const struct bal_ledger *ledger, const struct bal_list *list, unsigned states,
+                               uint32_t owner, uint32_t rank, uint32_t *listed);
 
 #endif

@@ -37,7 +37,7 @@ static void tell_owner(struct bal_station *s, uint32_t i) {
 static void leave_queue(struct bal_station *s, uint32_t i) {
     struct job *j = job_at(s, i);
     j->place = j->entry.order;
-    bal_ledger_remove(&s->ledger, &s->block->waiting[j->rank], i);
+    bal_ledger_remove(&s->ledger, &s->block->waiting[j->entry.rank], i);
     s->block->waiting_count--;
 }
 
@@ -71,7 +71,7 @@ uint32_t bal_station_give(struct bal_station *s, uint32_t amount, uint32_t lowes
         struct job *j = job_at(s, given[k]);
         j->target = target;
         j->moved = 1;
-        block->jobs[j->rank]--;
+        block->jobs[j->entry.rank]--;
         block->away++;
         block->counts.given++;
         tell_owner(s, given[k]);
@@ -103,7 +103,7 @@ static bool take_in(struct bal_station *s, uint32_t i, struct bal_station_task *
         task->verdict = BAL_RUN;
         bal_entry_set(&j->entry, RUNNING);
     } else if (block->waiting_count + block->away < block->config.queue) {
-        bal_ledger_push(&s->ledger, &block->waiting[j->rank], i);
+        bal_ledger_push(&s->ledger, &block->waiting[j->entry.rank], i);
         block->waiting_count++;
         task->verdict = BAL_QUEUE;
         bal_entry_set(&j->entry, WAITING);
@@ -111,7 +111,7 @@ static bool take_in(struct bal_station *s, uint32_t i, struct bal_station_task *
     } else {
         return false;
     }
-    block->jobs[j->rank]++;
+    block->jobs[j->entry.rank]++;
     return true;
 }
 
@@ -126,7 +126,7 @@ void bal_station_arrive(struct bal_station *s, uint64_t now, uint32_t rank, uint
     *task = (struct bal_station_task){.verdict = BAL_FULL};
     if (i != BAL_NOBODY) {
         struct job *j = job_at(s, i);
-        j->rank = rank < block->config.classes ? rank : block->config.classes - 1;
+        j->entry.rank = rank < block->config.classes ? rank : block->config.classes - 1;
         j->moved = moved;
         j->since = block->now;
         task->ticket = bal_ledger_ticket(&s->ledger, i);
@@ -159,7 +159,7 @@ static void forget(struct bal_station *s, uint32_t i) {
         bal_ledger_remove(&s->ledger, &s->owner[j->entry.owner].news, i);
     block->away -= away;
     block->slots_used -= slot;
-    block->jobs[j->rank] -= !away;
+    block->jobs[j->entry.rank] -= !away;
     bal_ledger_drop(&s->ledger, i);
 }
 
@@ -196,9 +196,9 @@ bool bal_station_returned(struct bal_station *s, uint64_t now, uint64_t ticket) 
         block->counts.returned++;
         block->away--;
         block->waiting_count++;
-        block->jobs[j->rank]++;
+        block->jobs[j->entry.rank]++;
         j->entry.order = j->place;
-        bal_ledger_put_back(&s->ledger, &block->waiting[j->rank], i);
+        bal_ledger_put_back(&s->ledger, &block->waiting[j->entry.rank], i);
         bal_entry_set(&j->entry, WAITING);
         bal_station_wake_app(s);
         bal_station_call_next(s);

@@ -217,16 +217,16 @@ static void place_job(void *user, uint32_t i) {
     struct job *j = job_at(s, i);
     switch ((enum job_state)j->entry.state) {
     case WAITING:
-        bal_ledger_put_back(&s->ledger, &block->waiting[j->rank], i);
+        bal_ledger_put_back(&s->ledger, &block->waiting[j->entry.rank], i);
         block->waiting_count++;
-        block->jobs[j->rank]++;
+        block->jobs[j->entry.rank]++;
         break;
     case CALLED:
         bal_ledger_put_back(&s->ledger, &s->owner[j->entry.owner].news, i);
         /* fall through */
     case RUNNING:
         block->slots_used++;
-        block->jobs[j->rank]++;
+        block->jobs[j->entry.rank]++;
         break;
     case GIVEN:
         bal_ledger_put_back(&s->ledger, &s->owner[j->entry.owner].news, i);
@@ -249,23 +249,6 @@ void bal_station_rebuild(struct bal_station *s) {
 
 /* ---- is everything as it should be? ---- */
 
-static const char *unsound_list(const struct bal_station *s, const struct bal_list *list, unsigned states,
-                                uint32_t owner, uint32_t rank, uint32_t *listed) {
-    uint32_t before = BAL_NOBODY, count = 0;
-    for (uint32_t i = list->first; i != BAL_NOBODY; before = i, i = job_at(s, i)->entry.next) {
-        const struct job *j = job_at(s, i);
-        if (count++ == list->count || j->entry.before != before)
-            return "a list is broken";
-        if (!(states >> j->entry.state & 1) || (owner != BAL_NOBODY && j->entry.owner != owner) ||
-            (rank != BAL_NOBODY && j->rank != rank))
-            return "a request stands in the wrong list";
-        if (before != BAL_NOBODY && job_at(s, before)->entry.order >= j->entry.order)
-            return "a list is out of order";
-    }
-    *listed += count;
-    return count == list->count && list->last == before ? NULL : "a list has lost its end";
-}
-
 static const char *unsound_jobs(const struct bal_station *s) {
     const struct station_block *block = s->block;
     uint32_t in_slots = 0, away = 0, used = 0, must = 0, waiting = 0, jobs[BAL_CLASSES_MAX] = {0};
@@ -280,17 +263,19 @@ static const char *unsound_jobs(const struct bal_station *s) {
         away += is_away(j);
         waiting += j->entry.state == WAITING;
         must += j->entry.state != RUNNING && j->entry.state != AWAY;
-        jobs[j->rank] += !is_away(j);
+        jobs[j->entry.rank] += !is_away(j);
     }
     uint32_t listed = 0;
     const char *fault = NULL;
     for (uint32_t rank = 0; !fault && rank < BAL_CLASSES_MAX; rank++) {
-        fault = unsound_list(s, &block->waiting[rank], 1 << WAITING, BAL_NOBODY, rank, &listed);
+        fault =
+            bal_ledger_unsound(&s->ledger, &block->waiting[rank], 1 << WAITING, BAL_NOBODY, rank, &listed);
         if (!fault && jobs[rank] != block->jobs[rank])
             fault = "requests of a class are counted wrongly";
     }
     for (uint32_t i = 0; !fault && i < block->config.owners; i++)
-        fault = unsound_list(s, &s->owner[i].news, 1 << CALLED | 1 << GIVEN, i, BAL_NOBODY, &listed);
+        fault = bal_ledger_unsound(&s->ledger, &s->owner[i].news, 1 << CALLED | 1 << GIVEN, i, BAL_NOBODY,
+                                   &listed);
     if (!fault && (in_slots != block->slots_used || away != block->away || waiting != block->waiting_count))
         fault = "requests are counted wrongly";
     if (!fault && listed != must)
