@@ -37,7 +37,7 @@ struct request {
     uint64_t deadline; /* of ASKING and HELD */
     uint32_t server;   /* of DECIDED and SENT */
     uint32_t inquiry;  /* of ASKING */
-    uint32_t trial; /* it is the one that proves a server in quarantine well */
+    uint32_t trial;    /* it is the one that proves a server in quarantine well */
     uint32_t tries;
     uint32_t tried[BAL_TRIES_MAX];
 };

@@ -24,8 +24,8 @@ struct job {
     struct bal_entry entry;
     uint64_t since;  /* it came */
     uint64_t target; /* of GIVEN and AWAY */
-    uint32_t moved; /* it came from another station, or has been to one */
-    uint64_t place; /* its order among those that wait */
+    uint32_t moved;  /* it came from another station, or has been to one */
+    uint64_t place;  /* its order among those that wait */
 };
 
 enum peer_kind { NO_PEER, DISPATCHER, STATION };
