@@ -13,6 +13,7 @@ extern const struct cli_command cmd_check;
 extern const struct cli_command cmd_results;
 extern const struct cli_command cmd_run;
 extern const struct cli_command cmd_help;
+extern const struct cli_command cmd_load;
 extern const struct cli_command cmd_paper;
 extern const struct cli_command cmd_policies;
 extern const struct cli_command cmd_price;

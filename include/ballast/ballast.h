@@ -14,6 +14,7 @@
 #include "ballast/known.h"
 #include "ballast/lab.h"
 #include "ballast/law.h"
+#include "ballast/load.h"
 #include "ballast/log.h"
 #include "ballast/model.h"
 #include "ballast/network.h"

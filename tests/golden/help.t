@@ -22,6 +22,7 @@ $ ballast --help
 |   run        run an experiment file: a sweep over loads, fleets, policies
 |   check      check experiment files without running them
 |   results    list the runs in a file of results, or print what came out
+|   load       send open-loop HTTP load to real servers and measure their answers
 |   policies   list the policies, their parameters, costs and papers
 |   help       explain a command
 |
@@ -47,6 +48,7 @@ $ ballast
 !   run        run an experiment file: a sweep over loads, fleets, policies
 !   check      check experiment files without running them
 !   results    list the runs in a file of results, or print what came out
+!   load       send open-loop HTTP load to real servers and measure their answers
 !   policies   list the policies, their parameters, costs and papers
 !   help       explain a command
 !

@@ -1,0 +1,227 @@
+/* ballast load URL...: open-loop load on real servers. */
+#include "commands.h"
+#include "common.h"
+
+#include "ballast/load.h"
+#include "report/load_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_SECONDS 10
+
+struct request {
+    struct cli_common common; /* first: its setters take the whole */
+    struct bal_load load;
+    struct bal_law service;
+    double requests, connections, share[BAL_LOAD_CLASSES];
+};
+
+/* ---- options ---- */
+
+static enum bal_code set_rate(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1e-3, 1e6, false, "a number from 0.001 to 1M"};
+    return cli_number(value, &range, &((struct request *)into)->load.rate, err);
+}
+
+static enum bal_code set_seconds(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1e-3, 1e7, false, "a number of seconds from 0.001 to 10M"};
+    return cli_number(value, &range, &((struct request *)into)->load.seconds, err);
+}
+
+static enum bal_code set_requests(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1, 1e12, true, "a whole number from 1"};
+    return cli_number(value, &range, &((struct request *)into)->requests, err);
+}
+
+static enum bal_code set_connections(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1, 1e6, true, "a whole number from 1 to 1M"};
+    return cli_number(value, &range, &((struct request *)into)->connections, err);
+}
+
+static enum bal_code set_timeout(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1e-3, 1e5, false, "a number of seconds from 0.001 to 100k"};
+    return cli_number(value, &range, &((struct request *)into)->load.timeout, err);
+}
+
+static enum bal_code set_service(void *into, const char *value, struct bal_error *err) {
+    struct request *request = into;
+    request->load.service = &request->service;
+    return bal_law_parse(value, &request->service, err);
+}
+
+static enum bal_code set_class(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {0, 1, false, ""};
+    struct bal_load *load = &((struct request *)into)->load;
+    struct bal_load_class *class_ = &load->class_[load->classes];
+    if (load->classes == BAL_LOAD_CLASSES)
+        return bal_fail(err, BAL_E_RANGE, "too many; there are urgencies from 0 to 7");
+    if (value[0] < '0' || value[0] > '7' || value[1] != '=' ||
+        cli_number(value + 2, &range, &class_->share, NULL))
+        return bal_fail(err, BAL_E_SYNTAX, "not an urgency from 0 to 7 and its share, such as 1=0.2");
+    class_->urgency = (unsigned)(value[0] - '0');
+    load->classes++;
+    return BAL_OK;
+}
+
+static enum bal_code set_header(void *into, const char *value, struct bal_error *err) {
+    struct bal_load *load = &((struct request *)into)->load;
+    if (load->headers == BAL_LOAD_HEADERS)
+        return bal_fail(err, BAL_E_RANGE, "too many; at most %d can be sent", BAL_LOAD_HEADERS);
+    const size_t name = strcspn(value, ": ");
+    if (name == 0 || value[name] != ':' || strlen(value) > 400 || strpbrk(value, "\r\n"))
+        return bal_fail(err, BAL_E_SYNTAX, "not a header such as 'Accept: text/html' (at most 400 bytes)");
+    load->header[load->headers++] = value;
+    return BAL_OK;
+}
+
+static enum bal_code set_fresh(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct request *)into)->load.fresh = true;
+    return BAL_OK;
+}
+
+static enum bal_code set_no_resend(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct request *)into)->load.no_resend = true;
+    return BAL_OK;
+}
+
+static const struct cli_option options[] = {
+    {"rate", "R", "requests per second (default 100)", set_rate},
+    {"seconds", "T", "send for so long (default 10, unless --requests is given)", set_seconds},
+    {"requests", "N", "end after so many", set_requests},
+    {.setting = "arrivals",
+     .help = "how requests come: poisson, mmpp(R1,T1;R2,T2;...), renewal(LAW) or batch(LAW)"},
+    {.setting = "curve", .help = "rate over time in seconds: sine(A,P), table(T:F ...), file(PATH)"},
+    {"service", "LAW", "draw service times, in seconds, and tell servers in X-Service: exp(0.02), ...",
+     set_service},
+    {"class", "U=SHARE", "requests of this urgency, sent as Priority: u=U; repeat it: 1=0.2", set_class},
+    {"header", "LINE", "a header to send: 'Accept: text/html'; repeat it", set_header},
+    {"connections", "N", "at most so many at a time (default 1000)", set_connections},
+    {"timeout", "T", "seconds to wait for an answer, from the intended time (default 10)", set_timeout},
+    {"fresh", NULL, "a new connection for each request", set_fresh},
+    {"no-resend", NULL, "a kept connection that closes without an answer is an error", set_no_resend},
+    CLI_SEED_OPTION,
+    CLI_OUTPUT_OPTIONS,
+};
+
+/* ---- the work ---- */
+
+static int check_classes(const struct bal_load *load) {
+    double sum = 0;
+    for (size_t i = 0; i < load->classes; i++) {
+        sum += load->class_[i].share;
+        for (size_t k = 0; k < i; k++)
+            if (load->class_[k].urgency == load->class_[i].urgency)
+                return cli_fail("--class: urgency %u is given twice", load->class_[i].urgency);
+    }
+    return load->classes && fabs(sum - 1) > 1e-9 ? cli_fail("--class: the shares sum to %g, not to 1", sum)
+                                                 : -1;
+}
+
+/* What was asked, whole. */
+static int complete(struct request *request, char **urls, int count) {
+    struct bal_load *load = &request->load;
+    struct bal_error err = {0};
+    if (count == 0)
+        return cli_fail("load: a URL is missing: ballast load http://127.0.0.1:8080/ --rate 100");
+    for (int i = 0; i < count; i++) {
+        if (bal_load_url_check(urls[i], &err))
+            return cli_fail("%s", err.text);
+        load->url[i] = urls[i];
+    }
+    load->urls = (size_t)count;
+    load->arrivals = request->common.draft.c.model.arrivals;
+    load->curve = request->common.draft.c.model.curve;
+    load->requests = (uint64_t)request->requests;
+    load->connections = (unsigned)request->connections;
+    load->seed = (uint64_t)request->common.seed;
+    load->stop = &cli_stop;
+    if (load->seconds <= 0 && load->requests == 0)
+        load->seconds = DEFAULT_SECONDS;
+    return check_classes(load);
+}
+
+static void show(void *context, double part, uint64_t sent, uint64_t failed) {
+    struct cli_progress *progress = context;
+    snprintf(progress->note, sizeof progress->note, "%llu sent, %llu failed", (unsigned long long)sent,
+             (unsigned long long)failed);
+    cli_progress_show(progress, part);
+}
+
+static int run_load(struct request *request, struct bal_load_result *result, struct cli_output *output) {
+    static void (*const print[])(const struct bal_load *, const struct bal_load_result *,
+                                 FILE *) = {bal_load_text, bal_load_csv, bal_load_json};
+    struct cli_progress progress;
+    struct bal_error err = {0};
+    cli_catch_signals();
+    cli_progress_start(&progress, request->common.quiet);
+    request->load.progress = show;
+    request->load.progress_context = &progress;
+    const enum bal_code code = bal_load_run(&request->load, result, &err);
+    cli_progress_end(&progress);
+    if (code) {
+        cli_output_discard(output);
+        return cli_fail("%s", err.text);
+    }
+    print[request->common.format](&request->load, result, output->stream);
+    const int status = cli_output_close(output);
+    char warning[BAL_LOAD_WARNING];
+    for (unsigned i = 0; bal_load_warning(&request->load, result, i, warning); i++)
+        cli_warn("%s", warning);
+    if (status == CLI_OK && result->stopped)
+        cli_warn("interrupted; what was measured until then has been printed");
+    return status == CLI_OK && result->stopped ? CLI_INTERRUPTED : status;
+}
+
+static int run(const struct cli_command *command, int argc, char **argv) {
+    struct request *request = calloc(1, sizeof *request);
+    struct bal_load_result *result = calloc(1, sizeof *result);
+    int status = CLI_BAD_INPUT, urls;
+    struct cli_output output;
+    if (!request || !result) {
+        status = cli_no_memory();
+        goto out;
+    }
+    cli_common_init(&request->common, command);
+    request->load.rate = 100;
+    request->load.timeout = 10;
+    request->connections = 1000;
+    status = cli_parse(command, argc, argv, request, BAL_LOAD_TARGETS, &urls);
+    if (status < 0)
+        status = complete(request, argv + 1, urls);
+    if (status >= 0)
+        goto out;
+    status = cli_output_open(&output, request->common.output);
+    if (status == CLI_OK)
+        status = run_load(request, result, &output);
+out:
+    if (result)
+        bal_load_result_fini(result);
+    free(result);
+    free(request);
+    return status;
+}
+
+const struct cli_command cmd_load = {
+    .name = "load",
+    .summary = "send open-loop HTTP load to real servers and measure their answers",
+    .operands = "URL...",
+    .description = "Sends HTTP/1.1 requests at times that do not depend on the answers, as real clients do, "
+                   "to the URLs in\n"
+                   "turn, and tells what came back and how long it took: from the intended time of sending "
+                   "to the last byte.\n"
+                   "Each request has an X-Request-Id of its own. What the generator itself added is shown as "
+                   "`late`; when it\n"
+                   "could not keep its schedule it says so.",
+    .examples =
+        "  ballast load http://127.0.0.1:8080/ --rate 200 --seconds 30\n"
+        "  ballast load http://127.0.0.1:8080/ --rate 50 --service 'exp(0.02)' --class 1=0.2 --class 5=0.8\n"
+        "  ballast load http://10.0.0.1/ http://10.0.0.2/ --rate 1k --arrivals 'mmpp(1,5;4,1)' --format "
+        "json\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

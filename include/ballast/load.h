@@ -1,0 +1,122 @@
+/* Open-loop load on real servers: requests are sent when a schedule says so, whether or not earlier ones have
+ * been answered, and latency is counted from the time of the schedule. A generator that waits for answers
+ * before it sends the next request, or counts from when it got round to sending, does not see the queue that
+ * it measures.
+ *
+ * One thread, HTTP/1.1 over TCP, keep-alive connections that are opened as they are needed. What the
+ * generator itself adds (it wakes up late, it has no processor, all its connections are in use) is measured
+ * and told, never taken off. */
+#ifndef BALLAST_LOAD_H
+#define BALLAST_LOAD_H
+
+#include "ballast/arrivals.h"
+#include "ballast/curve.h"
+#include "ballast/error.h"
+#include "ballast/stats.h"
+#include "ballast/trace.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    BAL_LOAD_TARGETS = 256,
+    BAL_LOAD_CLASSES = 8,
+    BAL_LOAD_HEADERS = 16,
+    BAL_LOAD_BLOCKS = 20,
+    BAL_LOAD_STATUSES = 600,
+};
+
+struct bal_load_class {
+    unsigned urgency; /* sent as Priority: u=0 ... u=7 (RFC 9218) */
+    double share;     /* of all requests; those of all classes sum to 1 */
+};
+
+/* What is to be sent. All zero bytes but for what is marked. */
+struct bal_load {
+    const char *url[BAL_LOAD_TARGETS]; /* http://HOST[:PORT][/PATH], in turn; must be given */
+    size_t urls;
+    double rate; /* requests per second, > 0; of a trace it is not used */
+    struct bal_arrivals arrivals;
+    struct bal_curve curve;        /* multiplies the rate; time in seconds */
+    const struct bal_trace *trace; /* sent as recorded, with its sizes as service times; NULL: none */
+    double speedup;                /* of the trace, > 0 */
+    double seconds;                /* it ends then; 0: no such end */
+    uint64_t requests;             /* it ends after so many; 0: no such end. One of the two, or a trace */
+    const struct bal_law *service; /* NULL: none. X-Service tells the server how many microseconds to take */
+    struct bal_load_class class_[BAL_LOAD_CLASSES];
+    size_t classes;                       /* 0: none are told */
+    const char *header[BAL_LOAD_HEADERS]; /* "Name: value" */
+    size_t headers;
+    unsigned connections; /* at most, > 0 */
+    double timeout;       /* seconds from the intended time of sending to the last byte of the answer, > 0 */
+    bool fresh;           /* a new connection for each request */
+    bool no_resend;       /* see bal_load_result.resent */
+    uint64_t seed;
+    const volatile int *stop; /* when not 0 it ends with what is known; NULL: never */
+    /* Called about ten times a second with the part that is done; may be NULL. */
+    void (*progress)(void *context, double part, uint64_t sent, uint64_t failed);
+    void *progress_context;
+};
+
+/* What can become of a request instead of an answer. */
+enum bal_load_error {
+    BAL_LOAD_REFUSED,   /* the connection was refused */
+    BAL_LOAD_NOWHERE,   /* it could not be made for another reason */
+    BAL_LOAD_CLOSED,    /* it was closed or reset before the whole answer had come */
+    BAL_LOAD_MALFORMED, /* what came is no HTTP/1.1 */
+    BAL_LOAD_TIMEOUT,   /* no whole answer in time */
+    BAL_LOAD_UNSENT, /* not even sent in time: all connections were in use, or the generator was too late */
+    BAL_LOAD_ERRORS
+};
+extern const char *const bal_load_error_text[BAL_LOAD_ERRORS];
+
+/* Times of a kind of answer, in seconds. */
+struct bal_load_times {
+    uint64_t count;
+    double sum, most;
+    struct bal_histogram histogram;
+};
+
+/* What happened. */
+struct bal_load_result {
+    bool stopped;   /* on request, before its end */
+    double lasted;  /* seconds of the schedule that have been gone through */
+    double drained; /* seconds from the start to the last answer */
+    uint64_t due;   /* requests whose time had come; each is answered, an error, or cut off by the stop */
+    uint64_t sent;
+    uint64_t cut; /* under way when it was stopped */
+    uint64_t error[BAL_LOAD_ERRORS];
+    struct bal_load_times *status[BAL_LOAD_STATUSES]; /* by the status of the answer; NULL: there was none */
+    struct bal_load_times good;                       /* answers with a status below 400 */
+    struct bal_load_times class_[BAL_LOAD_CLASSES];   /* good ones */
+    uint64_t failed[BAL_LOAD_CLASSES];                /* by class: errors, and answers from 400 on */
+    struct bal_estimate mean; /* of good answers, over BAL_LOAD_BLOCKS blocks of the schedule */
+    /* What the generator added. */
+    struct bal_load_times late; /* from the intended time to the sending, where a connection could be had */
+    uint64_t held_back;         /* requests for which there was no connection at their time */
+    unsigned connections;       /* most at a time */
+    uint64_t opened;
+    /* Sent again because a connection that had been used before was closed without an answer: the server had
+     * closed it before it saw the request, which nobody can tell from a crash. As browsers do. */
+    uint64_t resent;
+    uint64_t strange; /* answers that came back with the X-Request-Id of another request */
+};
+
+/* Sends it all and waits for the answers. A stop is no error. *result is filled in whatever comes, and freed
+ * by bal_load_result_fini. It takes all file descriptors that it may have. */
+enum bal_code bal_load_run(const struct bal_load *load, struct bal_load_result *result,
+                           struct bal_error *err);
+void bal_load_result_fini(struct bal_load_result *result);
+
+/* Is it a URL that can be loaded? */
+enum bal_code bal_load_url_check(const char *url, struct bal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,503 @@
+/* The loop of the generator: sends what is due, reads what has come, gives up what takes too long.
+ *
+ * Requests leave in the order of the schedule. One that is due and finds all connections in use waits, and
+ * those behind it with it; its latency is counted from its time all the same. */
+#include "ballast/load.h"
+
+#include "load/answer.h"
+#include "load/tally.h"
+#include "load/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { EVENTS = 256, SENDS = 64, INPUT = 65536, SPARE_FILES = 32, REQUEST = 8192 };
+
+enum link_state { LINK_CONNECTING, LINK_SENDING, LINK_READING, LINK_IDLE };
+
+/* A connection, and the request that is on it. */
+struct link {
+    int fd;
+    enum link_state state;
+    bool used_before;
+    unsigned target;
+    struct load_request request;
+    size_t sent; /* bytes of the request */
+    struct link *next_idle;
+    struct link *before, *after; /* requests under way, in the order of their times */
+    struct answer answer;
+};
+
+struct run {
+    const struct bal_load *load;
+    struct bal_load_result *result;
+    struct schedule schedule;
+    struct tally tally;
+    struct target target[BAL_LOAD_TARGETS];
+    struct link *idle[BAL_LOAD_TARGETS];
+    struct link *first, *last; /* under way */
+    unsigned links, most;
+    int epoll;
+    double start;
+    uint64_t tag; /* of this run: ids are unique over runs too */
+    bool pending; /* `next` is to be sent */
+    struct load_request next;
+    bool held;         /* it has waited for a connection already */
+    double held_until; /* until then requests were held back */
+    double last_progress;
+    enum bal_code code;
+    char head[REQUEST]; /* headers of the caller */
+    char input[INPUT];
+};
+
+static double clock_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double now_of(const struct run *run) {
+    return clock_now() - run->start;
+}
+
+/* ---- the text of a request ---- */
+
+static size_t put(char *text, size_t used, const char *more) {
+    const size_t length = strlen(more);
+    if (used + length >= REQUEST)
+        return used;
+    memcpy(text + used, more, length + 1);
+    return used + length;
+}
+
+static size_t put_number(char *text, size_t used, const char *before, uint64_t number, const char *after) {
+    char digits[24], *at = digits + sizeof digits - 1;
+    *at = 0;
+    do
+        *--at = (char)('0' + number % 10);
+    while (number /= 10);
+    return put(text, put(text, put(text, used, before), at), after);
+}
+
+static size_t request_text(const struct run *run, const struct link *link, char text[REQUEST]) {
+    const struct bal_load *load = run->load;
+    const struct target *target = &run->target[link->target];
+    size_t used = put(text, 0, "GET ");
+    used = put(text, used, target->path);
+    used = put(text, used, " HTTP/1.1\r\nHost: ");
+    used = put(text, used, target->host);
+    used = put(text, used, "\r\n");
+    used = put(text, used, run->head);
+    used = put_number(text, used, "X-Request-Id: ", run->tag, "-");
+    used = put_number(text, used, "", link->request.number, "\r\n");
+    if (load->classes > 0)
+        used = put_number(text, used, "Priority: u=", load->class_[link->request.class_].urgency, "\r\n");
+    if (!isnan(link->request.service))
+        used = put_number(text, used, "X-Service: ", (uint64_t)link->request.service, "\r\n");
+    return put(text, used, load->fresh ? "Connection: close\r\n\r\n" : "\r\n");
+}
+
+/* ---- connections ---- */
+
+static void watch(struct run *run, struct link *link, int how, uint32_t events) {
+    struct epoll_event event = {.events = events | EPOLLRDHUP, .data.ptr = link};
+    if (epoll_ctl(run->epoll, how, link->fd, &event))
+        run->code = BAL_E_IO;
+}
+
+static void take_out(struct run *run, struct link *link) {
+    *(link->before ? &link->before->after : &run->first) = link->after;
+    *(link->after ? &link->after->before : &run->last) = link->before;
+}
+
+static void put_behind(struct run *run, struct link *link, struct link *before) {
+    link->before = before;
+    link->after = before ? before->after : run->first;
+    *(link->before ? &link->before->after : &run->first) = link;
+    *(link->after ? &link->after->before : &run->last) = link;
+}
+
+static void close_link(struct run *run, struct link *link) {
+    close(link->fd);
+    free(link);
+    run->links--;
+}
+
+static void forget_idle(struct run *run, struct link *link) {
+    struct link **place = &run->idle[link->target];
+    while (*place != link)
+        place = &(*place)->next_idle;
+    *place = link->next_idle;
+    close_link(run, link);
+}
+
+static void make_idle(struct run *run, struct link *link) {
+    link->state = LINK_IDLE;
+    link->used_before = true;
+    link->next_idle = run->idle[link->target];
+    run->idle[link->target] = link;
+}
+
+/* A new connection, under way; NULL with *error set when it cannot be. */
+static struct link *open_link(struct run *run, unsigned target, enum bal_load_error *error) {
+    const struct target *to = &run->target[target];
+    struct link *link = malloc(sizeof *link);
+    const int fd = link ? socket(to->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0) : -1,
+              on = 1;
+    *error = BAL_LOAD_NOWHERE;
+    if (fd < 0) {
+        free(link);
+        return NULL;
+    }
+    *link = (struct link){.fd = fd, .state = LINK_CONNECTING, .target = target};
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    run->links++;
+    run->result->opened++;
+    if (connect(fd, (const struct sockaddr *)&to->address, to->address_length) && errno != EINPROGRESS) {
+        *error = errno == ECONNREFUSED ? BAL_LOAD_REFUSED : BAL_LOAD_NOWHERE;
+        close_link(run, link);
+        return NULL;
+    }
+    watch(run, link, EPOLL_CTL_ADD, EPOLLOUT);
+    run->result->connections = run->links > run->result->connections ? run->links : run->result->connections;
+    return link;
+}
+
+/* Makes room for a connection at the limit: one that is idle, to another target, is given up. */
+static bool make_room(struct run *run) {
+    for (size_t i = 0; i < run->load->urls && run->links >= run->most; i++)
+        if (run->idle[i])
+            forget_idle(run, run->idle[i]);
+    return run->links < run->most;
+}
+
+/* ---- requests ---- */
+
+static void resend(struct run *run, struct link *link);
+
+static void fail_request(struct run *run, struct link *link, enum bal_load_error error) {
+    take_out(run, link);
+    bal_load_tally_error(&run->tally, &link->request, error);
+    close_link(run, link);
+}
+
+/* The connection has ended while the request was on it. */
+static void lose(struct run *run, struct link *link) {
+    const bool stale = link->used_before && link->answer.state == ANSWER_HEAD_STATE && link->answer.used == 0;
+    if (stale && !run->load->no_resend)
+        resend(run, link);
+    else
+        fail_request(run, link, BAL_LOAD_CLOSED);
+}
+
+/* Sends what is left of the request. */
+static void send_on(struct run *run, struct link *link) {
+    char text[REQUEST];
+    const size_t length = request_text(run, link, text);
+    const ssize_t sent = send(link->fd, text + link->sent, length - link->sent, MSG_NOSIGNAL);
+    if (sent < 0 && errno != EAGAIN) {
+        lose(run, link);
+        return;
+    }
+    link->sent += sent > 0 ? (size_t)sent : 0;
+    const bool done = link->sent == length, was_reading = link->state == LINK_IDLE;
+    link->state = done ? LINK_READING : LINK_SENDING;
+    if (!done || !was_reading)
+        watch(run, link, EPOLL_CTL_MOD, done ? EPOLLIN : EPOLLOUT | EPOLLIN);
+}
+
+static struct link *link_for(struct run *run, unsigned target, enum bal_load_error *error) {
+    struct link *link = run->idle[target];
+    if (link && !run->load->fresh) {
+        run->idle[target] = link->next_idle;
+        return link;
+    }
+    return open_link(run, target, error);
+}
+
+/* Puts the request on the connection, behind `before` of those under way. */
+static void start(struct run *run, struct link *link, const struct load_request *request,
+                  struct link *before) {
+    link->request = *request;
+    link->sent = 0;
+    bal_load_answer_begin(&link->answer);
+    put_behind(run, link, before);
+    if (link->state == LINK_IDLE)
+        send_on(run, link);
+}
+
+/* Once more, on a connection that is new. */
+static void resend(struct run *run, struct link *link) {
+    const struct load_request request = link->request;
+    struct link *before = link->before;
+    enum bal_load_error error;
+    take_out(run, link);
+    close_link(run, link);
+    run->result->resent++;
+    link = open_link(run, request.target, &error);
+    if (link)
+        start(run, link, &request, before);
+    else
+        bal_load_tally_error(&run->tally, &request, error);
+}
+
+/* Sends the next request of the schedule; false when there is no connection to be had for it. */
+static bool send_next(struct run *run, double now) {
+    const struct load_request *request = &run->next;
+    const bool can =
+        (run->idle[request->target] && !run->load->fresh) || run->links < run->most || make_room(run);
+    if (!can) {
+        run->result->held_back += !run->held;
+        run->held = true;
+        run->held_until = now;
+        return false;
+    }
+    if (!run->held && request->time > run->held_until)
+        bal_load_tally_late(&run->tally, now - request->time);
+    else if (!run->held)
+        run->result->held_back++;
+    enum bal_load_error error;
+    struct link *link = link_for(run, request->target, &error);
+    run->result->sent += link != NULL;
+    if (link)
+        start(run, link, request, run->last);
+    else
+        bal_load_tally_error(&run->tally, request, error);
+    return true;
+}
+
+static void advance(struct run *run) {
+    run->held = false;
+    run->pending = bal_load_schedule_next(&run->schedule, &run->next);
+    run->code = run->schedule.code ? run->schedule.code : run->code;
+}
+
+/* All that is due, but not so many at once that answers would have to wait. */
+static void send_due(struct run *run) {
+    for (int i = 0; i < SENDS && run->pending; i++) {
+        const double now = now_of(run);
+        if (run->next.time > now)
+            return;
+        run->result->due += !run->held;
+        if (now - run->next.time > run->load->timeout)
+            bal_load_tally_error(&run->tally, &run->next, BAL_LOAD_UNSENT);
+        else if (!send_next(run, now))
+            return;
+        run->result->lasted = run->next.time;
+        advance(run);
+    }
+}
+
+static void expire(struct run *run, double now) {
+    while (run->first && now - run->first->request.time > run->load->timeout)
+        fail_request(run, run->first, BAL_LOAD_TIMEOUT);
+}
+
+static void finish_answer(struct run *run, struct link *link, bool more) {
+    const bool keep = link->answer.keep && !more && !run->load->fresh;
+    const double now = now_of(run);
+    take_out(run, link);
+    run->result->strange += link->answer.id != UINT64_MAX && link->answer.id != link->request.number;
+    run->result->drained = now;
+    if (!bal_load_tally_answer(&run->tally, &link->request, link->answer.status, now))
+        run->code = BAL_E_MEMORY;
+    if (keep)
+        make_idle(run, link);
+    else
+        close_link(run, link);
+}
+
+static void read_on(struct run *run, struct link *link) {
+    for (;;) {
+        const ssize_t got = recv(link->fd, run->input, INPUT, 0);
+        if (got < 0 && errno == EAGAIN)
+            return;
+        if (got <= 0) {
+            if (got == 0 && bal_load_answer_end(&link->answer))
+                finish_answer(run, link, true);
+            else
+                lose(run, link);
+            return;
+        }
+        const size_t used = bal_load_answer_take(&link->answer, run->input, (size_t)got);
+        if (link->answer.state == ANSWER_DONE) {
+            finish_answer(run, link, used < (size_t)got);
+            return;
+        }
+        if (link->answer.state == ANSWER_BAD) {
+            fail_request(run, link, BAL_LOAD_MALFORMED);
+            return;
+        }
+        if (got < INPUT)
+            return; /* what else there is, epoll tells again */
+    }
+}
+
+static void on_connected(struct run *run, struct link *link) {
+    int failed = 0;
+    socklen_t length = sizeof failed;
+    getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &failed, &length);
+    if (failed)
+        fail_request(run, link, failed == ECONNREFUSED ? BAL_LOAD_REFUSED : BAL_LOAD_NOWHERE);
+    else
+        send_on(run, link);
+}
+
+static void on_event(struct run *run, struct link *link, uint32_t events) {
+    switch (link->state) {
+    case LINK_CONNECTING:
+        on_connected(run, link);
+        break;
+    case LINK_SENDING: /* an answer that comes already, or an end, is read */
+        if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+            read_on(run, link);
+        else
+            send_on(run, link);
+        break;
+    case LINK_READING:
+        read_on(run, link);
+        break;
+    case LINK_IDLE: /* nothing is due: it has been closed */
+        forget_idle(run, link);
+        break;
+    }
+}
+
+/* ---- the loop ---- */
+
+static void show_progress(struct run *run, double now) {
+    const struct bal_load *load = run->load;
+    if (!load->progress || now - run->last_progress < 0.1)
+        return;
+    run->last_progress = now;
+    const double expected = run->schedule.expected;
+    const double part = load->requests && !load->seconds ? (double)run->result->due / (double)load->requests
+                                                         : run->result->lasted / expected;
+    load->progress(load->progress_context, expected > 0 ? fmin(part, 1) : 0, run->result->sent,
+                   run->tally.failed);
+}
+
+/* Seconds until there is something to do without an event. */
+static double patience(const struct run *run, double now) {
+    double until = now + 0.1; /* for the stop and the progress */
+    if (run->pending && !run->held)
+        until = fmin(until, run->next.time);
+    if (run->pending && run->held)
+        until = fmin(until, run->next.time + run->load->timeout);
+    if (run->first)
+        until = fmin(until, run->first->request.time + run->load->timeout);
+    return fmax(until - now, 0);
+}
+
+static void step(struct run *run) {
+    struct epoll_event events[EVENTS];
+    const double now = now_of(run);
+    const struct timespec wait = {.tv_nsec = (long)(1e9 * patience(run, now))};
+    const int count = epoll_pwait2(run->epoll, events, EVENTS, &wait, NULL);
+    if (count < 0 && errno != EINTR)
+        run->code = BAL_E_IO;
+    for (int i = 0; i < count; i++)
+        on_event(run, events[i].data.ptr, events[i].events);
+    send_due(run);
+    expire(run, now_of(run));
+    show_progress(run, now);
+}
+
+static bool is_stopped(const struct run *run) {
+    return run->load->stop && *run->load->stop;
+}
+
+static void finish(struct run *run) {
+    run->result->stopped = is_stopped(run);
+    for (; run->first; run->result->cut++) {
+        struct link *link = run->first;
+        take_out(run, link);
+        close_link(run, link);
+    }
+    for (size_t i = 0; i < run->load->urls; i++)
+        while (run->idle[i])
+            forget_idle(run, run->idle[i]);
+    run->result->cut += run->held;
+    if (!run->result->stopped)
+        run->result->lasted =
+            fmax(run->result->lasted,
+                 isfinite(run->schedule.expected) && !run->load->requests ? run->schedule.expected : 0);
+    bal_load_tally_close(&run->tally);
+}
+
+/* As many files as the system allows, if need be. */
+static unsigned most_links(unsigned wanted) {
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files))
+        return wanted;
+    if (files.rlim_cur < files.rlim_max && files.rlim_cur < wanted + SPARE_FILES) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+        getrlimit(RLIMIT_NOFILE, &files);
+    }
+    const rlim_t room = files.rlim_cur > SPARE_FILES ? files.rlim_cur - SPARE_FILES : 1;
+    return room < wanted ? (unsigned)room : wanted;
+}
+
+static enum bal_code set_up(struct run *run, const struct bal_load *load, struct bal_load_result *result,
+                            struct bal_error *err) {
+    run->load = load;
+    run->result = result;
+    run->held_until = -1;
+    run->most = most_links(load->connections);
+    for (size_t i = 0; i < load->urls; i++) {
+        enum bal_code code = bal_load_target_parse(&run->target[i], load->url[i], err);
+        if (!code)
+            code = bal_load_target_resolve(&run->target[i], err);
+        if (code)
+            return code;
+    }
+    size_t used = 0;
+    for (size_t i = 0; i < load->headers; i++) {
+        used = put(run->head, used, load->header[i]);
+        used = put(run->head, used, "\r\n");
+    }
+    run->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (run->epoll < 0)
+        return bal_fail(err, BAL_E_IO, "epoll: %s", strerror(errno));
+    prctl(PR_SET_TIMERSLACK, 1UL);
+    return bal_load_schedule_init(&run->schedule, load, err);
+}
+
+enum bal_code bal_load_run(const struct bal_load *load, struct bal_load_result *result,
+                           struct bal_error *err) {
+    memset(result, 0, sizeof *result);
+    struct run *run = calloc(1, sizeof *run);
+    if (!run)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory");
+    run->epoll = -1;
+    enum bal_code code = set_up(run, load, result, err);
+    if (!code) {
+        bal_load_tally_begin(&run->tally, load, result, run->schedule.expected);
+        run->start = clock_now();
+        run->tag = (uint64_t)(1e6 * run->start);
+        advance(run);
+        while ((run->pending || run->first) && !run->code && !is_stopped(run))
+            step(run);
+        finish(run);
+        code = run->code;
+        if (code && !run->schedule.code)
+            bal_fail(err, code, "%s", code == BAL_E_MEMORY ? "not enough memory" : strerror(errno));
+    }
+    bal_load_schedule_fini(&run->schedule);
+    if (run->epoll >= 0)
+        close(run->epoll);
+    free(run);
+    return code;
+}

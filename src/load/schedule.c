@@ -1,0 +1,89 @@
+#include "load/schedule.h"
+
+#include <math.h>
+
+enum bal_code bal_load_schedule_init(struct schedule *schedule, const struct bal_load *load,
+                                     struct bal_error *err) {
+    *schedule = (struct schedule){.load = load, .err = err};
+    struct bal_rng arrivals;
+    bal_rng_init(&arrivals, load->seed, 0, BAL_STREAM_ARRIVALS);
+    bal_rng_init(&schedule->thinning, load->seed, 0, BAL_STREAM_THINNING);
+    bal_rng_init(&schedule->classes, load->seed, 0, BAL_STREAM_CLASSES);
+    bal_rng_init(&schedule->sizes, load->seed, 0, BAL_STREAM_SIZES);
+    schedule->expected = load->seconds > 0 ? load->seconds : INFINITY;
+    if (load->trace) {
+        schedule->expected = fmin(schedule->expected, bal_trace_info(load->trace)->span / load->speedup);
+        return bal_trace_cursor_new(load->trace, &schedule->cursor, err);
+    }
+    const double most = bal_curve_most(&load->curve);
+    schedule->per_most = 1 / most;
+    bal_arrival_source_init(&schedule->source, &load->arrivals, 1 / (load->rate * most), &arrivals);
+    if (load->requests > 0)
+        schedule->expected = fmin(schedule->expected, (double)load->requests / load->rate);
+    return BAL_OK;
+}
+
+void bal_load_schedule_fini(struct schedule *schedule) {
+    bal_trace_cursor_free(schedule->cursor);
+}
+
+static unsigned draw_class(struct schedule *schedule) {
+    const struct bal_load *load = schedule->load;
+    if (load->classes < 2)
+        return 0;
+    double left = bal_rng_uniform(&schedule->classes);
+    unsigned class_ = 0;
+    while (class_ + 1 < load->classes && left >= load->class_[class_].share)
+        left -= load->class_[class_++].share;
+    return class_;
+}
+
+/* Is the arrival that was drawn a real one? Where the rate varies, those of the largest rate are thinned,
+ * batches as a whole. */
+static bool is_real(struct schedule *schedule) {
+    const struct bal_curve *curve = &schedule->load->curve;
+    if (curve->kind == BAL_CURVE_CONSTANT || !schedule->source.first ||
+        bal_rng_uniform(&schedule->thinning) < bal_curve_at(curve, schedule->now) * schedule->per_most)
+        return true;
+    bal_arrival_source_drop(&schedule->source);
+    return false;
+}
+
+static void draw(struct schedule *schedule, struct load_request *request) {
+    const struct bal_load *load = schedule->load;
+    do
+        schedule->now = bal_arrival_source_next(&schedule->source, schedule->now);
+    while (!is_real(schedule) && (load->seconds <= 0 || schedule->now < load->seconds));
+    request->time = schedule->now;
+    request->class_ = draw_class(schedule);
+    request->service = load->service ? 1e6 * bal_law_sample(load->service, &schedule->sizes) : NAN;
+}
+
+static bool read_trace(struct schedule *schedule, struct load_request *request) {
+    const struct bal_load *load = schedule->load;
+    struct bal_trace_job job;
+    schedule->code = bal_trace_next(schedule->cursor, &job, schedule->err);
+    if (schedule->code || job.size == 0)
+        return false;
+    request->time = 1e-9 * (double)(job.time - bal_trace_info(load->trace)->first) / load->speedup;
+    request->service = 1e-3 * (double)job.size;
+    request->class_ = load->classes == 2 ? !job.high : draw_class(schedule);
+    return true;
+}
+
+bool bal_load_schedule_next(struct schedule *schedule, struct load_request *request) {
+    const struct bal_load *load = schedule->load;
+    if (load->requests > 0 && schedule->number == load->requests)
+        return false;
+    if (load->trace) {
+        if (!read_trace(schedule, request))
+            return false;
+    } else {
+        draw(schedule, request);
+    }
+    if (load->seconds > 0 && request->time >= load->seconds)
+        return false;
+    request->number = schedule->number++;
+    request->target = (unsigned)(request->number % load->urls);
+    return true;
+}

@@ -1,0 +1,34 @@
+/* When which request is to be sent. */
+#ifndef LOAD_SCHEDULE_H
+#define LOAD_SCHEDULE_H
+
+#include "ballast/load.h"
+
+struct load_request {
+    double time; /* seconds from the start */
+    uint64_t number;
+    unsigned target, class_;
+    double service; /* microseconds; NaN: not told */
+};
+
+struct schedule {
+    const struct bal_load *load;
+    struct bal_arrival_source source;
+    struct bal_rng thinning, classes, sizes;
+    double per_most; /* 1 / the largest value of the curve */
+    double now;      /* the last possible arrival */
+    uint64_t number;
+    struct bal_trace_cursor *cursor;
+    double expected;    /* how long it will last, about */
+    enum bal_code code; /* set where the trace could not be read to its end */
+    struct bal_error *err;
+};
+
+enum bal_code bal_load_schedule_init(struct schedule *schedule, const struct bal_load *load,
+                                     struct bal_error *err);
+void bal_load_schedule_fini(struct schedule *schedule);
+
+/* The next request; false after the last. */
+bool bal_load_schedule_next(struct schedule *schedule, struct load_request *request);
+
+#endif

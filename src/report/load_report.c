@@ -1,0 +1,359 @@
+#include "report/load_report.h"
+
+#include "ballast/number.h"
+#include "ballast/version.h"
+#include "format/csv.h"
+#include "format/json.h"
+#include "format/table.h"
+#include "report/head.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { QUANTILES = 4, NAME = 24 };
+static const double quantile[QUANTILES] = {0.5, 0.9, 0.99, 0.999};
+static const char *const quantile_name[QUANTILES] = {"p50", "p90", "p99", "p99.9"};
+
+/* ---- rows: what all forms show ---- */
+
+enum row_kind { ROW_STATUS, ROW_ERROR, ROW_GOOD, ROW_CLASS, ROW_LATE };
+static const char *const row_kind_name[] = {"status", "error", "good", "class", "late"};
+
+struct row {
+    enum row_kind kind;
+    char name[NAME];
+    uint64_t count;
+    const struct bal_load_times *times; /* NULL: none */
+    double half;                        /* of the interval of the mean; NaN: not known */
+    uint64_t failed;                    /* of a class */
+};
+
+static unsigned statuses(const struct bal_load_result *result) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < BAL_LOAD_STATUSES; i++)
+        count += result->status[i] != NULL;
+    return count;
+}
+
+/* Row i, in the order in which they are shown; false after the last. */
+static bool row_at(const struct bal_load *load, const struct bal_load_result *result, unsigned i,
+                   struct row *row) {
+    *row = (struct row){.half = NAN};
+    for (unsigned status = 0; status < BAL_LOAD_STATUSES; status++)
+        if (result->status[status] && i-- == 0) {
+            row->times = result->status[status];
+            row->count = row->times->count;
+            snprintf(row->name, sizeof row->name, "%u", status);
+            return true;
+        }
+    row->kind = ROW_ERROR;
+    for (unsigned error = 0; error < BAL_LOAD_ERRORS; error++)
+        if (result->error[error] && i-- == 0) {
+            row->count = result->error[error];
+            snprintf(row->name, sizeof row->name, "%s", bal_load_error_text[error]);
+            return true;
+        }
+    if (i == 0) {
+        *row = (struct row){ROW_GOOD, "good", result->good.count, &result->good, result->mean.half, 0};
+        return true;
+    }
+    i--;
+    if (i < load->classes) {
+        *row =
+            (struct row){ROW_CLASS, "", result->class_[i].count, &result->class_[i], NAN, result->failed[i]};
+        snprintf(row->name, sizeof row->name, "good u=%u", load->class_[i].urgency);
+        return true;
+    }
+    if (i > load->classes)
+        return false;
+    *row = (struct row){ROW_LATE, "late", result->late.count, &result->late, NAN, 0};
+    return true;
+}
+
+static double mean_of(const struct bal_load_times *times) {
+    return times && times->count ? times->sum / (double)times->count : NAN;
+}
+
+static double most_of(const struct bal_load_times *times) {
+    return times && times->count ? times->most : NAN;
+}
+
+/* No quantile is beyond the largest value, whatever the width of its bin. */
+static double quantile_of(const struct bal_load_times *times, unsigned i) {
+    return times && times->count ? fmin(bal_histogram_quantile(&times->histogram, quantile[i]), times->most)
+                                 : NAN;
+}
+
+static double share_of(const struct bal_load_result *result, uint64_t count) {
+    return result->due ? (double)count / (double)result->due : NAN;
+}
+
+/* ---- for people ---- */
+
+/* Milliseconds with three digits. */
+static void format_ms(double seconds, char text[NAME]) {
+    const double ms = 1000 * seconds;
+    const int decimals = ms >= 99.95 ? 0 : ms >= 9.995 ? 1 : ms >= 0.9995 ? 2 : 3;
+    text[0] = 0;
+    if (isfinite(ms))
+        snprintf(text, NAME, "%.*f", decimals, ms);
+}
+
+static void add_ms(struct table *table, double seconds) {
+    char text[NAME];
+    format_ms(seconds, text);
+    bal_table_add(table, "%s", text);
+}
+
+static void add_mean(struct table *table, const struct row *row) {
+    char mean[NAME], half[NAME];
+    format_ms(mean_of(row->times), mean);
+    format_ms(row->half, half);
+    if (isfinite(row->half))
+        bal_table_add(table, "%s \u00b1 %s", mean, half);
+    else
+        bal_table_add(table, "%s", mean);
+}
+
+static void print_table(const struct bal_load *load, const struct bal_load_result *result, FILE *out) {
+    static const char *const head[] = {"outcome", "requests", "share", "mean", "p50",
+                                       "p90",     "p99",      "p99.9", "most"};
+    struct table table;
+    bal_table_init(&table, 9);
+    for (int i = 0; i < 9; i++)
+        bal_table_add(&table, "%s", head[i]);
+    struct row row;
+    for (unsigned i = 0; row_at(load, result, i, &row); i++) {
+        if (row.kind == ROW_GOOD && statuses(result) < 2 && load->classes == 0 && result->good.count == 0)
+            continue;
+        bal_table_add(&table, "%s", row.name);
+        bal_table_add(&table, "%llu", (unsigned long long)row.count);
+        bal_table_add(&table, "%.2f %%", 100 * share_of(result, row.count));
+        add_mean(&table, &row);
+        for (unsigned q = 0; q < QUANTILES; q++)
+            add_ms(&table, quantile_of(row.times, q));
+        add_ms(&table, most_of(row.times));
+    }
+    bal_table_print(&table, "lrrrrrrrr", true, out);
+    bal_table_fini(&table);
+}
+
+static void print_head(const struct bal_load *load, const struct bal_load_result *result, FILE *out) {
+    const double rate = (double)result->due / result->lasted;
+    struct bal_head head = {.used = 0};
+    char text[200];
+    if (load->trace)
+        bal_head_add(&head, "A log at %g times its pace to %s", load->speedup, load->url[0]);
+    else
+        bal_head_add(&head, "%g requests/s to %s", load->rate, load->url[0]);
+    if (load->urls > 1)
+        bal_head_add(&head, " and %zu more in turn", load->urls - 1);
+    if (!load->trace) {
+        bal_arrivals_print(&load->arrivals, text, sizeof text);
+        bal_head_add(&head, ", %s", text);
+    }
+    if (load->curve.kind != BAL_CURVE_CONSTANT) {
+        bal_curve_print(&load->curve, text, sizeof text);
+        bal_head_add(&head, ", curve %s", text);
+    }
+    if (load->service) {
+        bal_law_print(load->service, text, sizeof text);
+        bal_head_add(&head, ", service %s", text);
+    }
+    bal_head_add(&head, ", seed" BAL_TABLE_JOIN "%llu: ", (unsigned long long)load->seed);
+    bal_head_add(&head, "%llu requests in %.4g s (%.*f/s), at most %u connections at a time.",
+                 (unsigned long long)result->due, result->lasted, rate < 100 ? 2 : 0, rate,
+                 result->connections);
+    bal_head_print(&head, out);
+    fputc('\n', out);
+}
+
+static void print_notes(const struct bal_load *load, const struct bal_load_result *result, FILE *out) {
+    fputs("\nTimes in ms, from the intended time of sending to the last byte of the answer. good: status "
+          "below 400;\n"
+          "\u00b1: 95 % confidence. late: what the generator itself added by sending late.\n",
+          out);
+    if (result->resent)
+        fprintf(out, "%llu requests were sent again because a kept connection had been closed.\n",
+                (unsigned long long)result->resent);
+    for (size_t i = 0; i < load->classes; i++)
+        if (result->failed[i])
+            fprintf(out, "u=%u: %llu requests failed.\n", load->class_[i].urgency,
+                    (unsigned long long)result->failed[i]);
+    if (result->cut)
+        fprintf(out, "Stopped: %llu requests were under way and are not in the table.\n",
+                (unsigned long long)result->cut);
+}
+
+void bal_load_text(const struct bal_load *load, const struct bal_load_result *result, FILE *out) {
+    print_head(load, result, out);
+    print_table(load, result, out);
+    print_notes(load, result, out);
+}
+
+/* ---- doubts ---- */
+
+/* The generator's own part matters where it is more than a tenth of what was measured, and can be told from
+ * nothing. */
+static bool warn_of_lateness(const struct bal_load_result *result, char text[BAL_LOAD_WARNING]) {
+    for (unsigned q = 0; q < QUANTILES; q++) {
+        const double late = quantile_of(&result->late, q), latency = quantile_of(&result->good, q);
+        if (!(late > 1e-4) || !(late > 0.1 * latency))
+            continue;
+        char own[NAME], all[NAME];
+        format_ms(late, own);
+        format_ms(latency, all);
+        snprintf(text, BAL_LOAD_WARNING,
+                 "the generator itself was late, and the figures contain it: %s %s ms late, of %s ms; lower "
+                 "--rate, or give it a processor of its own",
+                 quantile_name[q], own, *all ? all : "no");
+        return true;
+    }
+    return false;
+}
+
+static bool warn_of_unsent(const struct bal_load_result *result, char text[BAL_LOAD_WARNING]) {
+    const uint64_t unsent = result->error[BAL_LOAD_UNSENT];
+    if (unsent == 0)
+        return false;
+    snprintf(text, BAL_LOAD_WARNING,
+             "the schedule could not be kept: %llu of %llu requests were not sent within --timeout",
+             (unsigned long long)unsent, (unsigned long long)result->due);
+    return true;
+}
+
+static bool warn_of_holding(const struct bal_load_result *result, char text[BAL_LOAD_WARNING]) {
+    if (result->held_back == 0)
+        return false;
+    snprintf(text, BAL_LOAD_WARNING,
+             "%llu of %llu requests had to wait for one of %u connections, which counts as latency; raise "
+             "--connections to see the servers alone",
+             (unsigned long long)result->held_back, (unsigned long long)result->due, result->connections);
+    return true;
+}
+
+static bool warn_of_strangers(const struct bal_load_result *result, char text[BAL_LOAD_WARNING]) {
+    if (result->strange == 0)
+        return false;
+    snprintf(text, BAL_LOAD_WARNING,
+             "%llu answers have the X-Request-Id of another request: a cache, or answers mixed up",
+             (unsigned long long)result->strange);
+    return true;
+}
+
+bool bal_load_warning(const struct bal_load *load, const struct bal_load_result *result, unsigned i,
+                      char text[BAL_LOAD_WARNING]) {
+    static bool (*const doubts[])(const struct bal_load_result *, char *) = {
+        warn_of_unsent, warn_of_lateness, warn_of_holding, warn_of_strangers};
+    (void)load;
+    for (unsigned k = 0; k < sizeof doubts / sizeof *doubts; k++)
+        if (doubts[k](result, text) && i-- == 0)
+            return true;
+    return false;
+}
+
+/* ---- for programs ---- */
+
+void bal_load_csv(const struct bal_load *load, const struct bal_load_result *result, FILE *out) {
+    fputs("kind,name,requests,failed,share,mean,mean.ci,p50,p90,p99,p99.9,most\n", out);
+    struct row row;
+    for (unsigned i = 0; row_at(load, result, i, &row); i++) {
+        fprintf(out, "%s,%s,%llu,%llu", row_kind_name[row.kind], row.name, (unsigned long long)row.count,
+                (unsigned long long)row.failed);
+        bal_csv_number(share_of(result, row.count), out);
+        bal_csv_number(mean_of(row.times), out);
+        bal_csv_number(row.half, out);
+        for (unsigned q = 0; q < QUANTILES; q++)
+            bal_csv_number(quantile_of(row.times, q), out);
+        bal_csv_number(most_of(row.times), out);
+        fputc('\n', out);
+    }
+}
+
+static void json_times(struct json *json, const char *key, const struct bal_load_times *times) {
+    bal_json_open_line(json, key, '{');
+    bal_json_count(json, "requests", times->count);
+    bal_json_number(json, "mean", mean_of(times));
+    for (unsigned q = 0; q < QUANTILES; q++)
+        bal_json_number(json, quantile_name[q], quantile_of(times, q));
+    bal_json_number(json, "most", most_of(times));
+    bal_json_close(json, '}');
+}
+
+static void json_plan(struct json *json, const struct bal_load *load) {
+    char text[BAL_ARRIVALS_TEXT];
+    bal_json_open(json, "targets", '[');
+    for (size_t i = 0; i < load->urls; i++)
+        bal_json_text(json, NULL, load->url[i]);
+    bal_json_close(json, ']');
+    if (load->trace) {
+        bal_json_number(json, "speedup", load->speedup);
+    } else {
+        bal_json_number(json, "rate", load->rate);
+        bal_arrivals_print(&load->arrivals, text, sizeof text);
+        bal_json_text(json, "arrivals", text);
+    }
+    bal_json_count(json, "seed", load->seed);
+    bal_json_number(json, "timeout", load->timeout);
+}
+
+static void json_outcomes(struct json *json, const struct bal_load_result *result) {
+    bal_json_open(json, "status", '{');
+    for (unsigned i = 0; i < BAL_LOAD_STATUSES; i++) {
+        char name[NAME];
+        snprintf(name, sizeof name, "%u", i);
+        if (result->status[i])
+            json_times(json, name, result->status[i]);
+    }
+    bal_json_close(json, '}');
+    bal_json_open(json, "errors", '{');
+    for (unsigned i = 0; i < BAL_LOAD_ERRORS; i++)
+        bal_json_count(json, bal_load_error_text[i], result->error[i]);
+    bal_json_close(json, '}');
+}
+
+static uint64_t failed_of(const struct bal_load_result *result) {
+    uint64_t failed = 0;
+    for (unsigned i = 0; i < BAL_LOAD_CLASSES; i++)
+        failed += result->failed[i];
+    return failed;
+}
+
+void bal_load_json(const struct bal_load *load, const struct bal_load_result *result, FILE *out) {
+    struct json json;
+    bal_json_init(&json, out);
+    bal_json_open(&json, NULL, '{');
+    bal_json_text(&json, "ballast", BALLAST_VERSION);
+    json_plan(&json, load);
+    bal_json_bool(&json, "stopped", result->stopped);
+    bal_json_number(&json, "seconds", result->lasted);
+    bal_json_number(&json, "drained", result->drained);
+    bal_json_count(&json, "due", result->due);
+    bal_json_count(&json, "sent", result->sent);
+    bal_json_count(&json, "failed", failed_of(result));
+    bal_json_count(&json, "cut", result->cut);
+    json_outcomes(&json, result);
+    json_times(&json, "good", &result->good);
+    bal_json_number(&json, "good.mean.ci", result->mean.half);
+    bal_json_open(&json, "classes", '[');
+    for (size_t i = 0; i < load->classes; i++) {
+        bal_json_open(&json, NULL, '{');
+        bal_json_count(&json, "urgency", load->class_[i].urgency);
+        bal_json_count(&json, "failed", result->failed[i]);
+        json_times(&json, "good", &result->class_[i]);
+        bal_json_close(&json, '}');
+    }
+    bal_json_close(&json, ']');
+    json_times(&json, "late", &result->late);
+    bal_json_count(&json, "held_back", result->held_back);
+    bal_json_count(&json, "connections", result->connections);
+    bal_json_count(&json, "opened", result->opened);
+    bal_json_count(&json, "resent", result->resent);
+    bal_json_count(&json, "strange", result->strange);
+    bal_json_open(&json, "warnings", '[');
+    char text[BAL_LOAD_WARNING];
+    for (unsigned i = 0; bal_load_warning(load, result, i, text); i++)
+        bal_json_text(&json, NULL, text);
+    bal_json_close(&json, ']');
+    bal_json_close(&json, '}');
+}
