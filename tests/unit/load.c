@@ -1,0 +1,290 @@
+/* The load generator without its sockets: answers in whatever pieces they come, URLs, and the schedule. What
+ * it measures is tried on real servers by tests/nginx/load. */
+#include <math.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "load/answer.h"
+#include "load/schedule.h"
+#include "load/target.h"
+
+/* ---- answers ---- */
+
+#define OK_HEAD "HTTP/1.1 200 OK\r\nServer: x\r\n"
+
+struct sample {
+    const char *text;
+    enum answer_state state; /* at its end */
+    int status;
+    bool keep;
+    size_t extra; /* bytes that belong to nothing */
+    uint64_t id;
+};
+
+static const struct sample samples[] = {
+    {OK_HEAD "Content-Length: 5\r\n\r\nhello", ANSWER_DONE, 200, true, 0, UINT64_MAX},
+    {OK_HEAD "content-length:0\r\n\r\n", ANSWER_DONE, 200, true, 0, UINT64_MAX},
+    {OK_HEAD "Content-Length: 5\r\nConnection: close\r\n\r\nhello", ANSWER_DONE, 200, false, 0, UINT64_MAX},
+    {OK_HEAD "Connection: keep-alive, Close\r\nContent-Length: 1\r\n\r\nx", ANSWER_DONE, 200, false, 0,
+     UINT64_MAX},
+    {OK_HEAD "Content-Length: 5\r\n\r\nhelloHTTP", ANSWER_DONE, 200, true, 4, UINT64_MAX},
+    {OK_HEAD "Content-Length: 6\r\n\r\nhello", ANSWER_BODY, 200, true, 0, UINT64_MAX},
+    {OK_HEAD "X-Request-Id: 77-12\r\nContent-Length: 0\r\n\r\n", ANSWER_DONE, 200, true, 0, 12},
+    {OK_HEAD "X-Request-Id: 77\r\nContent-Length: 0\r\n\r\n", ANSWER_DONE, 200, true, 0, UINT64_MAX},
+    {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nA;x=y\r\n0123456789\r\n0\r\n\r\n", ANSWER_DONE,
+     200, true, 0, UINT64_MAX},
+    {OK_HEAD "Transfer-Encoding: gzip, chunked\r\n\r\n1\r\nx\r\n0\r\nTrailer: y\r\n\r\n", ANSWER_DONE, 200,
+     true, 0, UINT64_MAX},
+    {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n1\r\nxy", ANSWER_BAD, 200, true, 0, UINT64_MAX},
+    {OK_HEAD "Transfer-Encoding: chunked\r\n\r\nx\r\n", ANSWER_BAD, 200, true, 2, UINT64_MAX},
+    {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n\r\n", ANSWER_BAD, 200, true, 0, UINT64_MAX},
+    {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n1234567890123456\r\n", ANSWER_BAD, 200, true, 2, UINT64_MAX},
+    {"HTTP/1.1 204 No Content\r\n\r\n", ANSWER_DONE, 204, true, 0, UINT64_MAX},
+    {"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", ANSWER_DONE, 304, true, 0, UINT64_MAX},
+    {"HTTP/1.1 101 Switching Protocols\r\n\r\n", ANSWER_DONE, 101, false, 0, UINT64_MAX},
+    {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", ANSWER_DONE, 503, true, 0,
+     UINT64_MAX},
+    {"HTTP/1.0 200 OK\r\n\r\nhello", ANSWER_BODY, 200, false, 0, UINT64_MAX},
+    {"HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx", ANSWER_DONE, 200, false, 0, UINT64_MAX},
+    {"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\nx", ANSWER_DONE, 200, true, 0,
+     UINT64_MAX},
+    {"HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", ANSWER_DONE, 200, true, 0, UINT64_MAX},
+    {OK_HEAD "Content-Length: 5x\r\nContent-Length: 4\r\n\r\n", ANSWER_BAD, 200, false, 0, UINT64_MAX},
+    {OK_HEAD "Content-Length: -5\r\n\r\n", ANSWER_BAD, 200, false, 0, UINT64_MAX},
+    {OK_HEAD "Content-Length: 99999999999999999999\r\n\r\n", ANSWER_BAD, 200, false, 0, UINT64_MAX},
+    {"HTTP/2 200 OK\r\n\r\n", ANSWER_BAD, 0, false, 0, UINT64_MAX},
+    {"HTTP/1.1 099 Odd\r\n\r\n", ANSWER_BAD, 0, false, 0, UINT64_MAX},
+    {"HTTP/1.1 600 Odd\r\n\r\n", ANSWER_BAD, 0, false, 0, UINT64_MAX},
+    {"HTTP/1.1 abc\r\n\r\n", ANSWER_BAD, 0, false, 0, UINT64_MAX},
+    {"", ANSWER_HEAD_STATE, 0, false, 0, UINT64_MAX},
+};
+
+/* Takes the text in pieces of that length; returns what was left over. */
+static size_t take(struct answer *answer, const char *text, size_t piece) {
+    const size_t length = strlen(text);
+    size_t done = 0;
+    bal_load_answer_begin(answer);
+    while (done < length && answer->state != ANSWER_DONE && answer->state != ANSWER_BAD) {
+        const size_t part = piece < length - done ? piece : length - done;
+        done += bal_load_answer_take(answer, text + done, part);
+    }
+    return length - done;
+}
+
+static void answers_are_read_in_any_pieces(void **state) {
+    (void)state;
+    struct answer *answer = malloc(sizeof *answer);
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+        for (size_t piece = 1; piece < 100; piece++) {
+            const struct sample *sample = &samples[i];
+            const size_t extra = take(answer, sample->text, piece);
+            if (answer->state != sample->state || extra != sample->extra)
+                fail_msg("in pieces of %zu: state %d, %zu left: %s", piece, answer->state, extra,
+                         sample->text);
+            assert_int_equal(answer->id, sample->id);
+            if (sample->state == ANSWER_BAD)
+                continue;
+            assert_int_equal(answer->status, sample->status);
+            assert_int_equal(answer->keep, sample->keep);
+        }
+    free(answer);
+}
+
+static void the_end_of_a_connection_ends_only_what_has_no_length(void **state) {
+    (void)state;
+    struct answer *answer = malloc(sizeof *answer);
+    take(answer, "HTTP/1.1 200 OK\r\n\r\nhello", 100);
+    assert_true(bal_load_answer_end(answer));
+    take(answer, OK_HEAD "Content-Length: 6\r\n\r\nhello", 100);
+    assert_false(bal_load_answer_end(answer));
+    take(answer, OK_HEAD "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", 100);
+    assert_false(bal_load_answer_end(answer));
+    take(answer, "HTTP/1.1 200 OK\r\n", 100);
+    assert_false(bal_load_answer_end(answer));
+    free(answer);
+}
+
+static void heads_without_end_are_refused(void **state) {
+    (void)state;
+    struct answer *answer = malloc(sizeof *answer);
+    bal_load_answer_begin(answer);
+    for (int i = 0; i < ANSWER_HEAD && answer->state == ANSWER_HEAD_STATE; i++)
+        bal_load_answer_take(answer, "x", 1);
+    assert_int_equal(answer->state, ANSWER_BAD);
+    free(answer);
+}
+
+/* ---- URLs ---- */
+
+static void urls_are_taken_apart(void **state) {
+    (void)state;
+    struct target target;
+    struct bal_error err;
+    assert_int_equal(bal_load_target_parse(&target, "http://127.0.0.1:8080/a?b=c#d", &err), BAL_OK);
+    assert_string_equal(target.host, "127.0.0.1:8080");
+    assert_string_equal(target.path, "/a?b=c");
+    assert_int_equal(bal_load_target_resolve(&target, &err), BAL_OK);
+    const struct sockaddr_in *address = (const void *)&target.address;
+    assert_int_equal(ntohs(address->sin_port), 8080);
+    assert_int_equal(ntohl(address->sin_addr.s_addr), INADDR_LOOPBACK);
+    assert_int_equal(bal_load_target_parse(&target, "http://[::1]?x", &err), BAL_OK);
+    assert_string_equal(target.host, "[::1]");
+    assert_string_equal(target.path, "/?x");
+    assert_int_equal(bal_load_target_resolve(&target, &err), BAL_OK);
+    const struct sockaddr_in6 *six = (const void *)&target.address;
+    assert_int_equal(six->sin6_family, AF_INET6);
+    assert_int_equal(ntohs(six->sin6_port), 80);
+}
+
+static void bad_urls_are_refused(void **state) {
+    (void)state;
+    static const char *const bad[] = {
+        "",          "127.0.0.1",   "https://127.0.0.1/",   "ftp://x/",         "http://",
+        "http:///x", "http://a b/", "http://x/\r\nHost: y", "http://user@host/"};
+    struct bal_error err;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_not_equal(bal_load_url_check(bad[i], &err), BAL_OK);
+    static const char *const nowhere[] = {"http://127.0.0.1:",       "http://127.0.0.1:x",
+                                          "http://127.0.0.1:999999", "http://[::1",
+                                          "http://[::1]x",           "http://:80"};
+    struct target target;
+    for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++) {
+        assert_int_equal(bal_load_target_parse(&target, nowhere[i], &err), BAL_OK);
+        assert_int_not_equal(bal_load_target_resolve(&target, &err), BAL_OK);
+    }
+}
+
+/* ---- the schedule ---- */
+
+static struct bal_load a_load(void) {
+    return (struct bal_load){
+        .url = {"http://a/", "http://b/", "http://c/"}, .urls = 3, .rate = 1000, .seconds = 10, .seed = 3};
+}
+
+/* How many there are, and how many of class 0; asserts order, numbers and targets. */
+static uint64_t count_all(const struct bal_load *load, double from, double to, uint64_t *first_class) {
+    struct schedule schedule;
+    struct bal_error err;
+    struct load_request request;
+    double last = 0;
+    uint64_t count = 0, number = 0;
+    assert_int_equal(bal_load_schedule_init(&schedule, load, &err), BAL_OK);
+    *first_class = 0;
+    for (; bal_load_schedule_next(&schedule, &request); number++) {
+        assert_true(request.time >= last);
+        assert_int_equal(request.number, number);
+        assert_int_equal(request.target, number % load->urls);
+        last = request.time;
+        count += request.time >= from && request.time < to;
+        *first_class += request.class_ == 0;
+    }
+    bal_load_schedule_fini(&schedule);
+    return count;
+}
+
+/* A Poisson number of mean m lies within 5 sqrt(m) of it but for a chance of 1e-6. */
+static void assert_poisson(uint64_t count, double mean) {
+    assert_true(fabs((double)count - mean) < 5 * sqrt(mean));
+}
+
+static void requests_come_at_the_rate(void **state) {
+    (void)state;
+    struct bal_load load = a_load();
+    uint64_t urgent;
+    assert_poisson(count_all(&load, 0, INFINITY, &urgent), 10000);
+    load.requests = 777;
+    assert_int_equal(count_all(&load, 0, INFINITY, &urgent), 777);
+    load.seconds = 0;
+    assert_int_equal(count_all(&load, 0, INFINITY, &urgent), 777);
+}
+
+static void requests_follow_the_curve(void **state) {
+    (void)state;
+    struct bal_load load = a_load();
+    struct bal_error err;
+    uint64_t urgent;
+    assert_int_equal(bal_curve_parse("table(0:1 5:1 5.001:3 10:3)", &load.curve, &err), BAL_OK);
+    assert_poisson(count_all(&load, 0, 5, &urgent), 5000);
+    assert_poisson(count_all(&load, 5, 10, &urgent), 15000);
+}
+
+static void classes_have_their_shares(void **state) {
+    (void)state;
+    struct bal_load load = a_load();
+    load.classes = 2;
+    load.class_[0] = (struct bal_load_class){1, 0.2};
+    load.class_[1] = (struct bal_load_class){5, 0.8};
+    uint64_t urgent;
+    count_all(&load, 0, INFINITY, &urgent);
+    assert_poisson(urgent, 2000);
+}
+
+static void service_times_are_those_of_the_law(void **state) {
+    (void)state;
+    struct bal_law law;
+    struct bal_error err;
+    assert_int_equal(bal_law_parse("det(0.025)", &law, &err), BAL_OK);
+    struct bal_load load = a_load();
+    load.service = &law;
+    struct schedule schedule;
+    struct load_request request;
+    assert_int_equal(bal_load_schedule_init(&schedule, &load, &err), BAL_OK);
+    assert_true(bal_load_schedule_next(&schedule, &request));
+    assert_true(fabs(request.service - 25000) < 1e-6);
+    bal_load_schedule_fini(&schedule);
+}
+
+/* A recorded job every second, the third of them urgent. */
+static void recorded_requests_come_as_recorded(void **state) {
+    (void)state;
+    struct bal_error err;
+    struct bal_trace *trace;
+    assert_int_equal(bal_trace_new(NULL, &trace, &err), BAL_OK);
+    for (int i = 0; i < 5; i++) {
+        const struct bal_trace_job job = {
+            .time = INT64_C(1700000000000000000) + i * INT64_C(1000000000), .size = 20000000, .high = i == 2};
+        assert_int_equal(bal_trace_add(trace, &job, &err), BAL_OK);
+    }
+    assert_int_equal(bal_trace_finish(trace, NULL, &err), BAL_OK);
+    struct bal_load load = a_load();
+    load.trace = trace;
+    load.speedup = 4;
+    load.classes = 2;
+    load.class_[0] = (struct bal_load_class){1, 0.5};
+    load.class_[1] = (struct bal_load_class){5, 0.5};
+    struct schedule schedule;
+    struct load_request request;
+    assert_int_equal(bal_load_schedule_init(&schedule, &load, &err), BAL_OK);
+    for (int i = 0; i < 5; i++) {
+        assert_true(bal_load_schedule_next(&schedule, &request));
+        assert_true(fabs(request.time - 0.25 * i) < 1e-6);
+        assert_true(fabs(request.service - 20000) < 1e-6);
+        assert_int_equal(request.class_, i != 2);
+    }
+    assert_false(bal_load_schedule_next(&schedule, &request));
+    bal_load_schedule_fini(&schedule);
+    bal_trace_free(trace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_are_read_in_any_pieces),
+        cmocka_unit_test(the_end_of_a_connection_ends_only_what_has_no_length),
+        cmocka_unit_test(heads_without_end_are_refused),
+        cmocka_unit_test(urls_are_taken_apart),
+        cmocka_unit_test(bad_urls_are_refused),
+        cmocka_unit_test(requests_come_at_the_rate),
+        cmocka_unit_test(requests_follow_the_curve),
+        cmocka_unit_test(classes_have_their_shares),
+        cmocka_unit_test(service_times_are_those_of_the_law),
+        cmocka_unit_test(recorded_requests_come_as_recorded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
