@@ -1,6 +1,6 @@
 /* ballast load URL...: open-loop load on real servers. */
 #include "commands.h"
-#include "common.h"
+#include "log_options.h"
 
 #include "ballast/load.h"
 #include "report/load_report.h"
@@ -12,10 +12,11 @@
 #define DEFAULT_SECONDS 10
 
 struct request {
-    struct cli_common common; /* first: its setters take the whole */
+    struct cli_log_request log; /* first: its setters take the whole */
+    char *replay;               /* a log; NULL: none */
     struct bal_load load;
     struct bal_law service;
-    double requests, connections, share[BAL_LOAD_CLASSES];
+    double requests, connections;
 };
 
 /* ---- options ---- */
@@ -43,6 +44,17 @@ static enum bal_code set_connections(void *into, const char *value, struct bal_e
 static enum bal_code set_timeout(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {1e-3, 1e5, false, "a number of seconds from 0.001 to 100k"};
     return cli_number(value, &range, &((struct request *)into)->load.timeout, err);
+}
+
+static enum bal_code set_replay(void *into, const char *value, struct bal_error *err) {
+    (void)err;
+    ((struct request *)into)->replay = (char *)value; /* one of argv */
+    return BAL_OK;
+}
+
+static enum bal_code set_speedup(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1e-6, 1e6, false, "a number from 1e-6 to 1M"};
+    return cli_number(value, &range, &((struct request *)into)->load.speedup, err);
 }
 
 static enum bal_code set_service(void *into, const char *value, struct bal_error *err) {
@@ -103,6 +115,9 @@ static const struct cli_option options[] = {
     {"timeout", "T", "seconds to wait for an answer, from the intended time (default 10)", set_timeout},
     {"fresh", NULL, "a new connection for each request", set_fresh},
     {"no-resend", NULL, "a kept connection that closes without an answer is an error", set_no_resend},
+    {"replay", "LOG", "send what an access log has, at its times, with its service times", set_replay},
+    {"speedup", "X", "of --replay: X times as fast as recorded (default 1)", set_speedup},
+    CLI_LOG_OPTIONS,
     CLI_SEED_OPTION,
     CLI_OUTPUT_OPTIONS,
 };
@@ -121,6 +136,24 @@ static int check_classes(const struct bal_load *load) {
                                                  : -1;
 }
 
+/* What a log has cannot be asked for in another way. Fills in the defaults. */
+static int check_replay(struct request *request) {
+    struct bal_load *load = &request->load;
+    const struct cli_common *common = &request->log.common;
+    if (!request->replay && (load->speedup > 0 || request->log.log.high_pattern))
+        return cli_fail("--speedup and --high are about a log; add --replay LOG");
+    if (request->replay && (load->rate > 0 || load->service || cli_common_given(common, "arrivals") ||
+                            cli_common_given(common, "curve")))
+        return cli_fail("--replay: the log says when requests come and how long they take; leave out --rate, "
+                        "--arrivals, --curve and --service");
+    if (request->log.log.high_pattern && load->classes != 2)
+        return cli_fail("--high: what matches is of the first of two classes; add --class 1=1 --class 5=0");
+    load->recorded = request->log.log.high_pattern != NULL;
+    load->rate = load->rate > 0 ? load->rate : 100;
+    load->speedup = load->speedup > 0 ? load->speedup : 1;
+    return -1;
+}
+
 /* What was asked, whole. */
 static int complete(struct request *request, char **urls, int count) {
     struct bal_load *load = &request->load;
@@ -133,15 +166,16 @@ static int complete(struct request *request, char **urls, int count) {
         load->url[i] = urls[i];
     }
     load->urls = (size_t)count;
-    load->arrivals = request->common.draft.c.model.arrivals;
-    load->curve = request->common.draft.c.model.curve;
+    load->arrivals = request->log.common.draft.c.model.arrivals;
+    load->curve = request->log.common.draft.c.model.curve;
     load->requests = (uint64_t)request->requests;
     load->connections = (unsigned)request->connections;
-    load->seed = (uint64_t)request->common.seed;
+    load->seed = (uint64_t)request->log.common.seed;
     load->stop = &cli_stop;
-    if (load->seconds <= 0 && load->requests == 0)
+    if (load->seconds <= 0 && load->requests == 0 && !request->replay)
         load->seconds = DEFAULT_SECONDS;
-    return check_classes(load);
+    const int status = check_classes(load);
+    return status < 0 ? check_replay(request) : status;
 }
 
 static void show(void *context, double part, uint64_t sent, uint64_t failed) {
@@ -157,7 +191,7 @@ static int run_load(struct request *request, struct bal_load_result *result, str
     struct cli_progress progress;
     struct bal_error err = {0};
     cli_catch_signals();
-    cli_progress_start(&progress, request->common.quiet);
+    cli_progress_start(&progress, request->log.common.quiet);
     request->load.progress = show;
     request->load.progress_context = &progress;
     const enum bal_code code = bal_load_run(&request->load, result, &err);
@@ -166,7 +200,7 @@ static int run_load(struct request *request, struct bal_load_result *result, str
         cli_output_discard(output);
         return cli_fail("%s", err.text);
     }
-    print[request->common.format](&request->load, result, output->stream);
+    print[request->log.common.format](&request->load, result, output->stream);
     const int status = cli_output_close(output);
     char warning[BAL_LOAD_WARNING];
     for (unsigned i = 0; bal_load_warning(&request->load, result, i, warning); i++)
@@ -174,6 +208,22 @@ static int run_load(struct request *request, struct bal_load_result *result, str
     if (status == CLI_OK && result->stopped)
         cli_warn("interrupted; what was measured until then has been printed");
     return status == CLI_OK && result->stopped ? CLI_INTERRUPTED : status;
+}
+
+/* Reads the log if there is one, then sends. */
+static int read_and_run(struct request *request, struct bal_load_result *result, struct cli_output *output) {
+    if (!request->replay)
+        return run_load(request, result, output);
+    struct cli_logs logs;
+    int status = cli_read_logs(&request->log, &request->replay, 1, &logs);
+    if (status < 0) {
+        request->load.trace = logs.trace;
+        status = run_load(request, result, output);
+    } else {
+        cli_output_discard(output);
+    }
+    cli_logs_fini(&logs);
+    return status;
 }
 
 static int run(const struct cli_command *command, int argc, char **argv) {
@@ -185,18 +235,20 @@ static int run(const struct cli_command *command, int argc, char **argv) {
         status = cli_no_memory();
         goto out;
     }
-    cli_common_init(&request->common, command);
-    request->load.rate = 100;
+    cli_common_init(&request->log.common, command);
     request->load.timeout = 10;
     request->connections = 1000;
     status = cli_parse(command, argc, argv, request, BAL_LOAD_TARGETS, &urls);
     if (status < 0)
         status = complete(request, argv + 1, urls);
+    if (status < 0)
+        status =
+            cli_spare_logs("--output", request->log.common.output, &request->replay, request->replay ? 1 : 0);
     if (status >= 0)
         goto out;
-    status = cli_output_open(&output, request->common.output);
+    status = cli_output_open(&output, request->log.common.output);
     if (status == CLI_OK)
-        status = run_load(request, result, &output);
+        status = read_and_run(request, result, &output);
 out:
     if (result)
         bal_load_result_fini(result);

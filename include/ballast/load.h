@@ -45,7 +45,9 @@ struct bal_load {
     struct bal_curve curve;        /* multiplies the rate; time in seconds */
     const struct bal_trace *trace; /* sent as recorded, with its sizes as service times; NULL: none */
     double speedup;                /* of the trace, > 0 */
-    double seconds;                /* it ends then; 0: no such end */
+    bool recorded;  /* its high jobs are of the first of two classes, the others of the second; else all are
+                       drawn */
+    double seconds; /* it ends then; 0: no such end */
     uint64_t requests;             /* it ends after so many; 0: no such end. One of the two, or a trace */
     const struct bal_law *service; /* NULL: none. X-Service tells the server how many microseconds to take */
     struct bal_load_class class_[BAL_LOAD_CLASSES];

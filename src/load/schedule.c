@@ -67,7 +67,7 @@ static bool read_trace(struct schedule *schedule, struct load_request *request) 
         return false;
     request->time = 1e-9 * (double)(job.time - bal_trace_info(load->trace)->first) / load->speedup;
     request->service = 1e-3 * (double)job.size;
-    request->class_ = load->classes == 2 ? !job.high : draw_class(schedule);
+    request->class_ = load->recorded ? !job.high : draw_class(schedule);
     return true;
 }
 

@@ -2,8 +2,10 @@
 
 #include "ballast/load.h"
 
+#include <assert.h>
 #include <netdb.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PORT_TEXT = 8 };
@@ -14,26 +16,6 @@ static bool is_plain(const char *text) {
         if ((unsigned char)*text <= ' ' || (unsigned char)*text == 127)
             return false;
     return true;
-}
-
-enum bal_code bal_load_target_parse(struct target *target, const char *url, struct bal_error *err) {
-    static const char scheme[] = "http://";
-    if (strncmp(url, "https://", 8) == 0)
-        return bal_fail(err, BAL_E_SYNTAX, "%.100s: TLS is not spoken here; http://HOST[:PORT][/PATH] is",
-                        url);
-    if (strncmp(url, scheme, strlen(scheme)) != 0)
-        return bal_fail(err, BAL_E_SYNTAX, "'%.100s' is no URL such as http://127.0.0.1:8080/", url);
-    const char *host = url + strlen(scheme);
-    const size_t length = strcspn(host, "/?#");
-    const char *path = host + length;
-    if (length == 0 || length >= TARGET_TEXT || strlen(path) + 2 > TARGET_TEXT || !is_plain(url) ||
-        memchr(host, '@', length))
-        return bal_fail(err, BAL_E_SYNTAX, "'%.100s' is no URL such as http://127.0.0.1:8080/", url);
-    memcpy(target->host, host, length);
-    target->host[length] = 0;
-    snprintf(target->path, sizeof target->path, "%s%.*s", *path == '/' ? "" : "/", (int)strcspn(path, "#"),
-             path);
-    return BAL_OK;
 }
 
 /* The host without its port and without the brackets of IPv6, and the port. */
@@ -55,18 +37,43 @@ static bool split(const struct target *target, char host[TARGET_TEXT], char port
     if (*end && *end != ':')
         return false;
     const char *number = *end ? end + 1 : "80";
-    if (strlen(number) == 0 || strlen(number) > 5 || strspn(number, "0123456789") != strlen(number))
+    const size_t digits = strspn(number, "0123456789");
+    if (digits == 0 || digits > 5 || number[digits] || strtoul(number, NULL, 10) > UINT16_MAX)
         return false;
     snprintf(port, PORT_TEXT, "%s", number);
     *end = 0;
     return *host;
 }
 
-enum bal_code bal_load_target_resolve(struct target *target, struct bal_error *err) {
-    char host[TARGET_TEXT], port[PORT_TEXT];
-    if (!split(target, host, port))
+enum bal_code bal_load_target_parse(struct target *target, const char *url, struct bal_error *err) {
+    static const char scheme[] = "http://";
+    if (strncmp(url, "https://", 8) == 0)
+        return bal_fail(err, BAL_E_SYNTAX, "%.100s: TLS is not spoken here; http://HOST[:PORT][/PATH] is",
+                        url);
+    if (strncmp(url, scheme, strlen(scheme)) != 0)
+        return bal_fail(err, BAL_E_SYNTAX, "'%.100s' is no URL such as http://127.0.0.1:8080/", url);
+    const char *host = url + strlen(scheme);
+    const size_t length = strcspn(host, "/?#");
+    const char *path = host + length;
+    if (length == 0 || length >= TARGET_TEXT || strlen(path) + 2 > TARGET_TEXT || !is_plain(url) ||
+        memchr(host, '@', length))
+        return bal_fail(err, BAL_E_SYNTAX, "'%.100s' is no URL such as http://127.0.0.1:8080/", url);
+    memcpy(target->host, host, length);
+    target->host[length] = 0;
+    char name[TARGET_TEXT], port[PORT_TEXT];
+    if (!split(target, name, port))
         return bal_fail(err, BAL_E_SYNTAX, "'%.100s' is no HOST[:PORT], such as 127.0.0.1:8080 or [::1]:80",
                         target->host);
+    snprintf(target->path, sizeof target->path, "%s%.*s", *path == '/' ? "" : "/", (int)strcspn(path, "#"),
+             path);
+    return BAL_OK;
+}
+
+enum bal_code bal_load_target_resolve(struct target *target, struct bal_error *err) {
+    char host[TARGET_TEXT], port[PORT_TEXT];
+    const bool right = split(target, host, port);
+    assert(right);
+    (void)right;
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
     struct addrinfo *found = NULL;
     const int failed = getaddrinfo(host, port, &hints, &found);

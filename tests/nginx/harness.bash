@@ -1,0 +1,291 @@
+# For the tests of the live half: real nginx processes and real servers on loopback. Sourced by the scripts beside
+# it, which get the paths of the programs, define functions and end with `run_tests NAME...`: each function is one
+# test of the output, and fails when one of its checks does (is, at_most, at_least, check).
+#
+# Everything lives in a private directory, and every process that was started is ended by its id, however the
+# script ends. A test also fails when the log of nginx tells of a crash or of something that should never be.
+# shellcheck shell=bash
+
+set -u
+work=$(mktemp -d)
+nginx=$(PATH=$PATH:/usr/sbin command -v nginx || true)
+declare -A kept=()    # processes to end: name -> pid
+declare -a ports=()   # of the servers of the app
+control=              # and where it is controlled
+nginx_pid=
+failed=false
+export LC_ALL=C
+
+finish() {
+    local name
+    for name in "${!kept[@]}"; do
+        kill -KILL "${kept[$name]}" 2>/dev/null
+    done
+    # Workers outlive a killed master.
+    [ -z "$nginx_pid" ] || kill_group "$nginx_pid"
+    rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+kill_group() { # the processes of the group that this one leads
+    kill -KILL -- "-$1" 2>/dev/null
+}
+
+# ---- checks ----
+
+note() {
+    printf '# %s\n' "$*"
+}
+
+check() { # what, command...: it must succeed
+    local what=$1
+    shift
+    "$@" && return
+    note "not so: $what"
+    failed=true
+}
+
+is() { # what, value, wanted
+    [ "$2" = "$3" ] && return
+    note "$1: $2, wanted $3"
+    failed=true
+}
+
+compare() { # what, value, operator of awk, limit
+    awk -v a="$2" -v b="$4" "BEGIN { exit !(a != \"\" && a + 0 == a && a $3 b) }" && return
+    note "$1: $2, wanted $3 $4"
+    failed=true
+}
+
+at_most() { # what, value, limit
+    compare "$1" "$2" '<=' "$3"
+}
+
+at_least() { # what, value, limit
+    compare "$1" "$2" '>=' "$3"
+}
+
+within() { # seconds, command...: waits until it succeeds; false if it does not in that time
+    local end=$((SECONDS + $1 + 1))
+    shift
+    until "$@"; do
+        [ "$SECONDS" -lt "$end" ] || return 1
+        sleep 0.05
+    done
+}
+
+# ---- servers ----
+
+# servers, slots, law of the service times: sets ports and control.
+start_app() {
+    local line
+    rm -f "$work/app"
+    mkfifo "$work/app"
+    "$app" "$@" >"$work/app" 2>"$work/app.err" &
+    kept[app]=$!
+    exec 8<"$work/app"
+    read -r -u 8 line || { note "the app did not start: $(cat "$work/app.err")"; failed=true; }
+    read -r control line <<<"$line"
+    read -r -a ports <<<"$line"
+}
+
+stop_app() {
+    [ -n "${kept[app]-}" ] || return 0
+    kill "${kept[app]}" 2>/dev/null
+    cat <&8 >/dev/null
+    wait "${kept[app]}" 2>/dev/null
+    unset 'kept[app]'
+    exec 8<&-
+}
+
+app_set() { # query: server=1&mode=fail
+    curl -sf "http://127.0.0.1:$control/set?$1"
+}
+
+app_get() { # expression of jq over its statistics
+    curl -sf "http://127.0.0.1:$control/stats" | jq -r "$1"
+}
+
+app_log() {
+    curl -sf "http://127.0.0.1:$control/log"
+}
+
+app_reset() {
+    curl -sf "http://127.0.0.1:$control/reset"
+}
+
+app_idle() {
+    [ "$(app_get .present)" = 0 ]
+}
+
+# The lines `server 127.0.0.1:PORT PARAMETERS;` of all servers of the app.
+server_lines() {
+    local port
+    for port in "${ports[@]}"; do
+        echo "server 127.0.0.1:$port ${1-};"
+    done
+}
+
+# ---- nginx ----
+
+# A port that nobody listens at, below those that the kernel gives to clients.
+free_port() {
+    local port
+    while :; do
+        port=$((20000 + (RANDOM + 32768 * (RANDOM % 2)) % 12000))
+        (exec 9<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
+    done
+    echo "$port"
+}
+
+# Writes the configuration; standard input is the inside of http { }, where PORT, PORT2 and PORT3 stand for free
+# ports. `processes` workers; `main` may have directives for the outermost level, `events` for events { }.
+write_conf() {
+    local user=
+    [ "$(id -u)" -ne 0 ] || user='user root;'
+    port=$(free_port) port2=$(free_port) port3=$(free_port)
+    mkdir -p "$work/nginx"
+    {
+        cat <<END
+${module:+load_module $module;}
+daemon on; $user ${main-}
+worker_processes ${processes:-2}; worker_shutdown_timeout ${shutdown:-30s};
+pid $work/nginx/pid; error_log $work/nginx/error.log ${level:-info};
+events { worker_connections ${connections:-4096}; ${events-} }
+http {
+    access_log off;
+    client_body_temp_path $work/nginx/a; proxy_temp_path $work/nginx/b; fastcgi_temp_path $work/nginx/c;
+    uwsgi_temp_path $work/nginx/d; scgi_temp_path $work/nginx/e;
+    proxy_http_version 1.1; proxy_set_header Connection "";
+END
+        sed -e "s/PORT2/$port2/g; s/PORT3/$port3/g; s/PORT/$port/g; s|WORK|$work|g"
+        echo '}'
+    } >"$work/nginx.conf"
+}
+
+answers() { # port: does somebody listen there?
+    (exec 9<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
+}
+
+# Configuration on standard input, as above. The master leads a group of its own.
+start_nginx() {
+    local conf try
+    conf=$(cat)
+    for try in 1 2 3 4 5; do
+        write_conf <<<"$conf"
+        : >"$work/nginx/error.log"
+        if setsid "${under[@]}" "$nginx" -p "$work/nginx/" -c "$work/nginx.conf" >"$work/nginx.out" 2>&1; then
+            within 10 test -s "$work/nginx/pid"
+            nginx_pid=$(cat "$work/nginx/pid")
+            within 20 answers "$port" && return
+            break
+        fi
+        grep -q 'Address already in use' "$work/nginx.out" "$work/nginx/error.log" || break
+    done
+    note "nginx did not start (try $try): $(head -n 5 "$work/nginx.out" "$work/nginx/error.log")"
+    failed=true
+    return 1
+}
+under=() # what nginx is run by
+
+# Is this configuration refused, with that text in the message?
+refused() { # text; the configuration on standard input
+    write_conf
+    if "$nginx" -t -p "$work/nginx/" -c "$work/nginx.conf" >"$work/nginx.out" 2>&1; then
+        note "taken, but should be refused: $1"
+        failed=true
+    elif ! grep -qF -- "$1" "$work/nginx.out"; then
+        note "refused without '$1': $(grep -v 'test failed' "$work/nginx.out" | head -n 3)"
+        failed=true
+    fi
+}
+
+gone() { # pid
+    ! kill -0 "$1" 2>/dev/null
+}
+
+workers() { # pids of those that have not been told to end
+    pgrep -P "$nginx_pid" -f 'worker process$'
+}
+
+all_workers() {
+    pgrep -P "$nginx_pid"
+}
+
+# Lets nginx end, by default at once (TERM) or gracefully (QUIT), and looks at its log.
+stop_nginx() {
+    [ -n "$nginx_pid" ] || return 0
+    kill "-${1:-TERM}" "$nginx_pid" 2>/dev/null
+    within "${2:-15}" gone "$nginx_pid" || { note "nginx does not end"; failed=true; }
+    kill_group "$nginx_pid"
+    nginx_pid=
+    check_log
+}
+
+# Lines that must never be; a pattern in `allowed` excuses some.
+check_log() {
+    local bad
+    bad=$(grep -aE '\[(alert|emerg|crit)\]|exited on signal' "$work/nginx/error.log" |
+        grep -avE "${allowed:-^$}" | head -n 5)
+    [ -z "$bad" ] || { note "in the log of nginx: $bad"; failed=true; }
+}
+allowed=
+
+get() { # path, arguments of curl...: the answer's body
+    local path=$1
+    shift
+    curl -s --max-time 20 "$@" "http://127.0.0.1:$port$path"
+}
+
+status() { # path, arguments of curl...: the answer's status
+    get "$1" -o /dev/null -w '%{http_code}' "${@:2}"
+}
+
+reload() { # and wait until the workers of before are told
+    local before
+    before=$(workers | head -n 1)
+    kill -HUP "$nginx_pid"
+    within 10 new_workers "$before"
+}
+
+new_workers() {
+    local now
+    now=$(workers) && ! grep -qx "$1" <<<"$now"
+}
+
+# ---- load ----
+
+# Name of the result, then arguments of `ballast load`: the result is JSON in $work/NAME.json.
+load() {
+    local name=$1
+    shift
+    "$ballast" load "$@" --format json --quiet >"$work/$name.json" 2>"$work/$name.err" ||
+        { note "ballast load: $(tail -n 1 "$work/$name.err")"; failed=true; }
+}
+
+loaded() { # name, expression of jq
+    jq -r "$2" "$work/$1.json"
+}
+
+# ---- running ----
+
+run_tests() {
+    local name number=0 bad=0
+    echo "1..$#"
+    for name; do
+        failed=false
+        number=$((number + 1))
+        local begun=$EPOCHREALTIME
+        "$name"
+        stop_nginx
+        stop_app
+        if $failed; then
+            echo "not ok $number - ${name//_/ }"
+            bad=1
+        else
+            echo "ok $number - ${name//_/ } # $(awk "BEGIN { printf \"%.1f\", $EPOCHREALTIME - $begun }") s"
+        fi
+    done
+    exit $bad
+}
