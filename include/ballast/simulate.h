@@ -35,10 +35,10 @@ extern "C" {
     X(FLUID_DISTANCE, "fluid.distance", "", "largest distance of the path from that of the fluid model")     \
     X(POWER_MEAN, "power.mean", "W", "mean power of a server")                                               \
     X(POWER_WASTE, "power.waste", "", "power above the least that the work needs, as a fraction of that")    \
-    X(POWER_BUSY, "power.busy", "", "fraction of servers that are busy")                                     \
-    X(POWER_STANDBY, "power.standby", "", "fraction of servers that are idle and on")                        \
-    X(POWER_SETUP, "power.setup", "", "fraction of servers in set-up")                                       \
-    X(POWER_OFF, "power.off", "", "fraction of servers that are off")                                        \
+    X(SERVERS_BUSY, "power.busy", "", "fraction of servers that are busy")                                   \
+    X(SERVERS_STANDBY, "power.standby", "", "fraction of servers that are idle and on")                      \
+    X(SERVERS_SETUP, "power.setup", "", "fraction of servers in set-up")                                     \
+    X(SERVERS_OFF, "power.off", "", "fraction of servers that are off")                                      \
     X(ENERGY_PER_JOB, "energy.per_job", "W x time", "energy spent per job by all servers")                   \
     X(LOST, "jobs.lost", "", "fraction of jobs lost at full buffers")                                        \
     X(REFUSED, "jobs.refused", "", "fraction of jobs refused because no server was on")                      \

@@ -399,10 +399,10 @@ static void power_metrics(const struct tally *tally, uint32_t servers, double ti
     metric[BAL_POWER_MEAN] = mean;
     metric[BAL_POWER_WASTE] = per(mean, needed * watts->busy + (1 - needed) * watts->off) - 1;
     metric[BAL_ENERGY_PER_JOB] = per(mean * servers * time, (double)tally->all.completed);
-    metric[BAL_POWER_BUSY] = parts.busy;
-    metric[BAL_POWER_STANDBY] = parts.standby;
-    metric[BAL_POWER_SETUP] = parts.setup;
-    metric[BAL_POWER_OFF] = parts.off;
+    metric[BAL_SERVERS_BUSY] = parts.busy;
+    metric[BAL_SERVERS_STANDBY] = parts.standby;
+    metric[BAL_SERVERS_SETUP] = parts.setup;
+    metric[BAL_SERVERS_OFF] = parts.off;
 }
 
 static void loss_metrics(const struct totals *totals, double *metric) {

@@ -93,10 +93,10 @@ static void json_power(struct json *json, const struct bal_result *result) {
     bal_json_number(json, "mean_ci", result->metric[BAL_POWER_MEAN].half);
     bal_json_number(json, "waste", result->metric[BAL_POWER_WASTE].mean);
     bal_json_number(json, "energy_per_job", result->metric[BAL_ENERGY_PER_JOB].mean);
-    bal_json_number(json, "busy", result->metric[BAL_POWER_BUSY].mean);
-    bal_json_number(json, "standby", result->metric[BAL_POWER_STANDBY].mean);
-    bal_json_number(json, "setup", result->metric[BAL_POWER_SETUP].mean);
-    bal_json_number(json, "off", result->metric[BAL_POWER_OFF].mean);
+    bal_json_number(json, "busy", result->metric[BAL_SERVERS_BUSY].mean);
+    bal_json_number(json, "standby", result->metric[BAL_SERVERS_STANDBY].mean);
+    bal_json_number(json, "setup", result->metric[BAL_SERVERS_SETUP].mean);
+    bal_json_number(json, "off", result->metric[BAL_SERVERS_OFF].mean);
     bal_json_close(json, '}');
 }
 

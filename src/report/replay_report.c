@@ -257,7 +257,7 @@ static void print_saving(const struct bal_replay_report *report, size_t i, size_
 static void print_hint(const struct bal_replay_report *report, size_t i, FILE *out) {
     enum { RARELY = 1000 }; /* one server in so many is off */
     const struct bal_case *c = &report->cases[i];
-    if (report->outcomes[i].result.metric[BAL_POWER_OFF].mean * RARELY >= 1)
+    if (report->outcomes[i].result.metric[BAL_SERVERS_OFF].mean * RARELY >= 1)
         return;
     char label[BAL_REPLAY_LABEL], standby[BAL_TIME_TEXT], between[BAL_TIME_TEXT];
     bal_replay_label(&c->policy, label);

@@ -146,9 +146,9 @@ void bal_tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tune
 
 /* ---- for programs ---- */
 
-static const enum bal_metric shown[] = {BAL_WAITING_MEAN, BAL_RESPONSE_MEAN, BAL_RESPONSE_P99,
-                                        BAL_POWER_MEAN,   BAL_POWER_WASTE,   BAL_POWER_STANDBY,
-                                        BAL_POWER_SETUP,  BAL_ENERGY_PER_JOB};
+static const enum bal_metric shown[] = {BAL_WAITING_MEAN,  BAL_RESPONSE_MEAN, BAL_RESPONSE_P99,
+                                        BAL_POWER_MEAN,    BAL_POWER_WASTE,   BAL_SERVERS_STANDBY,
+                                        BAL_SERVERS_SETUP, BAL_ENERGY_PER_JOB};
 enum { SHOWN = sizeof shown / sizeof *shown };
 
 static void csv_row(const char *policy, double standby, const struct bal_result *result, bool frontier,

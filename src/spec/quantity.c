@@ -108,13 +108,13 @@ static double known_power(int metric, const struct bal_model *model, const struc
     const double mean = span->busy * watts.busy + span->standby * watts.idle + span->setup * watts.setup +
                         span->off * watts.off;
     switch (metric) {
-    case BAL_POWER_BUSY:
+    case BAL_SERVERS_BUSY:
         return span->busy;
-    case BAL_POWER_STANDBY:
+    case BAL_SERVERS_STANDBY:
         return span->standby;
-    case BAL_POWER_SETUP:
+    case BAL_SERVERS_SETUP:
         return span->setup;
-    case BAL_POWER_OFF:
+    case BAL_SERVERS_OFF:
         return span->off;
     case BAL_POWER_MEAN:
         return mean;

@@ -84,7 +84,7 @@ double bal_replay_energy(const struct bal_result *result) {
 double bal_replay_server_time(const struct bal_case *c, const struct bal_result *result) {
     const double servers = bal_servers_count(&c->model.servers);
     const double watts = result->metric[BAL_POWER_MEAN].mean * servers;
-    const double off = result->metric[BAL_POWER_OFF].mean;
+    const double off = result->metric[BAL_SERVERS_OFF].mean;
     return servers * (1 - off) * bal_replay_energy(result) / watts;
 }
 

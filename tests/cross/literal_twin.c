@@ -672,10 +672,10 @@ static void conclude(struct world *w, double *value) {
     value[BAL_REPORTS_PER_JOB] = reports / offered;
     value[BAL_MESSAGES_PER_JOB] = (2 * probes + reports) / offered;
     value[BAL_MESSAGES_PER_TIME] = (probes + reports) / span;
-    value[BAL_POWER_BUSY] = m->power[0] / span / w->servers;
-    value[BAL_POWER_STANDBY] = m->power[1] / span / w->servers;
-    value[BAL_POWER_SETUP] = m->power[2] / span / w->servers;
-    value[BAL_POWER_OFF] = m->power[3] / span / w->servers;
+    value[BAL_SERVERS_BUSY] = m->power[0] / span / w->servers;
+    value[BAL_SERVERS_STANDBY] = m->power[1] / span / w->servers;
+    value[BAL_SERVERS_SETUP] = m->power[2] / span / w->servers;
+    value[BAL_SERVERS_OFF] = m->power[3] / span / w->servers;
     value[BAL_REFUSED] = (double)m->refused / (double)(m->refused + m->joined);
     for (int level = 1; level <= AGREE_TAIL; level++)
         value[BAL_METRIC_COUNT + level - 1] = m->level[level] / span / w->servers;
@@ -758,7 +758,7 @@ static bool engine_agrees(const struct literal_task *task, const struct replicat
     bool good = true;
     for (int quantity = 0; quantity < QUANTITIES; quantity++)
         if (!isnan(literal->value[0][quantity])) {
-            const bool power = quantity >= BAL_POWER_BUSY && quantity <= BAL_POWER_OFF;
+            const bool power = quantity >= BAL_SERVERS_BUSY && quantity <= BAL_SERVERS_OFF;
             if (power && isnan(r.value[0][quantity])) /* measured only where servers switch */
                 continue;
             good &= agrees(literal, &r, quantity, alarm, is_percentile(quantity) ? 1. / 128 : 0, what);

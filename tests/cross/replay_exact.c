@@ -207,11 +207,11 @@ static void power_and_reports_end_with_the_run(void **state) {
     assert_true(trial.jobs < JOBS && lrint(m[BAL_REFUSED] * JOBS) == JOBS - (long)trial.jobs);
     simulate(&model, &tabs, &run, &trial);
     assert_int_equal(trial.jobs, JOBS);
-    assert_true(m[BAL_POWER_OFF] > 0.1);
-    assert_true(fabs(m[BAL_POWER_BUSY] + m[BAL_POWER_STANDBY] + m[BAL_POWER_SETUP] + m[BAL_POWER_OFF] - 1) <
-                1e-9);
+    assert_true(m[BAL_SERVERS_OFF] > 0.1);
+    assert_true(fabs(m[BAL_SERVERS_BUSY] + m[BAL_SERVERS_STANDBY] + m[BAL_SERVERS_SETUP] +
+                     m[BAL_SERVERS_OFF] - 1) < 1e-9);
     /* All work is done, so busy time is the sum of the sizes. */
-    const double end = bal_trace_info(trace)->work / (m[BAL_POWER_BUSY] * 40);
+    const double end = bal_trace_info(trace)->work / (m[BAL_SERVERS_BUSY] * 40);
     assert_true(end >= run.time && end < run.time + 10);
     simulate(&model, &rcpb, &run, &trial);
     assert_int_equal(trial.jobs, JOBS);
@@ -233,7 +233,7 @@ static void an_overload_is_drained(void **state) {
     assert_int_equal(trial.jobs, JOBS);
     assert_true(info->work > 1.5 * info->span);
     /* Busy from the first job to the last, but for moments at the start. */
-    assert_true(trial.metric[BAL_POWER_BUSY] > 0.99);
+    assert_true(trial.metric[BAL_SERVERS_BUSY] > 0.99);
     /* Queues grow to the end of the trace: the drain does not count there. */
     assert_true(trial.quarter[3] > trial.quarter[2] && trial.quarter[2] > trial.quarter[1]);
     bal_trace_free(trace);
@@ -277,7 +277,7 @@ static void a_run_may_outlast_its_jobs(void **state) {
         struct bal_trial trial = {0};
         simulate(&model, &spec, &run, &trial);
         assert_int_equal(trial.jobs, JOBS);
-        const double time = bal_trace_info(trace)->work / (trial.metric[BAL_POWER_BUSY] * 20);
+        const double time = bal_trace_info(trace)->work / (trial.metric[BAL_SERVERS_BUSY] * 20);
         assert_true(fabs(time / run.time - 1) < 1e-9);
     }
     /* Servers go on meanwhile: they report at their rate and switch off. */
@@ -285,7 +285,7 @@ static void a_run_may_outlast_its_jobs(void **state) {
     const struct bal_policy_spec rcpb = policy_of("rcpb:c=4,mu=2");
     run.time = 100 * bal_trace_info(trace)->span;
     simulate(&model, &spec, &run, &trial);
-    assert_true(trial.metric[BAL_POWER_OFF] > 0.9);
+    assert_true(trial.metric[BAL_SERVERS_OFF] > 0.9);
     simulate(&model, &rcpb, &run, &trial);
     const double reports = 20 * 2 / bal_trace_info(trace)->size_mean; /* in a second, of 20 idle servers */
     assert_true(fabs(trial.metric[BAL_MESSAGES_PER_TIME] / reports - 1) < 0.02);
@@ -533,7 +533,7 @@ static void a_failure_counted_by_hand(void **state) {
     simulate_failure(trace, &model, "round-robin", 1, at, &trial);
     assert_int_equal(trial.jobs, JOBS);
     assert_true(fabs(trial.metric[BAL_RESPONSE_MEAN] / (response / JOBS) - 1) < 1e-9);
-    assert_true(fabs(trial.metric[BAL_POWER_OFF] - (1 - at / free_at[0]) / 2) < 1e-9);
+    assert_true(fabs(trial.metric[BAL_SERVERS_OFF] - (1 - at / free_at[0]) / 2) < 1e-9);
     bal_trace_free(trace);
 }
 
@@ -576,7 +576,7 @@ static void no_job_is_lost_by_a_failure(void **state) {
             const double refused = with.metric[BAL_REFUSED];
             assert_true(with.jobs == (uint64_t)lrint(JOBS * (1 - refused)) && (refused == 0 || p == 8));
             assert_true(with.metric[BAL_RESPONSE_MEAN] > without.metric[BAL_RESPONSE_MEAN]);
-            assert_true(p == 8 || with.metric[BAL_POWER_OFF] > 0.4 * 3 / 8);
+            assert_true(p == 8 || with.metric[BAL_SERVERS_OFF] > 0.4 * 3 / 8);
         }
     bal_trace_free(trace);
 }

@@ -124,7 +124,7 @@ static void work_is_neither_lost_nor_made(void **state) {
         compare(s->policy, "the load that came", trial.metric[BAL_LOAD_ACHIEVED], load,
                 load * sqrt(tasks / jobs));
         if (s->slots <= 1) /* one that is busy may work on several jobs */
-            compare(s->policy, "the part of servers that are busy", trial.metric[BAL_POWER_BUSY], load,
+            compare(s->policy, "the part of servers that are busy", trial.metric[BAL_SERVERS_BUSY], load,
                     load * sqrt((tasks + s->c2) / jobs));
     }
 }

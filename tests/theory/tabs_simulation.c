@@ -170,9 +170,9 @@ static void compare_with_chain(int n, double load, double mu, double nu, int mos
     agrees("waiting", result.metric[BAL_WAITING_MEAN], exact.waiting);
     agrees("response", result.metric[BAL_RESPONSE_MEAN], exact.waiting + 1);
     agrees("jobs that wait", result.metric[BAL_WAITING_PROBABILITY], exact.waits);
-    agrees("standby", result.metric[BAL_POWER_STANDBY], exact.standby);
-    agrees("set-up", result.metric[BAL_POWER_SETUP], exact.setup);
-    agrees("busy", result.metric[BAL_POWER_BUSY], load);
+    agrees("standby", result.metric[BAL_SERVERS_STANDBY], exact.standby);
+    agrees("set-up", result.metric[BAL_SERVERS_SETUP], exact.setup);
+    agrees("busy", result.metric[BAL_SERVERS_BUSY], load);
 }
 
 static void delayed_off_has_the_law_of_its_chain(void **unused) {
@@ -191,7 +191,7 @@ static void delayed_off_meets_the_check_values(void **unused) {
     struct bal_model model = model_of("100", 0.3);
     struct bal_result result = run_of(&model, "delayed-off:mu=0.1,nu=0.1", 1e6, BAL_ENGINE_AUTO);
     agrees("waiting", result.metric[BAL_WAITING_MEAN], 0.106861);
-    agrees("standby", result.metric[BAL_POWER_STANDBY], 0.03206);
+    agrees("standby", result.metric[BAL_SERVERS_STANDBY], 0.03206);
     near("P/340 at N = 100", paper_power(&result), 0.2079, 0.02);
     near("W at N = 100", result.metric[BAL_WAITING_MEAN].mean, 0.1036, 0.05);
     model = model_of("1000", 0.3);
@@ -352,7 +352,7 @@ static void infinite_standby_is_jiq(void **unused) {
     for (int engine = BAL_ENGINE_MARKOV; engine <= BAL_ENGINE_EVENT; engine++) {
         const struct bal_result tabs = run_of(&model, "tabs:mu=0,nu=1", 2e5, (enum bal_engine)engine);
         const struct bal_result jiq = run_of(&model, "jiq", 2e5, (enum bal_engine)engine);
-        assert_true(tabs.metric[BAL_POWER_OFF].mean < 1e-12 && tabs.metric[BAL_POWER_SETUP].mean == 0);
+        assert_true(tabs.metric[BAL_SERVERS_OFF].mean < 1e-12 && tabs.metric[BAL_SERVERS_SETUP].mean == 0);
         agree_both("response", tabs.metric[BAL_RESPONSE_MEAN], jiq.metric[BAL_RESPONSE_MEAN]);
         agree_both("power", tabs.metric[BAL_POWER_MEAN], jiq.metric[BAL_POWER_MEAN]);
     }
@@ -373,9 +373,9 @@ static void steadier_setups_wait_longer(void **unused) {
         if (i == 0) /* the law of the model in place of the policy's */
             near("W with exponential set-ups", now.mean, 0.0389, 0.03);
         assert_true(now.mean > waiting + 2 * now.half);
-        assert_true(result.metric[BAL_POWER_SETUP].mean > setup);
+        assert_true(result.metric[BAL_SERVERS_SETUP].mean > setup);
         waiting = now.mean;
-        setup = result.metric[BAL_POWER_SETUP].mean;
+        setup = result.metric[BAL_SERVERS_SETUP].mean;
     }
     /* Without memory the law does not matter to the other engine: the same chain. */
     assert_int_equal(bal_law_parse("exp(10)", &model.setup, NULL), BAL_OK);

@@ -99,7 +99,7 @@ static void jobs_that_nobody_takes_are_refused(void **state) {
     assert_int_equal(bal_law_parse("det(1e9)", &model.setup, NULL), BAL_OK);
     const struct bal_trial trial = simulate(&model, "tabs", 1000, BAL_ENGINE_EVENT);
     assert_true(trial.metric[BAL_REFUSED] == 1 && trial.metric[BAL_LOST] == 0 && trial.jobs == 0);
-    assert_true(trial.metric[BAL_POWER_BUSY] == 0 && trial.metric[BAL_POWER_STANDBY] == 0);
+    assert_true(trial.metric[BAL_SERVERS_BUSY] == 0 && trial.metric[BAL_SERVERS_STANDBY] == 0);
 }
 
 /* mup reports a job when busy servers are as many as the load says; of those measured, the reports are
@@ -112,7 +112,7 @@ static void idle_servers_report_as_often_as_they_should(void **state) {
         const struct bal_trial trial =
             simulate(&model, "rcpb:c=2,mup=0.5", time, e ? BAL_ENGINE_EVENT : BAL_ENGINE_MARKOV);
         const double reports = trial.metric[BAL_MESSAGES_PER_TIME] * time / 2;
-        const double wanted = 0.5 * 0.8 / 0.2 * 10 * (1 - trial.metric[BAL_POWER_BUSY]) * time / 2;
+        const double wanted = 0.5 * 0.8 / 0.2 * 10 * (1 - trial.metric[BAL_SERVERS_BUSY]) * time / 2;
         if (!(fabs(reports - wanted) < 6 * sqrt(wanted)))
             fail_msg("%g reports instead of %g", reports, wanted);
     }

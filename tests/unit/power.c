@@ -169,16 +169,17 @@ static void energy_is_metered(void **unused) {
         if (bal_simulate(&model, &policy, &run, &trial, &err))
             fail_msg("%s", err.text);
         const double *m = trial.metric;
-        const double sum = m[BAL_POWER_BUSY] + m[BAL_POWER_STANDBY] + m[BAL_POWER_SETUP] + m[BAL_POWER_OFF];
+        const double sum =
+            m[BAL_SERVERS_BUSY] + m[BAL_SERVERS_STANDBY] + m[BAL_SERVERS_SETUP] + m[BAL_SERVERS_OFF];
         assert_true(fabs(sum - 1) < 1e-9);
-        const double watts = 100 * m[BAL_POWER_BUSY] + 30 * m[BAL_POWER_STANDBY] + 70 * m[BAL_POWER_SETUP] +
-                             5 * m[BAL_POWER_OFF];
+        const double watts = 100 * m[BAL_SERVERS_BUSY] + 30 * m[BAL_SERVERS_STANDBY] +
+                             70 * m[BAL_SERVERS_SETUP] + 5 * m[BAL_SERVERS_OFF];
         assert_true(fabs(m[BAL_POWER_MEAN] - watts) < 1e-9 * watts);
         const double per_job = watts * 4 * 5000 / (double)trial.jobs;
         assert_true(fabs(m[BAL_ENERGY_PER_JOB] - per_job) < 1e-9 * per_job);
-        const double least = 100 * m[BAL_POWER_BUSY] + 5 * (1 - m[BAL_POWER_BUSY]);
+        const double least = 100 * m[BAL_SERVERS_BUSY] + 5 * (1 - m[BAL_SERVERS_BUSY]);
         assert_true(fabs(m[BAL_POWER_WASTE] - (watts / least - 1)) < 1e-9);
-        assert_true((m[BAL_POWER_OFF] > 0.01) == (policy.policy->power != NULL));
+        assert_true((m[BAL_SERVERS_OFF] > 0.01) == (policy.policy->power != NULL));
     }
 }
 
@@ -220,11 +221,11 @@ static void timers_count_where_they_run_out(void **unused) {
         struct bal_trial trial = {0};
         simulate(&model, "tabs", &run, &trial);
         const double *m = trial.metric;
-        if (fabs(m[BAL_POWER_STANDBY] - cases[i].standing) > 1e-12 ||
-            fabs(m[BAL_POWER_SETUP] - cases[i].setup) > 1e-12 ||
-            fabs(m[BAL_POWER_OFF] - cases[i].off) > 1e-12)
-            fail_msg("case %zu: %.17g standing by, %.17g in set-up, %.17g off", i, m[BAL_POWER_STANDBY],
-                     m[BAL_POWER_SETUP], m[BAL_POWER_OFF]);
+        if (fabs(m[BAL_SERVERS_STANDBY] - cases[i].standing) > 1e-12 ||
+            fabs(m[BAL_SERVERS_SETUP] - cases[i].setup) > 1e-12 ||
+            fabs(m[BAL_SERVERS_OFF] - cases[i].off) > 1e-12)
+            fail_msg("case %zu: %.17g standing by, %.17g in set-up, %.17g off", i, m[BAL_SERVERS_STANDBY],
+                     m[BAL_SERVERS_SETUP], m[BAL_SERVERS_OFF]);
     }
 }
 
@@ -286,7 +287,8 @@ static void power_is_conserved(void **unused) {
         struct bal_trial trial = {0};
         simulate(&model, policy, &run, &trial);
         const double *m = trial.metric;
-        const double part[] = {m[BAL_POWER_BUSY], m[BAL_POWER_STANDBY], m[BAL_POWER_SETUP], m[BAL_POWER_OFF]};
+        const double part[] = {m[BAL_SERVERS_BUSY], m[BAL_SERVERS_STANDBY], m[BAL_SERVERS_SETUP],
+                               m[BAL_SERVERS_OFF]};
         const double watt[] = {model.watts.busy, model.watts.idle, model.watts.setup, model.watts.off};
         double sum = 0, mean = 0, least = INFINITY, most = 0;
         for (int k = 0; k < 4; k++) {

@@ -202,7 +202,7 @@ static void ties_are_uniform(void **state) {
                 .seed = 19, .replication = r, .time = 2000, .warmup = 0.1, .plain = plain};
             struct bal_trial trial = {0};
             assert_int_equal(bal_simulate(&model, &spec, &run, &trial, NULL), BAL_OK);
-            busy[plain] = trial.metric[BAL_POWER_BUSY];
+            busy[plain] = trial.metric[BAL_SERVERS_BUSY];
         }
         difference[r] = busy[0] - busy[1];
     }
@@ -221,15 +221,15 @@ static void power_follows_servers_not_slots(void **state) {
     struct bal_model model = model_of("200", "det", 0.002, 4);
     model.watts = (struct bal_watts){100, 0, 0, 0};
     const struct bal_trial trial = simulate(&model, "jsq", 13, 0, 20000);
-    assert_true(fabs(trial.metric[BAL_POWER_BUSY] - 0.008) < 0.0004);
+    assert_true(fabs(trial.metric[BAL_SERVERS_BUSY] - 0.008) < 0.0004);
     assert_true(fabs(trial.metric[BAL_POWER_WASTE] - 3) < 0.01);
     /* tabs: everybody accounted for, and servers that are empty switch off */
     model.load = 0.3;
     const struct bal_trial tabs = simulate(&model, "tabs:mu=1,nu=1", 13, 0, 60000);
     const double *m = tabs.metric;
-    assert_true(fabs(m[BAL_POWER_BUSY] + m[BAL_POWER_STANDBY] + m[BAL_POWER_SETUP] + m[BAL_POWER_OFF] - 1) <
-                1e-9);
-    assert_true(m[BAL_POWER_OFF] > 0.01 && m[BAL_POWER_BUSY] >= 0.3 * 0.98);
+    assert_true(fabs(m[BAL_SERVERS_BUSY] + m[BAL_SERVERS_STANDBY] + m[BAL_SERVERS_SETUP] +
+                     m[BAL_SERVERS_OFF] - 1) < 1e-9);
+    assert_true(m[BAL_SERVERS_OFF] > 0.01 && m[BAL_SERVERS_BUSY] >= 0.3 * 0.98);
     assert_true(m[BAL_REPORTS_PER_JOB] < 3);
 }
 
