@@ -72,7 +72,7 @@ static double work(struct shared *shared, const struct bal_policy_spec *policy,
         uint64_t *slot = &ticket[i % IN_FLIGHT];
         lock(shared, contended);
         if (*slot)
-            bal_dispatcher_respond(d, now, *slot, false);
+            bal_dispatcher_respond(d, now, *slot, BAL_OUTCOME_GOOD);
         unlock(shared, contended);
         *slot = to.ticket;
     }

@@ -67,14 +67,25 @@ static void use_token(struct bal_dispatcher *d, uint32_t server) {
     bal_fleet_look(d, server);
 }
 
+/* Where servers have no stations, one that works on fewer requests than it could has a free slot. */
+static bool has_free_slot(const struct bal_dispatcher *d, uint32_t server) {
+    return d->block->config.stations ? d->server[server].tokens > 0 : d->own[server] < d->block->config.slots;
+}
+
 static void go(struct bal_dispatcher *d, struct request *r, uint32_t server, enum request_state state) {
+    r->reason = r->tries                   ? BAL_REASON_RETRY
+                : r->entry.state == HELD   ? BAL_REASON_HELD
+                : has_free_slot(d, server) ? BAL_REASON_TOKEN
+                                           : BAL_REASON_ELSE;
     r->server = server;
+    r->length = d->fleet.length[server];
+    r->waited = d->block->now - r->since;
     r->since = d->block->now;
     r->trial = 0;
     d->block->counts.sent++;
     bal_fleet_own_up(d, server, r->entry.rank);
     use_token(d, server); /* the policy, which hears of it, looks at own counts */
-    if (d->quarantine && d->quarantine->server[server].back_off > 0) {
+    if (bal_quarantine_suspects(d->quarantine, server)) {
         bal_quarantine_sent(d->quarantine, server);
         r->trial = 1;
         bal_fleet_look(d, server);
@@ -82,13 +93,14 @@ static void go(struct bal_dispatcher *d, struct request *r, uint32_t server, enu
     bal_entry_set(&r->entry, state);
 }
 
-static void judge(struct bal_dispatcher *d, uint32_t server, bool failed) {
-    if (!d->quarantine)
-        return;
+static void judge(struct bal_dispatcher *d, uint32_t server, enum bal_outcome outcome) {
     const struct bal_quarantine_server *q = &d->quarantine->server[server];
-    if (!failed && q->failures == 0 && q->back_off == 0)
+    if (outcome == BAL_OUTCOME_GOOD && q->failures == 0 && q->losses == 0 &&
+        !bal_quarantine_suspects(d->quarantine, server))
         return;
-    bal_quarantine_answered(d->quarantine, server, failed, (double)d->block->now);
+    const double now = (double)d->block->now;
+    bal_quarantine_answered(d->quarantine, server, outcome != BAL_OUTCOME_GOOD, now);
+    bal_quarantine_reached(d->quarantine, server, outcome != BAL_OUTCOME_FAILED, now);
     bal_fleet_look(d, server);
 }
 
@@ -130,8 +142,9 @@ static void end_trial(struct bal_dispatcher *d, const struct request *r) {
     bal_fleet_look(d, r->server);
 }
 
-static void answer(struct bal_dispatcher *d, const struct request *r, bool failed) {
+static void answer(struct bal_dispatcher *d, const struct request *r, enum bal_outcome outcome) {
     const uint32_t server = r->server;
+    const bool failed = outcome != BAL_OUTCOME_GOOD;
     const double took = seconds(d->block->now - r->since);
     d->block->counts.answered++;
     d->block->counts.failed += failed;
@@ -141,7 +154,7 @@ static void answer(struct bal_dispatcher *d, const struct request *r, bool faile
         pace_learn(&d->server[server].pace, took, d->own[server]);
     bal_policy_response(&d->policy, d->state, &d->fleet, server, took, failed);
     say_load_left(d, server);
-    judge(d, server, failed);
+    judge(d, server, outcome);
     end_trial(d, r);
 }
 
@@ -176,16 +189,20 @@ static void free_inquiry(struct bal_dispatcher *d, uint32_t i) {
 
 /* ---- routing ---- */
 
+static uint32_t remembered(const struct request *r) {
+    return r->tries < BAL_TRIES_MAX ? r->tries : BAL_TRIES_MAX;
+}
+
 /* Servers at which a request has failed are closed to it alone. */
 static void close_tried(struct bal_dispatcher *d, const struct request *r, bool open[BAL_TRIES_MAX]) {
-    for (uint32_t i = 0; i < r->tries; i++)
+    for (uint32_t i = 0; i < remembered(r); i++)
         open[i] = bal_set_remove(d->open, r->tried[i]);
     if (r->tries)
         bal_fleet_refresh(d);
 }
 
 static void reopen_tried(struct bal_dispatcher *d, const struct request *r, const bool open[BAL_TRIES_MAX]) {
-    for (uint32_t i = 0; i < r->tries; i++)
+    for (uint32_t i = 0; i < remembered(r); i++)
         if (open[i])
             bal_set_insert(d->open, r->tried[i]);
     if (r->tries)
@@ -271,15 +288,44 @@ static void follow(struct bal_dispatcher *d, const struct bal_decision *decision
     answer_asks(d);
 }
 
+static bool has_tried(const struct request *r, uint32_t server) {
+    for (uint32_t i = 0; i < remembered(r); i++)
+        if (r->tried[i] == server)
+            return true;
+    return false;
+}
+
+/* Every server is down, has failed, or has been tried by this request: there is nothing to wait for. One that
+ * is full, or has not been heard of for a while, may be had soon. */
+static bool is_hopeless(const struct bal_dispatcher *d, const struct request *r) {
+    if (d->open->count > remembered(r))
+        return false;
+    for (uint32_t server = 0; server < d->servers; server++)
+        if (!(d->server[server].closed & (ABSENT | DOWN | SHUNNED)) && !has_tried(r, server))
+            return false;
+    return true;
+}
+
+static bool refuse(struct bal_dispatcher *d, struct request *r, enum bal_reason reason) {
+    d->block->counts.refused++;
+    r->reason = reason;
+    r->waited = d->block->now - r->since;
+    return false;
+}
+
 /* A request that stands in no list is given a place. `sent` is its state then: SENT where its process is the
- * one that asks, else DECIDED. Returns false when nobody can take it: it is as it was. */
+ * one that asks, else DECIDED. Returns false when nobody can take it: its reason says why. */
 static bool place(struct bal_dispatcher *d, uint32_t i, bool at_once, enum request_state sent) {
     struct block *block = d->block;
     struct request *r = request_at(d, i);
     struct bal_decision decision = ask_policy(d, r, at_once);
+    if (decision.server == BAL_HOLD && is_hopeless(d, r))
+        decision.server = BAL_NONE;
     if (decision.server == BAL_HOLD && block->held_count >= block->config.held) {
         follow(d, &decision);
         block->counts.overflow++;
+        if (block->config.refuse_beyond)
+            return refuse(d, r, BAL_REASON_NO_ROOM);
         decision = ask_policy(d, r, true);
     }
     if (decision.server == BAL_HOLD)
@@ -287,7 +333,7 @@ static bool place(struct bal_dispatcher *d, uint32_t i, bool at_once, enum reque
     else if (decision.server < d->servers)
         go(d, r, decision.server, sent);
     follow(d, &decision);
-    return decision.server < d->servers || decision.server == BAL_HOLD;
+    return decision.server < d->servers || decision.server == BAL_HOLD || refuse(d, r, BAL_REASON_NONE_OPEN);
 }
 
 static void tell_owner(struct bal_dispatcher *d, uint32_t i) {
@@ -299,10 +345,8 @@ static void tell_owner(struct bal_dispatcher *d, uint32_t i) {
 /* The same for one that waits: its process hears of it as news. */
 static void place_waiting(struct bal_dispatcher *d, uint32_t i, bool at_once) {
     struct request *r = request_at(d, i);
-    if (!place(d, i, at_once, DECIDED)) {
-        d->block->counts.refused++;
+    if (!place(d, i, at_once, DECIDED))
         bal_entry_set(&r->entry, REFUSED);
-    }
     if (r->entry.state != HELD)
         tell_owner(d, i);
 }
@@ -349,23 +393,46 @@ static void conclude(struct bal_dispatcher *d, uint32_t i) {
 
 /* ---- requests ---- */
 
+/* What a process is told of its request. */
+static void tell(const struct bal_dispatcher *d, uint32_t i, enum bal_dispatch_verdict verdict,
+                 struct bal_dispatch *to) {
+    const struct request *r = request_at(d, i);
+    *to = (struct bal_dispatch){.verdict = verdict,
+                                .server = verdict == BAL_SEND ? r->server : BAL_NONE,
+                                .ticket = bal_ledger_ticket(&d->ledger, i),
+                                .reason = verdict == BAL_WAIT ? BAL_REASON_HELD : (enum bal_reason)r->reason,
+                                .rank = r->entry.rank,
+                                .length = verdict == BAL_SEND ? r->length : 0,
+                                .waited_ns = verdict == BAL_WAIT ? 0 : r->waited};
+}
+
+/* Behind those of its class; false: there is no room, or nothing to wait for. */
+static bool hold_behind(struct bal_dispatcher *d, uint32_t i) {
+    struct block *block = d->block;
+    if (is_hopeless(d, request_at(d, i)))
+        return refuse(d, request_at(d, i), BAL_REASON_NONE_OPEN);
+    if (block->held_count >= block->config.held) {
+        block->counts.overflow++;
+        return refuse(d, request_at(d, i), BAL_REASON_NO_ROOM);
+    }
+    hold(d, i);
+    return true;
+}
+
 /* A new one, or one that has failed elsewhere. */
 static void start(struct bal_dispatcher *d, uint32_t i, struct bal_dispatch *to) {
-    struct block *block = d->block;
+    const struct block *block = d->block;
     struct request *r = request_at(d, i);
-    const bool queue = block->held[r->entry.rank].count && block->held_count < block->config.held;
-    *to = (struct bal_dispatch){.server = BAL_NONE, .ticket = bal_ledger_ticket(&d->ledger, i)};
+    const bool others_wait = block->held[r->entry.rank].count;
     bool placed = true;
-    if (queue)
-        hold(d, i); /* behind those of its class */
+    r->since = block->now;
+    if (others_wait && (block->held_count < block->config.held || block->config.refuse_beyond))
+        placed = hold_behind(d, i);
     else if (!inquire(d, i))
         placed = place(d, i, false, SENT);
-    to->verdict = !placed ? BAL_REFUSE : r->entry.state == SENT ? BAL_SEND : BAL_WAIT;
-    to->server = to->verdict == BAL_SEND ? r->server : BAL_NONE;
-    if (!placed) {
-        block->counts.refused++;
+    tell(d, i, !placed ? BAL_REFUSE : r->entry.state == SENT ? BAL_SEND : BAL_WAIT, to);
+    if (!placed)
         bal_ledger_drop(&d->ledger, i);
-    }
     tell_hunger(d);
 }
 
@@ -376,7 +443,8 @@ void bal_dispatcher_arrive(struct bal_dispatcher *d, uint64_t now, uint32_t rank
     const uint32_t i = bal_ledger_take(&d->ledger, d->self);
     if (i == BAL_NOBODY) {
         block->counts.no_room++;
-        *to = (struct bal_dispatch){.verdict = BAL_REFUSE, .server = BAL_NONE};
+        *to = (struct bal_dispatch){
+            .verdict = BAL_REFUSE, .server = BAL_NONE, .rank = rank, .reason = BAL_REASON_LEDGER};
     } else {
         struct request *r = request_at(d, i);
         r->entry.rank = rank < block->config.classes ? rank : block->config.classes - 1;
@@ -396,12 +464,13 @@ static uint32_t find(struct bal_dispatcher *d, uint64_t ticket, unsigned states)
     return BAL_NOBODY;
 }
 
-bool bal_dispatcher_respond(struct bal_dispatcher *d, uint64_t now, uint64_t ticket, bool failed) {
+bool bal_dispatcher_respond(struct bal_dispatcher *d, uint64_t now, uint64_t ticket,
+                            enum bal_outcome outcome) {
     bal_dispatcher_begin(d, now);
     const uint32_t i = find(d, ticket, 1 << SENT);
     if (i != BAL_NOBODY) {
         bal_entry_set(&request_at(d, i)->entry, BAL_ENTRY_FREE);
-        answer(d, request_at(d, i), failed);
+        answer(d, request_at(d, i), outcome);
         bal_ledger_drop(&d->ledger, i);
         if (d->block->held_count)
             try_held(d);
@@ -410,24 +479,21 @@ bool bal_dispatcher_respond(struct bal_dispatcher *d, uint64_t now, uint64_t tic
     return i != BAL_NOBODY;
 }
 
-bool bal_dispatcher_retry(struct bal_dispatcher *d, uint64_t now, uint64_t ticket, struct bal_dispatch *to) {
+bool bal_dispatcher_retry(struct bal_dispatcher *d, uint64_t now, uint64_t ticket, enum bal_outcome outcome,
+                          struct bal_dispatch *to) {
     bal_dispatcher_begin(d, now);
     const uint32_t i = find(d, ticket, 1 << SENT);
-    *to = (struct bal_dispatch){.verdict = BAL_REFUSE, .server = BAL_NONE};
+    *to = (struct bal_dispatch){.verdict = BAL_REFUSE, .server = BAL_NONE, .reason = BAL_REASON_NONE_OPEN};
     if (i != BAL_NOBODY) {
         struct request *r = request_at(d, i);
         bal_entry_set(&r->entry, BAL_ENTRY_FREE);
-        answer(d, r, true);
-        r->tried[r->tries++] = r->server;
+        answer(d, r, outcome);
+        r->tried[r->tries % BAL_TRIES_MAX] = r->server;
+        r->tries += r->tries < UINT32_MAX;
         if (d->block->held_count)
             try_held(d);
-        if (r->tries < BAL_TRIES_MAX) {
-            d->block->counts.retried++;
-            start(d, i, to);
-        } else {
-            d->block->counts.refused++;
-            bal_ledger_drop(&d->ledger, i);
-        }
+        d->block->counts.retried++;
+        start(d, i, to);
     }
     dispatcher_end(d);
     return i != BAL_NOBODY;
@@ -472,14 +538,11 @@ bool bal_dispatcher_news(struct bal_dispatcher *d, uint64_t now, struct bal_disp
     struct bal_list *news = &d->owner[d->self].news;
     const uint32_t i = news->first;
     if (i != BAL_NOBODY) {
-        struct request *r = request_at(d, i);
-        const bool sent = r->entry.state == DECIDED;
-        *to = (struct bal_dispatch){.verdict = sent ? BAL_SEND : BAL_REFUSE,
-                                    .server = sent ? r->server : BAL_NONE,
-                                    .ticket = bal_ledger_ticket(&d->ledger, i)};
+        const bool sent = request_at(d, i)->entry.state == DECIDED;
+        tell(d, i, sent ? BAL_SEND : BAL_REFUSE, to);
         bal_ledger_remove(&d->ledger, news, i);
         if (sent)
-            bal_entry_set(&r->entry, SENT);
+            bal_entry_set(&request_at(d, i)->entry, SENT);
         else
             bal_ledger_drop(&d->ledger, i);
     }
@@ -677,6 +740,13 @@ static void expire_all(struct bal_dispatcher *d) {
         expire(d, bal_tournament_draw(d->due, &d->chance));
 }
 
+static void refuse_waiting(struct bal_dispatcher *d, uint32_t i) {
+    struct request *r = request_at(d, i);
+    refuse(d, r, BAL_REASON_TOO_LONG);
+    tell_owner(d, i);
+    bal_entry_set(&r->entry, REFUSED);
+}
+
 static void serve_overdue(struct bal_dispatcher *d) {
     struct block *block = d->block;
     while (block->asking.count && request_at(d, block->asking.first)->deadline <= block->now)
@@ -686,7 +756,10 @@ static void serve_overdue(struct bal_dispatcher *d) {
             const uint32_t i = block->held[rank].first;
             block->counts.overdue++;
             leave_held(d, i);
-            place_waiting(d, i, true);
+            if (block->config.refuse_beyond)
+                refuse_waiting(d, i);
+            else
+                place_waiting(d, i, true);
         }
 }
 
@@ -724,6 +797,18 @@ void bal_dispatcher_resync(struct bal_dispatcher *d, uint64_t now) {
 
 /* ---- looking at it ---- */
 
+const char *bal_reason_name(enum bal_reason reason) {
+    static const char *const names[BAL_REASONS] = {[BAL_REASON_TOKEN] = "token",
+                                                   [BAL_REASON_ELSE] = "else",
+                                                   [BAL_REASON_RETRY] = "retry",
+                                                   [BAL_REASON_HELD] = "held",
+                                                   [BAL_REASON_NONE_OPEN] = "none open",
+                                                   [BAL_REASON_NO_ROOM] = "no room",
+                                                   [BAL_REASON_TOO_LONG] = "held too long",
+                                                   [BAL_REASON_LEDGER] = "too many requests"};
+    return (unsigned)reason < BAL_REASONS ? names[reason] : "?";
+}
+
 struct bal_dispatcher_counts bal_dispatcher_counts(const struct bal_dispatcher *d) {
     return d->block->counts;
 }
@@ -736,10 +821,16 @@ struct bal_server_view bal_dispatcher_server(const struct bal_dispatcher *d, uin
                                                  [BAL_POWER_DRAINING] = BAL_STANDING_GONE};
     if (s->presence == NOT_THERE)
         return (struct bal_server_view){.standing = BAL_STANDING_GONE};
+    const struct bal_quarantine_server *q = &d->quarantine->server[number];
+    const bool shunned = s->closed & SHUNNED;
     return (struct bal_server_view){.name = s->name,
                                     .open = s->closed == 0,
                                     .leaving = s->presence == LEAVING,
-                                    .quarantined = s->closed & SHUNNED,
+                                    .quarantined = shunned && q->back_off > 0,
+                                    .shut = shunned && q->shut_until > 0,
+                                    .on_trial = shunned && q->trying,
+                                    .until =
+                                        shunned ? (uint64_t)bal_quarantine_until(d->quarantine, number) : 0,
                                     .in_flight = d->own[number],
                                     .tokens = s->tokens,
                                     .standing = standing[s->power]};

@@ -64,7 +64,7 @@ static size_t lay_out(struct bal_dispatcher *d, char *base, const struct bal_dis
     d->by_own.end = part(base, &size, d->by_own.levels * sizeof(uint32_t));
     d->by_weight = part(base, &size, bal_tournament_size(n));
     d->due = part(base, &size, bal_tournament_size(n));
-    d->quarantine = config->failures ? part(base, &size, bal_quarantine_size(n)) : NULL;
+    d->quarantine = part(base, &size, bal_quarantine_size(n));
     d->station = part(base, &size, n * sizeof *d->station);
     d->places = bal_directory_places(n);
     d->stations = part(base, &size, d->places * sizeof *d->stations);
@@ -93,6 +93,8 @@ static void set_fleet(struct bal_dispatcher *d) {
 
 /* ---- checks ---- */
 
+static const uint64_t hour = UINT64_C(3600000000000); /* in ns */
+
 static enum bal_code check_number(const char *name, uint64_t value, uint64_t low, uint64_t high,
                                   struct bal_error *err) {
     if (value >= low && value <= high)
@@ -108,7 +110,6 @@ enum bal_code bal_dispatcher_check(const struct bal_policy_spec *policy,
     const unsigned with_stations = alone | BAL_CAN_STILL_IDLE | BAL_CAN_POWER | BAL_CAN_MOVE;
     const struct bal_host host = {config->stations ? "a dispatcher" : "a dispatcher without stations",
                                   config->stations ? with_stations : alone};
-    const uint64_t hour = UINT64_C(3600000000000);
     enum bal_code code = check_number("servers", config->servers, 1, 1 << 20, err);
     if (!code)
         code = check_number("owners", config->owners, 1, BAL_OWNERS_MAX, err);
@@ -182,8 +183,7 @@ void bal_dispatcher_create(void *memory, const struct bal_policy_spec *policy,
     free_inquiries(d);
     bal_set_init(d->open, d->servers);
     bal_tournament_init(d->due, d->servers, INFINITY);
-    if (d->quarantine)
-        bal_quarantine_init(d->quarantine, d->servers, whole.failures, (double)whole.back_off_ns);
+    bal_quarantine_init(d->quarantine, d->servers, whole.failures, (double)whole.back_off_ns);
     for (uint32_t server = 0; server < d->servers; server++) {
         d->server[server].closed = ABSENT;
         d->weight[server] = 1;
@@ -246,6 +246,10 @@ static enum bal_code check_servers(const struct bal_dispatcher *d,
         if (s->weight != 0 && !(s->weight > 0 && s->weight <= 1e6))
             return bal_fail(err, BAL_E_RANGE, "server '%s': weight %g; use a number above 0, up to 1e6",
                             s->name, s->weight);
+        if (s->max_fails && (s->fail_ns == 0 || s->fail_ns > 24 * hour))
+            return bal_fail(err, BAL_E_RANGE,
+                            "server '%s': max_fails %u within %" PRIu64 " ns; use a time of 1 ns to a day",
+                            s->name, s->max_fails, s->fail_ns);
         if (named(servers, i, s->name))
             return bal_fail(err, BAL_E_MODEL, "server '%s' is named twice", s->name);
         if (d->block->config.stations && s->station == BAL_EVERYONE)
@@ -301,6 +305,8 @@ static void set_server(struct bal_dispatcher *d, const struct bal_dispatcher_ser
     const double weight = given->weight > 0 ? given->weight : 1;
     d->weight[server] = weight;
     s->most = given->most;
+    s->max_fails = given->max_fails;
+    s->fail_ns = given->fail_ns;
     s->presence = THERE;
     bal_fleet_mark(d, server, DOWN, given->down);
     bal_fleet_mark(d, server, FULL, s->most && d->own[server] >= s->most);
@@ -317,6 +323,17 @@ static void list_stations(struct bal_dispatcher *d) {
             bal_directory_add(d->stations, d->places, d->station[server], server);
 }
 
+/* Of those that are there half at most are excluded, and the only one is not shut. */
+static void settle_quarantine(struct bal_dispatcher *d) {
+    const bool limited = d->block->present > 1 || d->block->config.backed;
+    d->quarantine->servers = d->block->present;
+    for (uint32_t server = 0; server < d->servers; server++) {
+        const struct server *s = &d->server[server];
+        if (s->presence == THERE)
+            bal_quarantine_limit(d->quarantine, server, limited ? s->max_fails : 0, (double)s->fail_ns);
+    }
+}
+
 /* What follows from who is there. */
 static void settle_fleet(struct bal_dispatcher *d) {
     struct block *block = d->block;
@@ -329,8 +346,7 @@ static void settle_fleet(struct bal_dispatcher *d) {
         weight = d->weight[server];
         block->present++;
     }
-    if (d->quarantine)
-        d->quarantine->servers = block->present; /* of these it excludes half at most */
+    settle_quarantine(d);
     list_stations(d);
     bal_fleet_refresh(d);
 }
@@ -348,6 +364,8 @@ enum bal_code bal_dispatcher_configure(struct bal_dispatcher *d, uint64_t now,
     if (!code) {
         d->block->tree_valid = 0;
         settle_fleet(d);
+        for (uint32_t server = 0; server < d->servers; server++)
+            bal_fleet_look(d, server);
     }
     dispatcher_end(d);
     return code;
@@ -378,15 +396,13 @@ static void place_request(void *user, uint32_t i) {
     case SENT:
         d->own[r->server]++;
         d->urgent[r->server] += r->entry.rank == 0;
-        if (d->quarantine && r->trial)
+        if (r->trial)
             d->quarantine->server[r->server].trying = true;
         break;
     }
 }
 
 static void rebuild_quarantine(struct bal_dispatcher *d) {
-    if (!d->quarantine)
-        return;
     d->quarantine->excluded = 0;
     for (uint32_t server = 0; server < d->servers; server++) {
         d->quarantine->excluded += d->quarantine->server[server].back_off > 0;
@@ -483,7 +499,7 @@ static const char *unsound_server(const struct bal_dispatcher *d, uint32_t serve
         return "the open servers are not those without a mark";
     if (bal_tournament_key(d->due, server) != bal_fleet_due(d, server))
         return "a time at which knowledge expires is wrong";
-    if (d->quarantine && !trying && d->quarantine->server[server].trying)
+    if (!trying && d->quarantine->server[server].trying)
         return "the quarantine waits for a trial that is not under way";
     const uint32_t place = d->by_own.place[server];
     if (d->flags & BAL_NEEDS_INDEX && (d->by_own.order[place] != server || place >= d->by_own.end[own] ||
@@ -501,9 +517,9 @@ const char *bal_dispatcher_unsound(const struct bal_dispatcher *d) {
     uint32_t excluded = 0;
     for (uint32_t server = 0; !fault && server < d->servers; server++) {
         fault = unsound_server(d, server);
-        excluded += d->quarantine && d->quarantine->server[server].back_off > 0;
+        excluded += d->quarantine->server[server].back_off > 0;
     }
-    if (!fault && d->quarantine && excluded != d->quarantine->excluded)
+    if (!fault && excluded != d->quarantine->excluded)
         fault = "the quarantine does not know how many it excludes";
     return fault;
 }

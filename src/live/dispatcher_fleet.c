@@ -168,9 +168,9 @@ double bal_fleet_due(const struct bal_dispatcher *d, uint32_t server) {
         due = s->wakes ? sooner(due, s->wake_at) : due;
     }
     const double key = due == NEVER ? INFINITY : (double)due;
-    if (!d->quarantine || !(s->closed & SHUNNED) || d->quarantine->server[server].trying)
+    if (!(s->closed & SHUNNED) || d->quarantine->server[server].trying)
         return key;
-    return fmin(key, d->quarantine->server[server].until);
+    return fmin(key, bal_quarantine_until(d->quarantine, server));
 }
 
 static void set_due(struct bal_dispatcher *d, uint32_t server) {
@@ -182,7 +182,7 @@ static void set_due(struct bal_dispatcher *d, uint32_t server) {
 void bal_fleet_look(struct bal_dispatcher *d, uint32_t server) {
     const struct server *s = &d->server[server];
     const bool there = s->presence == THERE;
-    if (there && d->quarantine)
+    if (there)
         bal_fleet_mark(d, server, SHUNNED,
                        !bal_quarantine_open(d->quarantine, server, (double)d->block->now));
     if (there && d->block->config.stations) {
@@ -212,10 +212,7 @@ void bal_fleet_greet(struct bal_dispatcher *d, uint32_t server) {
 
 void bal_fleet_bury(struct bal_dispatcher *d, uint32_t server) {
     struct server *s = &d->server[server];
-    if (d->quarantine) {
-        d->quarantine->excluded -= d->quarantine->server[server].back_off > 0;
-        d->quarantine->server[server] = (struct bal_quarantine_server){0};
-    }
+    bal_quarantine_forget(d->quarantine, server);
     s->closed = ABSENT;
     s->presence = NOT_THERE;
     set_due(d, server);

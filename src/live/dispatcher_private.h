@@ -33,12 +33,15 @@ enum request_state {
 
 struct request {
     struct bal_entry entry;
-    uint64_t since;    /* when it was sent, or began to wait */
+    uint64_t since;    /* when it was sent; before that, when it came or was last tried */
+    uint64_t waited;   /* of DECIDED and SENT */
     uint64_t deadline; /* of ASKING and HELD */
     uint32_t server;   /* of DECIDED and SENT */
     uint32_t inquiry;  /* of ASKING */
-    uint32_t trial;    /* it is the one that proves a server in quarantine well */
-    uint32_t tries;
+    uint32_t trial;    /* it is the one that proves a server well */
+    uint32_t reason;   /* enum bal_reason, of DECIDED, REFUSED and SENT */
+    uint32_t length;   /* of DECIDED and SENT: what the policy saw */
+    uint32_t tries;    /* the last BAL_TRIES_MAX are remembered */
     uint32_t tried[BAL_TRIES_MAX];
 };
 
@@ -58,7 +61,7 @@ enum closed {
     ABSENT = 1,   /* there is none of that number, or it is leaving */
     DOWN = 2,     /* the configuration says so */
     FULL = 4,     /* it has as many requests of ours as it may have */
-    SHUNNED = 8,  /* in quarantine */
+    SHUNNED = 8,  /* in quarantine, or by max_fails */
     SILENT = 16,  /* what was known of it has expired */
     RESTING = 32, /* off or in set-up, and the policy knows nothing of power */
     DRAINING = 64
@@ -71,6 +74,8 @@ struct server {
     uint32_t closed;   /* why; 0: it is open */
     char name[BAL_SERVER_NAME];
     uint32_t most;
+    uint32_t max_fails;
+    uint64_t fail_ns;
     uint32_t taken_back; /* the policy has been told that it is gone */
     /* Of stations: */
     struct bal_window window;

@@ -14,19 +14,36 @@ void bal_quarantine_init(struct bal_quarantine *q, uint32_t servers, uint32_t fa
         q->server[i] = (struct bal_quarantine_server){0};
 }
 
+void bal_quarantine_limit(struct bal_quarantine *q, uint32_t server, uint32_t limit, double time) {
+    struct bal_quarantine_server *s = &q->server[server];
+    s->limit = limit;
+    s->limit_time = time;
+    if (limit == 0)
+        s->losses = 0;
+    if (s->losses < limit || limit == 0)
+        s->shut_until = 0;
+    s->shut_until = fmin(s->shut_until, s->lost_at + time);
+}
+
 bool bal_quarantine_open(const struct bal_quarantine *q, uint32_t server, double now) {
-    const struct bal_quarantine_server *s = &q->server[server];
-    return s->back_off == 0 || (now >= s->until && !s->trying);
+    return !bal_quarantine_suspects(q, server) ||
+           (now >= bal_quarantine_until(q, server) && !q->server[server].trying);
 }
 
 void bal_quarantine_sent(struct bal_quarantine *q, uint32_t server) {
-    struct bal_quarantine_server *s = &q->server[server];
-    s->trying = s->back_off > 0;
+    q->server[server].trying = bal_quarantine_suspects(q, server);
 }
 
 static void release(struct bal_quarantine *q, struct bal_quarantine_server *s) {
     q->excluded -= s->back_off > 0;
-    *s = (struct bal_quarantine_server){0};
+    s->until = s->back_off = 0;
+    s->failures = 0;
+    s->trying = false;
+}
+
+void bal_quarantine_forget(struct bal_quarantine *q, uint32_t server) {
+    release(q, &q->server[server]);
+    q->server[server] = (struct bal_quarantine_server){0};
 }
 
 void bal_quarantine_answered(struct bal_quarantine *q, uint32_t server, bool failed, double now) {
@@ -36,7 +53,7 @@ void bal_quarantine_answered(struct bal_quarantine *q, uint32_t server, bool fai
         return;
     }
     s->failures += s->failures < UINT32_MAX;
-    if (s->failures < q->failures || now < s->until)
+    if (q->failures == 0 || s->failures < q->failures || now < s->until)
         return; /* not yet, or sent before it was excluded */
     if (s->back_off == 0 && 2 * (q->excluded + 1) > q->servers)
         return;
@@ -46,10 +63,31 @@ void bal_quarantine_answered(struct bal_quarantine *q, uint32_t server, bool fai
     s->trying = false;
 }
 
+/* As in nginx: a success counts when the last loss is long enough ago, and so does not end what others, sent
+ * before it was shut, have begun; and each loss shuts it anew. */
+void bal_quarantine_reached(struct bal_quarantine *q, uint32_t server, bool reached, double now) {
+    struct bal_quarantine_server *s = &q->server[server];
+    const bool long_ago = now >= s->lost_at + s->limit_time;
+    if (s->limit == 0 || (reached && !long_ago))
+        return;
+    if (reached || (long_ago && s->shut_until == 0))
+        s->losses = 0;
+    if (reached) {
+        s->shut_until = 0;
+        return;
+    }
+    s->losses += s->losses < UINT32_MAX;
+    s->lost_at = now;
+    if (s->losses < s->limit)
+        return;
+    s->shut_until = now + s->limit_time;
+    s->trying = false;
+}
+
 double bal_quarantine_next(const struct bal_quarantine *q, double now) {
     double next = INFINITY;
     for (uint32_t i = 0; i < q->servers; i++)
-        if (q->server[i].back_off > 0 && q->server[i].until > now)
-            next = fmin(next, q->server[i].until);
+        if (bal_quarantine_until(q, i) > now)
+            next = fmin(next, bal_quarantine_until(q, i));
     return next;
 }

@@ -127,7 +127,8 @@ static void respond(struct live *live, const struct entry *entry) {
         for (uint32_t i = 0; i < live->under_way[server]; i++) {
             if (live->rank[server][i] != entry->rank)
                 continue;
-            assert_true(bal_dispatcher_respond(live->d, live->now, live->ticket[server][i], false));
+            assert_true(
+                bal_dispatcher_respond(live->d, live->now, live->ticket[server][i], BAL_OUTCOME_GOOD));
             const uint32_t left = --live->under_way[server] - i;
             memmove(&live->ticket[server][i], &live->ticket[server][i + 1], left * sizeof **live->ticket);
             memmove(&live->rank[server][i], &live->rank[server][i + 1], left * sizeof **live->rank);

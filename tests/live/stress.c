@@ -112,11 +112,12 @@ static void step(struct bal_dispatcher *d, struct truth *truth, struct bal_rng *
         take_news(d, truth);
         bal_dispatcher_pass(d, now());
     } else if (bal_rng_below(rng, 8) == 0) {
-        if (!bal_dispatcher_retry(d, now(), truth->ticket[i], &to))
+        if (!bal_dispatcher_retry(d, now(), truth->ticket[i], BAL_OUTCOME_FAILED, &to))
             abort();
         put(truth, &to, i);
     } else {
-        if (!bal_dispatcher_respond(d, now(), truth->ticket[i], bal_rng_below(rng, 16) == 0))
+        if (!bal_dispatcher_respond(d, now(), truth->ticket[i],
+                                    bal_rng_below(rng, 16) ? BAL_OUTCOME_GOOD : BAL_OUTCOME_BAD))
             abort();
         truth->ticket[i] = 0;
     }

@@ -155,6 +155,8 @@ static void choose_fleet(struct world *w) {
                                                           .slots = w->slots,
                                                           .held = bal_rng_below(&w->rng, 40),
                                                           .hold_ns = (10 + bal_rng_below(&w->rng, 100)) * MS,
+                                                          .refuse_beyond = bal_rng_below(&w->rng, 2),
+                                                          .backed = bal_rng_below(&w->rng, 2),
                                                           .failures = 3 * bal_rng_below(&w->rng, 2),
                                                           .back_off_ns = 5 * MS,
                                                           .stations = w->stations,
@@ -164,6 +166,9 @@ static void choose_fleet(struct world *w) {
                                                           .fleet = FLEET,
                                                           .id = 1,
                                                           .boot = 1};
+    w->tries = 1 + bal_rng_below(&w->rng, 2 * BAL_TRIES_MAX);
+    w->max_fails = bal_rng_below(&w->rng, 4);
+    w->fail_ns = (5 + bal_rng_below(&w->rng, 50)) * MS;
     choose_policy(w);
     w->station_config = (struct bal_station_config){.owners = 2 * WORKERS_MOST,
                                                     .slots = w->slots,
@@ -231,9 +236,10 @@ static void run(struct world *w) {
     w->storm = w->arrivals = true;
     choose_weather(w);
     choose_fleet(w);
-    world_note(w, "%s; %u dispatchers, %u servers with%s stations%s, %u slots, %u classes", w->policy_text,
-               w->dispatchers, w->servers, w->stations ? "" : "out", w->keepers ? " and keepers" : "",
-               w->slots, w->classes);
+    world_note(w, "%s; %u dispatchers, %u servers with%s stations%s, %u slots, %u classes, max_fails %u%s",
+               w->policy_text, w->dispatchers, w->servers, w->stations ? "" : "out",
+               w->keepers ? " and keepers" : "", w->slots, w->classes, w->max_fails,
+               w->dispatcher_config.refuse_beyond ? ", refuses" : "");
     for (uint32_t i = 0; i < w->hosts; i++)
         host_begin(w, i);
     world_at(w, MS, (struct event){.what = ARRIVE});

@@ -63,6 +63,11 @@ struct host {
     uint32_t left_out; /* DISPATCHER_HOST: the server that its configuration leaves out, or NOBODY */
     bool stepped;      /* its clock has been set, so that its time may stand still */
     bool torn;         /* since it began, so that its counters may be wrong */
+    bool reshaped;     /* DISPATCHER_HOST: its servers have changed since it began */
+    struct {           /* DISPATCHER_HOST: what max_fails should make of each server */
+        uint32_t failures;
+        uint64_t failed, closed_until; /* its own time; 0: it has not, it is not */
+    } closing[STATIONS_MOST];
     uint64_t sent[16]; /* messages by type */
     /* STATION_HOST: offers to each dispatcher of earlier boots, and of this one */
     uint64_t offers_lost[DISPATCHERS_MOST], offers_now[DISPATCHERS_MOST];
@@ -105,12 +110,16 @@ struct request {
     enum outcome outcome;
     uint32_t rank;
     struct leg leg[LEGS];
-    uint32_t server;  /* to which it was sent */
+    uint32_t server; /* to which it was sent */
+    uint64_t sent;   /* when that was decided, by the clock of its dispatcher */
+    uint32_t tries;  /* servers to which it was sent before, the first of them: */
+    uint32_t tried[BAL_TRIES_MAX];
     uint32_t starts;  /* at an app */
     uint32_t running; /* the leg that is with an app, or NOBODY */
     uint32_t version; /* of its work there */
     bool at_app;      /* the app works on it */
     bool failed;
+    bool reached; /* if it failed: there was an answer */
 };
 
 /* ---- events ---- */
@@ -169,6 +178,9 @@ struct world {
     uint32_t dispatchers, servers, classes, slots;
     double probes_each; /* that the policy may send for a request */
     uint64_t gap;       /* mean time between requests */
+    uint32_t tries;     /* of a request at most */
+    uint32_t max_fails; /* of every server */
+    uint64_t fail_ns;
     struct bal_dispatcher_config dispatcher_config;
     struct bal_station_config station_config;
     size_t dispatcher_view;
@@ -271,6 +283,10 @@ void check_before_crash(struct world *w, struct host *h);
 /* Its time has just been told: nothing that is known or held is too old. */
 void check_ages(struct world *w, struct host *h);
 void check_counts(struct world *w, struct host *h);
+/* A dispatcher has said where a request goes, or that it goes nowhere. */
+void check_dispatched(struct world *w, const struct host *h, uint32_t request, const struct bal_dispatch *to);
+/* It has been told how a request went that it had sent. */
+void check_outcome(struct world *w, struct host *h, uint32_t server, enum bal_outcome outcome);
 void check_order(struct world *w, uint32_t request, uint32_t leg);
 void check_end(struct world *w);
 

@@ -44,14 +44,15 @@ static void check_dispatcher(struct world *w, const struct host *h, const struct
     if (counts.used + counts.expired > counts.tokens)
         world_break(w, "dispatcher %u has used %" PRIu64 " tokens and let %" PRIu64 " expire, of %" PRIu64,
                     h->index, counts.used, counts.expired, counts.tokens);
-    if (w->stations && holds(w) && counts.sent > counts.used + counts.overdue + counts.overflow)
+    const uint64_t at_once = w->dispatcher_config.refuse_beyond ? 0 : counts.overdue + counts.overflow;
+    if (w->stations && holds(w) && counts.sent > counts.used + at_once)
         world_break(w, "dispatcher %u has sent %" PRIu64 " requests with %" PRIu64 " tokens", h->index,
                     counts.sent, counts.used);
     if (w->stations && counts.tokens > offers_to(w, h))
         world_break(w, "dispatcher %u counts %" PRIu64 " tokens; it was offered %" PRIu64, h->index,
                     counts.tokens, offers_to(w, h));
     for (uint32_t i = 0; !w->stations && holds(w) && i < w->servers; i++)
-        if (bal_dispatcher_server(d, i).in_flight > w->slots + counts.overdue + counts.overflow)
+        if (bal_dispatcher_server(d, i).in_flight > w->slots + at_once)
             world_break(w, "dispatcher %u sends to a server that has no free slot", h->index);
 }
 
@@ -92,6 +93,74 @@ void check_ages(struct world *w, struct host *h) {
             w->now > leg->since + w->dispatcher_config.hold_ns + w->dispatcher_config.probe_ns + slack)
             world_break(w, "request %u has been held for too long", i);
     }
+}
+
+/* ---- where requests go ---- */
+
+/* Servers that max_fails closes, as the header says. Not where the block was torn or time stood still. */
+static bool closes(const struct world *w, const struct host *h) {
+    return w->max_fails && (w->servers > 1 || w->dispatcher_config.backed) && !h->torn && !h->stepped &&
+           !h->reshaped;
+}
+
+void check_outcome(struct world *w, struct host *h, uint32_t server, enum bal_outcome outcome) {
+    const uint64_t now = host_now(w, h);
+    if (!closes(w, h))
+        return;
+    const bool long_ago = now >= h->closing[server].failed + w->fail_ns;
+    if (outcome != BAL_OUTCOME_FAILED) {
+        if (long_ago)
+            memset(&h->closing[server], 0, sizeof h->closing[server]);
+        return;
+    }
+    if (long_ago && !h->closing[server].closed_until)
+        h->closing[server].failures = 0;
+    h->closing[server].failed = now;
+    if (++h->closing[server].failures >= w->max_fails)
+        h->closing[server].closed_until = now + w->fail_ns;
+}
+
+/* One request at a time proves a server well. */
+static void check_trial(struct world *w, const struct host *h, uint32_t request) {
+    const uint32_t server = w->request[request].server;
+    const uint64_t closed_until = h->closing[server].closed_until;
+    if (!closes(w, h) || !closed_until)
+        return;
+    if (w->request[request].sent > h->closing[server].failed && w->request[request].sent < closed_until)
+        world_break(w, "request %u goes to server %u, which max_fails has closed", request, server);
+    for (uint32_t i = w->oldest; i < w->requests; i++)
+        if (i != request && w->request[i].leg[0].state == LEG_SENT &&
+            w->request[i].leg[0].host == number_of(w, h) && w->request[i].server == server &&
+            w->request[i].sent >= closed_until)
+            world_break(w, "requests %u and %u both try server %u", i, request, server);
+}
+
+static void check_refusal(struct world *w, const struct host *h, uint32_t request,
+                          const struct bal_dispatch *to) {
+    const struct bal_dispatcher_config *config = &w->dispatcher_config;
+    const bool beyond = to->reason == BAL_REASON_NO_ROOM || to->reason == BAL_REASON_TOO_LONG;
+    if (to->reason < BAL_REASON_NONE_OPEN || (beyond && !config->refuse_beyond))
+        world_break(w, "request %u is refused: %s", request, bal_reason_name(to->reason));
+    if (to->reason == BAL_REASON_TOO_LONG && !h->stepped && to->waited_ns < config->hold_ns)
+        world_break(w, "request %u is refused after %" PRIu64 " ns", request, to->waited_ns);
+}
+
+void check_dispatched(struct world *w, const struct host *h, uint32_t request,
+                      const struct bal_dispatch *to) {
+    const struct request *r = &w->request[request];
+    if (to->rank != r->rank)
+        world_break(w, "request %u of class %u is told to be of class %u", request, r->rank, to->rank);
+    if (to->verdict == BAL_REFUSE) {
+        check_refusal(w, h, request, to);
+        return;
+    }
+    if (to->reason >= BAL_REASON_NONE_OPEN || (r->tries > 0) != (to->reason == BAL_REASON_RETRY))
+        world_break(w, "request %u is sent: %s, after %u tries", request, bal_reason_name(to->reason),
+                    r->tries);
+    for (uint32_t i = 0; !h->reshaped && r->tries <= BAL_TRIES_MAX && i < r->tries; i++)
+        if (r->tried[i] == r->server)
+            world_break(w, "request %u is sent to server %u again", request, r->server);
+    check_trial(w, h, request);
 }
 
 /* ---- first come, first served ---- */
@@ -218,7 +287,8 @@ static void check_messages(struct world *w) {
     for (uint32_t i = 0; i < w->servers; i++) {
         const struct bal_station_counts counts = bal_station_counts(any_view(station_host(w, i)));
         offers += counts.offers;
-        left += counts.answered + counts.cancelled + counts.reaped + w->slots;
+        /* All slots at the beginning, and again when a dispatcher that begins asks for the present. */
+        left += counts.answered + counts.cancelled + counts.reaped + w->slots * (1 + w->dispatchers);
     }
     if ((double)probes > each * (double)asked)
         world_break(w, "%" PRIu64 " probes for %" PRIu64 " requests", probes, asked);

@@ -58,8 +58,10 @@ static void kill_one(struct world *w, struct host *h) {
 
 /* A reload may leave a server out, or take it in again. */
 static void reload(struct world *w, struct host *h) {
-    if (h->kind == DISPATCHER_HOST)
+    if (h->kind == DISPATCHER_HOST) {
         h->left_out = h->left_out == NOBODY && w->servers > 1 ? bal_rng_below(&w->rng, w->servers) : NOBODY;
+        h->reshaped = true;
+    }
     host_reload(w, h);
 }
 
@@ -152,6 +154,7 @@ void fault_heal_all(struct world *w) {
         set_drain(w, station_host(w, server), false);
     }
     for (uint32_t i = 0; i < w->dispatchers; i++) {
+        w->host[i].reshaped |= w->host[i].left_out != NOBODY;
         w->host[i].left_out = NOBODY;
         host_reload(w, &w->host[i]);
     }

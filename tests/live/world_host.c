@@ -99,8 +99,10 @@ void host_configure(struct world *w, struct host *h, uint32_t worker) {
             if (i == h->left_out)
                 continue;
             snprintf(names[i], sizeof names[i], "server%u", i % 100);
-            servers[count++] =
-                (struct bal_dispatcher_server){.name = names[i], .station = station_host(w, i)->id};
+            servers[count++] = (struct bal_dispatcher_server){.name = names[i],
+                                                              .station = station_host(w, i)->id,
+                                                              .max_fails = w->max_fails,
+                                                              .fail_ns = w->fail_ns};
         }
         code = bal_dispatcher_configure(view, host_now(w, h), servers, count, &err);
     } else {
@@ -178,6 +180,8 @@ void host_kill(struct world *w, struct host *h, uint32_t worker) {
 static void boot(struct world *w, struct host *h) {
     h->up = true;
     h->torn = false;
+    h->reshaped = h->left_out != NOBODY;
+    memset(h->closing, 0, sizeof h->closing);
     world_note(w, "host %u begins, boot %" PRIu64, number_of(w, h), h->boot);
     if (!has_processes(w, h))
         return;

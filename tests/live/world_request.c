@@ -63,6 +63,7 @@ static void run(struct world *w, uint32_t i, uint32_t leg) {
     r->running = leg;
     r->version++;
     r->failed = app->fails || !app->up;
+    r->reached = true;
     r->at_app = app->up;
     uint64_t takes = app->fails || !app->up ? QUICK * US : world_time(w, SERVICE * US);
     takes = (uint64_t)((double)takes * app->slow);
@@ -140,11 +141,19 @@ static void dispatched(struct world *w, uint32_t i, struct host *h, uint32_t wor
     struct request *r = &w->request[i];
     struct leg *leg = &r->leg[0];
     leg->ticket = to->ticket;
+    if (to->verdict == BAL_SEND) {
+        r->server = server_of(w, h, worker, to->server);
+        r->sent = host_now(w, h);
+        if (leg->state == LEG_WAITING) /* it hears of it later */
+            r->sent = leg->since + (uint64_t)h->clock + to->waited_ns;
+    }
+    if (to->verdict != BAL_WAIT)
+        check_dispatched(w, h, i, to);
     switch (to->verdict) {
     case BAL_SEND:
         leg->state = LEG_SENT;
-        r->server = server_of(w, h, worker, to->server);
-        world_note(w, "request %u goes to %u", i, r->server);
+        world_note(w, "request %u goes to %u (%s, %u there)", i, r->server, bal_reason_name(to->reason),
+                   to->length);
         set_out(w, i, 1, w->dispatchers + r->server);
         world_at(w, w->now + read_timeout,
                  (struct event){.what = TIMEOUT, .request = i, .version = r->leg[1].version});
@@ -157,6 +166,7 @@ static void dispatched(struct world *w, uint32_t i, struct host *h, uint32_t wor
         break;
     case BAL_REFUSE:
         leg->state = LEG_OVER;
+        world_note(w, "request %u is refused: %s", i, bal_reason_name(to->reason));
         conclude(w, i, REFUSED);
         break;
     }
@@ -197,8 +207,12 @@ static void arrive(struct world *w) {
         dispatched(w, i, h, worker, &to);
 }
 
+static enum bal_outcome outcome_of(const struct request *r) {
+    return !r->failed ? BAL_OUTCOME_GOOD : r->reached ? BAL_OUTCOME_BAD : BAL_OUTCOME_FAILED;
+}
+
 /* The end of a request that was under way, as its dispatcher sees it. */
-static void respond(struct world *w, uint32_t i, bool failed) {
+static void respond(struct world *w, uint32_t i) {
     struct request *r = &w->request[i];
     struct leg *leg = &r->leg[0];
     struct host *h = &w->host[leg->host];
@@ -206,35 +220,53 @@ static void respond(struct world *w, uint32_t i, bool failed) {
     if (worker == NOBODY)
         return;
     op_begin(w, h);
-    const bool known = bal_dispatcher_respond(h->worker[worker].view, host_now(w, h), leg->ticket, failed);
+    const bool known =
+        bal_dispatcher_respond(h->worker[worker].view, host_now(w, h), leg->ticket, outcome_of(r));
     if (!op_end(w, h, worker))
         return;
     if (!known)
         world_break(w, "dispatcher %u does not know request %u, which is under way", h->index, i);
+    check_outcome(w, h, r->server, outcome_of(r));
     leg->state = LEG_OVER;
-    conclude(w, i, failed ? FAILED : ANSWERED);
+    conclude(w, i, r->failed ? FAILED : ANSWERED);
 }
 
+/* It was not taken where it was sent. */
 static void retry(struct world *w, uint32_t i) {
-    struct leg *leg = &w->request[i].leg[0];
+    struct request *r = &w->request[i];
+    struct leg *leg = &r->leg[0];
     struct host *h = &w->host[leg->host];
     const uint32_t worker = process_of(w, leg);
     struct bal_dispatch to;
     if (worker == NOBODY)
         return;
+    if (r->tries + 1 >= w->tries) {
+        respond(w, i);
+        return;
+    }
+    if (r->tries < BAL_TRIES_MAX)
+        r->tried[r->tries] = r->server;
+    r->tries++;
     op_begin(w, h);
-    const bool known = bal_dispatcher_retry(h->worker[worker].view, host_now(w, h), leg->ticket, &to);
+    const bool known =
+        bal_dispatcher_retry(h->worker[worker].view, host_now(w, h), leg->ticket, outcome_of(r), &to);
     if (!op_end(w, h, worker))
         return;
     if (!known)
         world_break(w, "dispatcher %u does not know request %u, which is tried again", h->index, i);
+    check_outcome(w, h, r->server, outcome_of(r));
     dispatched(w, i, h, worker, &to);
 }
 
 /* ---- at stations ---- */
 
-static void not_taken(struct world *w, uint32_t i, uint32_t leg) {
-    w->request[i].leg[leg].state = LEG_OVER;
+static void not_taken(struct world *w, uint32_t i, uint32_t leg, bool reached) {
+    struct request *r = &w->request[i];
+    if (leg == 1) {
+        r->failed = true;
+        r->reached = reached;
+    }
+    r->leg[leg].state = LEG_OVER;
     later(w, NOT_TAKEN, i, leg, HOP * US);
 }
 
@@ -249,7 +281,7 @@ static void come(struct world *w, uint32_t i, uint32_t k) {
     }
     const uint32_t worker = reached ? host_any(w, h) : NOBODY;
     if (worker == NOBODY) {
-        not_taken(w, i, k);
+        not_taken(w, i, k, false);
         return;
     }
     leg->pid = h->worker[worker].pid;
@@ -265,7 +297,7 @@ static void come(struct world *w, uint32_t i, uint32_t k) {
     if (task.verdict == BAL_RUN)
         run(w, i, k);
     else if (task.verdict == BAL_FULL)
-        not_taken(w, i, k);
+        not_taken(w, i, k, true);
 }
 
 /* What became of a request that a station has passed on. */
@@ -392,8 +424,9 @@ static void client_gone(struct world *w, uint32_t i) {
 
 static void broken_up(struct world *w, uint32_t i, uint32_t k) {
     w->request[i].failed = true;
+    w->request[i].reached = k > 1;
     if (k == 1)
-        respond(w, i, true);
+        respond(w, i);
     else
         come_back(w, i, true);
 }
@@ -412,7 +445,9 @@ void request_on(struct world *w, const struct event *event) {
     if (event->what == TIMEOUT) {
         if (r->leg[1].version == event->version && r->leg[0].state == LEG_SENT && r->outcome == OPEN) {
             world_note(w, "request %u has taken too long", i);
-            respond(w, i, true);
+            r->failed = true;
+            r->reached = false;
+            respond(w, i);
             close_leg(w, i, 1);
         }
         return;
@@ -426,7 +461,7 @@ void request_on(struct world *w, const struct event *event) {
         break;
     case REPLY:
         if (k == 1)
-            respond(w, i, r->failed);
+            respond(w, i);
         else
             come_back(w, i, true);
         break;

@@ -96,9 +96,13 @@ static struct bal_dispatch arrive(struct fixture *f, uint32_t rank) {
     return to;
 }
 
-static void respond(struct fixture *f, uint64_t ticket, bool failed) {
-    assert_true(bal_dispatcher_respond(f->d, f->now, ticket, failed));
+static void end_as(struct fixture *f, uint64_t ticket, enum bal_outcome outcome) {
+    assert_true(bal_dispatcher_respond(f->d, f->now, ticket, outcome));
     sound(f);
+}
+
+static void respond(struct fixture *f, uint64_t ticket, bool failed) {
+    end_as(f, ticket, failed ? BAL_OUTCOME_BAD : BAL_OUTCOME_GOOD);
 }
 
 static uint32_t in_flight(const struct fixture *f, uint32_t server) {
@@ -163,7 +167,7 @@ static void requests_are_counted_until_they_are_answered(void **state) {
         assert_int_equal(in_flight(&f, server), 2);
     for (int i = 0; i < 8; i++)
         respond(&f, ticket[i], false);
-    assert_false(bal_dispatcher_respond(f.d, f.now, ticket[0], false));
+    assert_false(bal_dispatcher_respond(f.d, f.now, ticket[0], BAL_OUTCOME_GOOD));
     assert_int_equal(bal_dispatcher_counts(f.d).void_tickets, 1);
     for (uint32_t server = 0; server < 4; server++)
         assert_int_equal(in_flight(&f, server), 0);
@@ -178,7 +182,8 @@ static void a_full_ledger_refuses(void **state) {
     for (int i = 0; i < 3; i++)
         assert_int_equal(arrive(&f, 0).verdict, BAL_SEND);
     assert_int_equal(arrive(&f, 0).verdict, BAL_REFUSE);
-    assert_int_equal(bal_dispatcher_counts(f.d).no_room, 1);
+    assert_int_equal(arrive(&f, 0).reason, BAL_REASON_LEDGER);
+    assert_int_equal(bal_dispatcher_counts(f.d).no_room, 2);
     end(&f);
 }
 
@@ -244,6 +249,68 @@ static void more_than_may_be_held_are_sent_at_once(void **state) {
     end(&f);
 }
 
+static void where_it_is_so_configured_requests_beyond_are_refused(void **state) {
+    (void)state;
+    struct bal_dispatcher_config config = plain(2);
+    config.held = 1;
+    config.classes = 2;
+    config.refuse_beyond = true;
+    struct fixture f = begin("jiq:else=hold", &config);
+    struct bal_dispatch to;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(arrive(&f, 0).verdict, BAL_SEND);
+    const struct bal_dispatch held = arrive(&f, 0);
+    assert_int_equal(held.verdict, BAL_WAIT);
+    for (uint32_t rank = 0; rank < 2; rank++) { /* behind the one of its class, and in a class of its own */
+        to = arrive(&f, rank);
+        assert_int_equal(to.verdict, BAL_REFUSE);
+        assert_int_equal(to.reason, BAL_REASON_NO_ROOM);
+        assert_int_equal(to.rank, rank);
+    }
+    f.now += 50 * MS;
+    bal_dispatcher_pass(f.d, f.now);
+    sound(&f);
+    assert_int_equal(bal_dispatcher_woken(f.d), bal_dispatcher_self(f.d));
+    assert_true(bal_dispatcher_news(f.d, f.now, &to));
+    assert_int_equal(to.verdict, BAL_REFUSE);
+    assert_int_equal(to.reason, BAL_REASON_TOO_LONG);
+    assert_true(to.ticket == held.ticket && to.waited_ns == 50 * MS);
+    assert_false(bal_dispatcher_cancel(f.d, f.now, held.ticket));
+    const struct bal_dispatcher_counts counts = bal_dispatcher_counts(f.d);
+    assert_true(counts.sent == 2 && counts.refused == 3 && counts.overflow == 2 && counts.overdue == 1);
+    end(&f);
+}
+
+static void a_dispatch_says_why(void **state) {
+    (void)state;
+    struct bal_dispatcher_config config = plain(2);
+    config.classes = 3;
+    struct fixture f = begin("jiq", &config);
+    const struct bal_dispatch first = arrive(&f, 1), second = arrive(&f, 9), third = arrive(&f, 0);
+    assert_int_equal(first.reason, BAL_REASON_TOKEN);
+    assert_true(first.length == 0 && first.rank == 1 && first.waited_ns == 0);
+    assert_int_equal(second.reason, BAL_REASON_TOKEN);
+    assert_int_equal(second.rank, 2);
+    assert_int_equal(third.reason, BAL_REASON_ELSE);
+    assert_int_equal(third.length, 1);
+    end(&f);
+    f = begin("jiq:else=hold", &config);
+    uint64_t running = 0;
+    for (int i = 0; i < 2; i++)
+        running = arrive(&f, 0).ticket;
+    assert_int_equal(arrive(&f, 2).verdict, BAL_WAIT);
+    f.now += 7 * MS;
+    respond(&f, running, false);
+    struct bal_dispatch held;
+    assert_true(bal_dispatcher_news(f.d, f.now, &held));
+    assert_int_equal(held.reason, BAL_REASON_HELD);
+    assert_true(held.waited_ns == 7 * MS && held.rank == 2 && held.length == 0);
+    end(&f);
+    assert_string_equal(bal_reason_name(BAL_REASON_TOKEN), "token");
+    assert_string_equal(bal_reason_name(BAL_REASON_LEDGER), "too many requests");
+    assert_string_equal(bal_reason_name(BAL_REASONS), "?");
+}
+
 static void a_client_that_goes_away_leaves_nothing_behind(void **state) {
     (void)state;
     const struct bal_dispatcher_config config = plain(1);
@@ -268,17 +335,49 @@ static void a_request_is_not_sent_where_it_has_failed(void **state) {
         struct fixture f = begin(policies[p], &config);
         struct bal_dispatch to = arrive(&f, 0);
         bool tried[8] = {false};
-        for (int i = 1; i <= BAL_TRIES_MAX; i++) {
+        for (int i = 0; i < BAL_TRIES_MAX; i++) {
+            assert_int_equal(to.reason == BAL_REASON_RETRY, i > 0);
             assert_false(tried[to.server]);
             tried[to.server] = true;
-            assert_true(bal_dispatcher_retry(f.d, f.now, to.ticket, &to));
+            assert_true(bal_dispatcher_retry(f.d, f.now, to.ticket, BAL_OUTCOME_FAILED, &to));
             sound(&f);
-            assert_int_equal(to.verdict, i < BAL_TRIES_MAX ? BAL_SEND : BAL_REFUSE);
+            assert_int_equal(to.verdict, BAL_SEND);
         }
+        assert_false(tried[to.server]);
+        respond(&f, to.ticket, false);
         for (uint32_t server = 0; server < 8; server++)
             assert_int_equal(in_flight(&f, server), 0);
         end(&f);
     }
+}
+
+static void the_server_that_was_tried_first_is_forgotten_first(void **state) {
+    (void)state;
+    const struct bal_dispatcher_config config = plain(BAL_TRIES_MAX + 1);
+    struct fixture f = begin("random", &config);
+    struct bal_dispatch to = arrive(&f, 0);
+    uint32_t tried[4 * BAL_TRIES_MAX];
+    for (int i = 0; i < 4 * BAL_TRIES_MAX; i++) {
+        /* All but one are remembered: each time it is the one that was tried longest ago. */
+        if (i > BAL_TRIES_MAX)
+            assert_int_equal(to.server, tried[i - BAL_TRIES_MAX - 1]);
+        tried[i] = to.server;
+        assert_true(bal_dispatcher_retry(f.d, f.now, to.ticket, BAL_OUTCOME_GOOD, &to));
+        sound(&f);
+        assert_int_equal(to.verdict, BAL_SEND);
+    }
+    respond(&f, to.ticket, false);
+    end(&f);
+    const struct bal_dispatcher_config fewer = plain(BAL_TRIES_MAX);
+    f = begin("random", &fewer);
+    to = arrive(&f, 0);
+    for (int i = 0; i < BAL_TRIES_MAX; i++) {
+        assert_int_equal(to.verdict, BAL_SEND);
+        assert_true(bal_dispatcher_retry(f.d, f.now, to.ticket, BAL_OUTCOME_GOOD, &to));
+    }
+    assert_int_equal(to.verdict, BAL_REFUSE);
+    assert_int_equal(to.reason, BAL_REASON_NONE_OPEN);
+    end(&f);
 }
 
 static void full_and_down_servers_are_not_chosen(void **state) {
@@ -381,6 +480,172 @@ static void half_of_those_that_are_there_may_be_shunned(void **state) {
     end(&f);
 }
 
+/* ---- max_fails ---- */
+
+static void set_max_fails(struct fixture *f, uint32_t count, uint32_t max_fails) {
+    struct bal_dispatcher_server servers[16];
+    char names[16][16];
+    name_servers(servers, names, count);
+    for (uint32_t i = 0; i < count; i++) {
+        servers[i].max_fails = max_fails;
+        servers[i].fail_ns = 100 * MS;
+    }
+    assert_int_equal(bal_dispatcher_configure(f->d, f->now, servers, count, NULL), BAL_OK);
+    sound(f);
+}
+
+/* One request to each of two servers; it ends so at server 1 and well at server 0. */
+static void round_of(struct fixture *f, enum bal_outcome outcome) {
+    for (int i = 0; i < 2; i++) {
+        const struct bal_dispatch to = arrive(f, 0);
+        assert_int_equal(to.verdict, BAL_SEND);
+        end_as(f, to.ticket, to.server == 1 ? outcome : BAL_OUTCOME_GOOD);
+    }
+}
+
+static bool shut(const struct fixture *f, uint32_t server) {
+    const struct bal_server_view view = bal_dispatcher_server(f->d, server);
+    assert_true(!view.shut || (!view.open && view.until));
+    assert_false(view.quarantined);
+    return view.shut;
+}
+
+static void max_fails_closes_a_server_for_its_time(void **state) {
+    (void)state;
+    const struct bal_dispatcher_config config = plain(2);
+    struct fixture f = begin("round-robin", &config);
+    set_max_fails(&f, 2, 3);
+    round_of(&f, BAL_OUTCOME_FAILED);
+    f.now += 60 * MS;
+    round_of(&f, BAL_OUTCOME_GOOD); /* ends nothing: what counts is how many have failed of late */
+    round_of(&f, BAL_OUTCOME_FAILED);
+    round_of(&f, BAL_OUTCOME_BAD); /* an answer is no failure */
+    assert_false(shut(&f, 1));
+    round_of(&f, BAL_OUTCOME_FAILED);
+    assert_true(shut(&f, 1));
+    assert_true(bal_dispatcher_server(f.d, 1).until == f.now + 100 * MS);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(arrive(&f, 0).server, 0);
+    assert_true(bal_dispatcher_pass(f.d, f.now) == f.now + 100 * MS);
+    f.now += 100 * MS - 1;
+    bal_dispatcher_pass(f.d, f.now);
+    assert_true(shut(&f, 1));
+    /* Then one request tries it; it fails, and closes it for as long again, by itself. */
+    for (int round = 0; round < 2; round++) {
+        f.now += round ? 100 * MS : 1;
+        bal_dispatcher_pass(f.d, f.now);
+        assert_false(shut(&f, 1));
+        struct bal_dispatch trial = arrive(&f, 0);
+        trial = trial.server == 1 ? trial : arrive(&f, 0);
+        assert_int_equal(trial.server, 1);
+        assert_true(bal_dispatcher_server(f.d, 1).on_trial);
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(arrive(&f, 0).server, 0);
+        end_as(&f, trial.ticket, round ? BAL_OUTCOME_BAD : BAL_OUTCOME_FAILED);
+        assert_true(shut(&f, 1) == !round);
+    }
+    /* An answer has cleared it: it takes three failures again. */
+    round_of(&f, BAL_OUTCOME_FAILED);
+    round_of(&f, BAL_OUTCOME_FAILED);
+    assert_true(bal_dispatcher_server(f.d, 1).open);
+    end(&f);
+}
+
+static void failures_that_are_far_apart_close_nothing(void **state) {
+    (void)state;
+    const struct bal_dispatcher_config config = plain(2);
+    struct fixture f = begin("round-robin", &config);
+    set_max_fails(&f, 2, 2);
+    for (int i = 0; i < 5; i++, f.now += 100 * MS)
+        round_of(&f, BAL_OUTCOME_FAILED);
+    assert_false(shut(&f, 1));
+    f.now -= 1;
+    bal_dispatcher_pass(f.d, f.now);
+    round_of(&f, BAL_OUTCOME_FAILED);
+    assert_true(shut(&f, 1));
+    end(&f);
+}
+
+static void all_servers_may_be_closed_by_max_fails(void **state) {
+    (void)state;
+    struct bal_dispatcher_config config = plain(3);
+    config.failures = 1; /* of the quarantine's one is excluded at most */
+    config.back_off_ns = MS;
+    struct fixture f = begin("jiq:else=hold", &config);
+    set_max_fails(&f, 3, 1);
+    struct bal_dispatch to = arrive(&f, 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(to.verdict, BAL_SEND);
+        assert_true(bal_dispatcher_retry(f.d, f.now, to.ticket, BAL_OUTCOME_FAILED, &to));
+        sound(&f);
+    }
+    assert_int_equal(to.verdict, BAL_REFUSE);
+    assert_int_equal(to.reason, BAL_REASON_NONE_OPEN);
+    uint32_t quarantined = 0;
+    for (uint32_t server = 0; server < 3; server++) {
+        assert_true(bal_dispatcher_server(f.d, server).shut);
+        quarantined += bal_dispatcher_server(f.d, server).quarantined;
+    }
+    assert_int_equal(quarantined, 1);
+    assert_int_equal(arrive(&f, 0).verdict, BAL_REFUSE);
+    f.now += 100 * MS;
+    bal_dispatcher_pass(f.d, f.now);
+    for (int i = 0; i < 3; i++) {
+        to = arrive(&f, 0);
+        assert_int_equal(to.verdict, BAL_SEND);
+        respond(&f, to.ticket, false);
+    }
+    end(&f);
+}
+
+static void the_only_server_is_not_closed_by_max_fails(void **state) {
+    (void)state;
+    for (int backed = 0; backed < 2; backed++) {
+        struct bal_dispatcher_config config = plain(2);
+        config.backed = backed;
+        struct fixture f = begin("own", &config);
+        set_max_fails(&f, 1, 1);
+        for (int i = 0; i < 5 && (i == 0 || !backed); i++) {
+            const struct bal_dispatch to = arrive(&f, 0);
+            assert_int_equal(to.verdict, BAL_SEND);
+            end_as(&f, to.ticket, BAL_OUTCOME_FAILED);
+        }
+        assert_int_equal(arrive(&f, 0).verdict, backed ? BAL_REFUSE : BAL_SEND);
+        end(&f);
+    }
+    /* Nor is one that has become the only one. */
+    const struct bal_dispatcher_config config = plain(2);
+    struct fixture f = begin("round-robin", &config);
+    set_max_fails(&f, 2, 1);
+    for (int i = 0; i < 2; i++)
+        end_as(&f, arrive(&f, 0).ticket, BAL_OUTCOME_FAILED);
+    assert_int_equal(arrive(&f, 0).verdict, BAL_REFUSE);
+    set_max_fails(&f, 1, 1);
+    assert_int_equal(arrive(&f, 0).verdict, BAL_SEND);
+    end(&f);
+}
+
+/* A failure of a request that was sent before keeps it closed; a late answer does not open it. */
+static void late_answers_do_not_open_a_server_that_max_fails_has_closed(void **state) {
+    (void)state;
+    const struct bal_dispatcher_config config = plain(2);
+    struct fixture f = begin("round-robin", &config);
+    set_max_fails(&f, 2, 1);
+    uint64_t ticket[3];
+    for (int i = 0; i < 3;) {
+        const struct bal_dispatch to = arrive(&f, 0);
+        if (to.server == 1)
+            ticket[i++] = to.ticket;
+    }
+    end_as(&f, ticket[0], BAL_OUTCOME_FAILED);
+    f.now += 50 * MS;
+    end_as(&f, ticket[1], BAL_OUTCOME_GOOD);
+    assert_true(shut(&f, 1));
+    end_as(&f, ticket[2], BAL_OUTCOME_FAILED);
+    assert_true(bal_dispatcher_server(f.d, 1).until == f.now + 100 * MS);
+    end(&f);
+}
+
 /* ---- which servers there are ---- */
 
 static void servers_keep_their_counts_when_the_configuration_changes(void **state) {
@@ -470,6 +735,9 @@ static void what_makes_no_sense_is_refused(void **state) {
     const struct bal_dispatcher_server light[] = {{.name = "a", .weight = -1}};
     assert_int_equal(bal_dispatcher_configure(f.d, f.now, light, 1, &err), BAL_E_RANGE);
     assert_string_equal(err.text, "server 'a': weight -1; use a number above 0, up to 1e6");
+    const struct bal_dispatcher_server timeless[] = {{.name = "a", .max_fails = 2}};
+    assert_int_equal(bal_dispatcher_configure(f.d, f.now, timeless, 1, &err), BAL_E_RANGE);
+    assert_string_equal(err.text, "server 'a': max_fails 2 within 0 ns; use a time of 1 ns to a day");
     assert_true(bal_dispatcher_server(f.d, 1).open);
     static uint64_t nothing[64];
     assert_int_equal(bal_dispatcher_open(f.d, nothing, 1, &err), BAL_E_FORMAT);
@@ -502,7 +770,7 @@ static void another_process_hears_of_its_own_requests(void **state) {
     struct bal_dispatch its, to;
     bal_dispatcher_arrive(other, f.now, 0, &its);
     assert_int_equal(its.verdict, BAL_WAIT);
-    assert_false(bal_dispatcher_respond(other, f.now, mine.ticket, false));
+    assert_false(bal_dispatcher_respond(other, f.now, mine.ticket, BAL_OUTCOME_GOOD));
     respond(&f, mine.ticket, false);
     assert_int_equal(bal_dispatcher_woken(f.d), bal_dispatcher_self(other));
     assert_false(bal_dispatcher_news(f.d, f.now, &to));
@@ -550,7 +818,9 @@ static void do_something(struct fixture *f, uint64_t *ticket, struct bal_rng *rn
         bal_dispatcher_arrive(f->d, f->now, bal_rng_below(rng, 2), &to);
         *one = to.verdict == BAL_REFUSE ? 0 : to.ticket;
     } else {
-        if (!bal_dispatcher_respond(f->d, f->now, *one, bal_rng_below(rng, 4) == 0))
+        static const enum bal_outcome outcomes[] = {BAL_OUTCOME_GOOD, BAL_OUTCOME_GOOD, BAL_OUTCOME_BAD,
+                                                    BAL_OUTCOME_FAILED};
+        if (!bal_dispatcher_respond(f->d, f->now, *one, outcomes[bal_rng_below(rng, 4)]))
             bal_dispatcher_cancel(f->d, f->now, *one);
         *one = 0;
     }
@@ -567,6 +837,7 @@ static void an_operation_that_was_not_finished_is_made_good(void **state) {
         config.failures = 2;
         config.back_off_ns = 10 * MS;
         struct fixture f = begin(policies[p], &config);
+        set_max_fails(&f, 4, 2);
         char *before = malloc(f.d->block->size);
         assert_non_null(before);
         uint64_t ticket[32] = {0};
@@ -590,6 +861,33 @@ static void an_operation_that_was_not_finished_is_made_good(void **state) {
         free(before);
         end(&f);
     }
+}
+
+/* Its last request comes back; what is known of the server is written, and the request is not yet. */
+static void a_server_is_not_gone_before_its_last_request_is(void **state) {
+    (void)state;
+    const struct bal_dispatcher_config config = plain(2);
+    struct fixture f = begin("round-robin", &config);
+    struct bal_dispatcher_server servers[2];
+    char names[2][16];
+    name_servers(servers, names, 2);
+    const struct bal_dispatch to = arrive(&f, 0);
+    assert_int_equal(bal_dispatcher_configure(f.d, f.now, &servers[1 - to.server], 1, NULL), BAL_OK);
+    const size_t size = config.requests * sizeof(struct request);
+    char *before = malloc(size);
+    assert_non_null(before);
+    memcpy(before, f.d->ledger.entries, size);
+    respond(&f, to.ticket, false);
+    assert_null(bal_dispatcher_server(f.d, to.server).name);
+    memcpy(f.d->ledger.entries, before, size);
+    f.d->block->busy = 1;
+    bal_dispatcher_pass(f.d, f.now);
+    sound(&f);
+    assert_true(bal_dispatcher_server(f.d, to.server).leaving);
+    respond(&f, to.ticket, false);
+    assert_null(bal_dispatcher_server(f.d, to.server).name);
+    free(before);
+    end(&f);
 }
 
 /* ---- with stations ---- */
@@ -778,12 +1076,20 @@ int main(void) {
         cmocka_unit_test(held_requests_are_served_urgent_first_and_in_order),
         cmocka_unit_test(a_held_request_is_sent_at_its_deadline),
         cmocka_unit_test(more_than_may_be_held_are_sent_at_once),
+        cmocka_unit_test(where_it_is_so_configured_requests_beyond_are_refused),
+        cmocka_unit_test(a_dispatch_says_why),
         cmocka_unit_test(a_client_that_goes_away_leaves_nothing_behind),
         cmocka_unit_test(a_request_is_not_sent_where_it_has_failed),
+        cmocka_unit_test(the_server_that_was_tried_first_is_forgotten_first),
         cmocka_unit_test(full_and_down_servers_are_not_chosen),
         cmocka_unit_test(weights_share_the_requests),
         cmocka_unit_test(a_failing_server_is_shunned_and_proved),
         cmocka_unit_test(half_of_those_that_are_there_may_be_shunned),
+        cmocka_unit_test(max_fails_closes_a_server_for_its_time),
+        cmocka_unit_test(failures_that_are_far_apart_close_nothing),
+        cmocka_unit_test(all_servers_may_be_closed_by_max_fails),
+        cmocka_unit_test(the_only_server_is_not_closed_by_max_fails),
+        cmocka_unit_test(late_answers_do_not_open_a_server_that_max_fails_has_closed),
         cmocka_unit_test(servers_keep_their_counts_when_the_configuration_changes),
         cmocka_unit_test(a_server_that_leaves_and_returns_is_the_same),
         cmocka_unit_test(a_server_that_leaves_in_quarantine_lets_time_pass),
@@ -791,6 +1097,7 @@ int main(void) {
         cmocka_unit_test(another_process_hears_of_its_own_requests),
         cmocka_unit_test(what_a_dead_process_had_is_given_back),
         cmocka_unit_test(an_operation_that_was_not_finished_is_made_good),
+        cmocka_unit_test(a_server_is_not_gone_before_its_last_request_is),
         cmocka_unit_test(a_token_is_used_once),
         cmocka_unit_test(a_message_that_comes_twice_or_late_changes_nothing),
         cmocka_unit_test(tokens_and_knowledge_expire),

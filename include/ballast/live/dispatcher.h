@@ -14,7 +14,7 @@
  *     ... for each request:
  *     struct bal_dispatch to;
  *     bal_dispatcher_arrive(d, now, class, &to);      BAL_SEND to.server, BAL_WAIT for news, BAL_REFUSE
- *     bal_dispatcher_respond(d, now, to.ticket, failed);
+ *     bal_dispatcher_respond(d, now, to.ticket, BAL_OUTCOME_GOOD);
  *
  * One lock, the caller's: whoever calls any function below, but for check, size, view_size, create and open,
  * holds it, and still holds it while it reads what bal_dispatcher_out() and bal_dispatcher_woken() hand out.
@@ -49,18 +49,21 @@ extern "C" {
 enum {
     BAL_OWNERS_MAX = 256,  /* processes that share a block at once */
     BAL_SERVER_NAME = 128, /* bytes of a server's name, the terminator included */
-    BAL_TRIES_MAX = 4,     /* servers that a request tries at most */
+    BAL_TRIES_MAX = 4,     /* servers that a request remembers to have tried */
 };
 
 struct bal_dispatcher_config {
-    uint32_t servers;  /* the most that there will ever be at once, those that are leaving included */
-    uint32_t owners;   /* processes, those that finish after a reload included; at most BAL_OWNERS_MAX */
-    uint32_t requests; /* under way or held, of all processes */
-    uint32_t classes;  /* of requests, at most BAL_CLASSES_MAX; 0 is 1 */
-    uint32_t slots;    /* requests that a server works on at once, where it has no station to tell; 0 is 1 */
-    uint32_t held;     /* requests that are held at most; those beyond are sent at once */
-    uint64_t hold_ns;  /* a request that has been held for so long is sent at once */
-    uint32_t failures; /* in a row, after which a server is in quarantine; 0: never */
+    uint32_t servers;   /* the most that there will ever be at once, those that are leaving included */
+    uint32_t owners;    /* processes, those that finish after a reload included; at most BAL_OWNERS_MAX */
+    uint32_t requests;  /* under way or held, of all processes */
+    uint32_t classes;   /* of requests, at most BAL_CLASSES_MAX; 0 is 1 */
+    uint32_t slots;     /* requests that a server works on at once, where it has no station to tell; 0 is 1 */
+    uint32_t held;      /* requests that are held at most; those beyond are sent at once */
+    uint64_t hold_ns;   /* a request that has been held for so long is sent at once */
+    bool refuse_beyond; /* rather than sent at once, requests beyond these two are refused */
+    bool backed;        /* servers elsewhere take over when all of these are closed, so that max_fails may
+                           close the only one */
+    uint32_t failures;  /* in a row, after which a server is in quarantine; 0: never */
     uint64_t back_off_ns; /* for so long the first time; then twice as long, up to 64 times */
     bool stations;        /* servers have stations, which report */
     uint64_t probe_ns;    /* stations: how long replies to probes are waited for */
@@ -110,6 +113,11 @@ struct bal_dispatcher_server {
     double weight;    /* 0 is 1 */
     uint32_t most;    /* requests under way at most; 0: any number */
     bool down;        /* not to be chosen */
+    /* As in nginx: a server that has failed (BAL_OUTCOME_FAILED) so many times within so long is closed for
+     * as long; then one request at a time tries it, and one that does not fail clears it. 0: never; nor is
+     * the only server of a fleet, unless it is `backed`. All may be closed so. */
+    uint32_t max_fails;
+    uint64_t fail_ns;
 };
 
 /* The servers from now on. Those that were there before keep their number, counts and whatever is known of
@@ -128,20 +136,50 @@ enum bal_dispatch_verdict {
     BAL_REFUSE, /* nobody can take it; the ticket is void */
 };
 
+/* Why: of BAL_SEND and of BAL_REFUSE. */
+enum bal_reason {
+    BAL_REASON_TOKEN,     /* the server was known to have a free slot */
+    BAL_REASON_ELSE,      /* the policy's choice without that */
+    BAL_REASON_RETRY,     /* it has been tried elsewhere before, whatever has happened since */
+    BAL_REASON_HELD,      /* it was held */
+    BAL_REASON_NONE_OPEN, /* no server may be chosen, or none that the request has not tried; nor is it held
+                             when all are down or have failed */
+    BAL_REASON_NO_ROOM,   /* it would have to be held, and there are as many as may be */
+    BAL_REASON_TOO_LONG,  /* it has been held for too long */
+    BAL_REASON_LEDGER,    /* config.requests are under way */
+    BAL_REASONS,
+};
+
+const char *bal_reason_name(enum bal_reason reason); /* "token"; "?" when there is none */
+
 struct bal_dispatch {
     enum bal_dispatch_verdict verdict;
     uint32_t server;
     uint64_t ticket;
+    enum bal_reason reason; /* of SEND and REFUSE */
+    uint32_t rank;          /* the class in which it is */
+    uint32_t length;        /* SEND: of the server, as the policy saw it, this request not included */
+    uint64_t waited_ns;     /* held or for replies, since it came or was last tried; 0 while it waits */
+};
+
+/* How a request went at a server. */
+enum bal_outcome {
+    BAL_OUTCOME_GOOD,
+    BAL_OUTCOME_BAD,    /* an answer that the client cannot use (5xx): counts for the quarantine */
+    BAL_OUTCOME_FAILED, /* none at all: counts for the quarantine and for max_fails */
 };
 
 /* A request has come. class: 0 is the most urgent; numbers too large mean the last class. */
 void bal_dispatcher_arrive(struct bal_dispatcher *d, uint64_t now, uint32_t rank, struct bal_dispatch *to);
-/* The response is here. failed: it is none that the client can use, or there is none. A void ticket is
- * ignored, here and below; returns whether it was good. */
-bool bal_dispatcher_respond(struct bal_dispatcher *d, uint64_t now, uint64_t ticket, bool failed);
-/* The server has failed, and the request has not: where does it go now? Not where it has been. After
- * BAL_TRIES_MAX servers: BAL_REFUSE. */
-bool bal_dispatcher_retry(struct bal_dispatcher *d, uint64_t now, uint64_t ticket, struct bal_dispatch *to);
+/* The response is here, or will not come. A void ticket is ignored, here and below; returns whether it was
+ * good. */
+bool bal_dispatcher_respond(struct bal_dispatcher *d, uint64_t now, uint64_t ticket,
+                            enum bal_outcome outcome);
+/* The same, and the request is to be tried elsewhere: where does it go now? Not where it has been, as far as
+ * it remembers: after BAL_TRIES_MAX servers it forgets the one that it tried first. How often is for the host
+ * to bound. */
+bool bal_dispatcher_retry(struct bal_dispatcher *d, uint64_t now, uint64_t ticket, enum bal_outcome outcome,
+                          struct bal_dispatch *to);
 /* The client has gone away, whatever the request was doing. This says nothing about the server. */
 bool bal_dispatcher_cancel(struct bal_dispatcher *d, uint64_t now, uint64_t ticket);
 
@@ -181,7 +219,7 @@ struct bal_dispatcher_counts {
     uint64_t arrived, sent, answered, failed, retried, cancelled, reaped;
     uint64_t held;                  /* requests that were held */
     uint64_t overdue, overflow;     /* that were not, or not any longer: their time was over, or no room */
-    uint64_t refused, no_room;      /* nobody could take it; the ledger was full */
+    uint64_t refused, no_room;      /* for any reason but this one; the ledger was full */
     uint64_t tokens, used, expired; /* offered to us; used by a request; gone unused */
     uint64_t probes, unsent;        /* servers asked; messages for which there was no room */
     uint64_t rebuilds;
@@ -193,7 +231,10 @@ struct bal_server_view {
     const char *name; /* NULL: there is no such server */
     bool open;        /* may be chosen now */
     bool leaving;     /* is not in the configuration any longer */
-    bool quarantined;
+    bool quarantined; /* closed after failures in a row */
+    bool shut;        /* closed by max_fails */
+    bool on_trial;    /* one request is proving it well; nobody else goes there until it has */
+    uint64_t until;   /* of quarantined and shut: when it may be tried; 0 for neither */
     uint32_t in_flight;
     uint32_t tokens; /* at hand */
     enum bal_standing standing;
