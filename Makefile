@@ -7,7 +7,8 @@ SEED ?= 1
 # On a system that scripts/setup does not know, install the packages by hand and use SETUP=true.
 SETUP ?= scripts/setup
 
-.PHONY: all demo demo-replay test bench install lint format golden fuzz mutate short-memory clean help
+.PHONY: all demo demo-replay nginx install-nginx test bench install lint format golden fuzz mutate short-memory world
+.PHONY: clean help
 
 all:
 	@$(SETUP) build
@@ -23,12 +24,22 @@ demo-replay: all
 	@build/make_log --lines=300000 --servers=20 --load=0.5 >build/access.log
 	@build/ballast replay build/access.log --target p99=2s
 
+# The module for nginx, build/nginx/ngx_http_ballast_module.so.
+nginx:
+	@$(SETUP) build nginx
+	@scripts/configure build -Dnginx=true
+	@ninja -C build nginx-module
+
+install-nginx: nginx
+	@PREFIX='$(if $(filter file,$(origin PREFIX)),,$(abspath $(PREFIX)))' \
+	    nginx/install build/nginx/ngx_http_ballast_module.so
+
 test:
-	@$(SETUP) build test
+	@$(SETUP) build test nginx
 	@scripts/test
 
 bench:
-	@$(SETUP) build test
+	@$(SETUP) build test nginx
 	@scripts/configure build -Dtests=true
 	@meson test -C build --benchmark --verbose
 
@@ -39,7 +50,7 @@ install:
 	@meson install -C build --no-rebuild
 
 lint:
-	@$(SETUP) build test lint
+	@$(SETUP) build test nginx lint
 	@scripts/lint
 
 format:
@@ -78,6 +89,8 @@ help:
 	@echo 'make                  build the program, build/ballast, and the library'
 	@echo 'make demo             build and compare every policy on one fleet (seconds)'
 	@echo 'make demo-replay      make an access log of an invented shop and replay it (seconds)'
+	@echo 'make nginx            build the module for nginx, build/nginx/ngx_http_ballast_module.so'
+	@echo 'make install-nginx    install it where this nginx looks for modules; PREFIX and DESTDIR are honoured'
 	@echo 'make test             build and run all tests, also under the sanitizers and valgrind (minutes)'
 	@echo 'make bench            measure the speed of the engines'
 	@echo 'make install          install under PREFIX (now $(PREFIX)); DESTDIR is honoured'

@@ -1,0 +1,42 @@
+/* How urgent a request is: from the Priority header of RFC 9218, or from a number. */
+#include "upstream.h"
+
+enum { URGENCIES = 8, USUAL = 3 }; /* u=0 ... u=7, and what is meant by none */
+
+/* Of two classes the first is for what is more urgent than usual. */
+static uint32_t of_urgency(ngx_uint_t urgency, ngx_uint_t classes) {
+    if (classes >= URGENCIES)
+        return (uint32_t)urgency;
+    return urgency < USUAL ? 0 : (uint32_t)classes - 1;
+}
+
+static bool is_space(u_char c) {
+    return c == ' ' || c == '\t';
+}
+
+/* One member of the dictionary: "u=1", with parameters that mean nothing. Others leave the urgency alone. */
+static ngx_uint_t read_member(const u_char *at, const u_char *end, ngx_uint_t urgency) {
+    while (at < end && is_space(*at))
+        at++;
+    if (end - at < 3 || at[0] != 'u' || at[1] != '=' || at[2] < '0' || at[2] > '7')
+        return urgency;
+    if (end - at > 3 && at[3] != ';' && !is_space(at[3]))
+        return urgency;
+    return (ngx_uint_t)(at[2] - '0');
+}
+
+uint32_t bal_ngx_class(const ngx_str_t *text, ngx_uint_t classes) {
+    const u_char *at = text->data, *end = text->data + text->len;
+    const ngx_int_t number = ngx_atoi(text->data, text->len);
+    if (number != NGX_ERROR)
+        return (uint32_t)ngx_min((ngx_uint_t)number, classes - 1);
+    ngx_uint_t urgency = USUAL;
+    while (at < end) {
+        const u_char *comma = at;
+        while (comma < end && *comma != ',')
+            comma++;
+        urgency = read_member(at, comma, urgency);
+        at = comma + 1;
+    }
+    return of_urgency(urgency, classes);
+}

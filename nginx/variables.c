@@ -1,0 +1,94 @@
+/* Variables for logs: what was chosen for a request, and why. */
+#include "upstream.h"
+
+#include <string.h>
+
+static ngx_int_t set_text(ngx_http_variable_value_t *v, const void *text, size_t length) {
+    v->valid = 1;
+    v->not_found = 0;
+    v->no_cacheable = 0;
+    v->data = (u_char *)text;
+    v->len = (unsigned)length & 0xfffffff;
+    return NGX_OK;
+}
+
+static ngx_int_t set_nothing(ngx_http_variable_value_t *v) {
+    v->valid = 0;
+    v->not_found = 1;
+    return NGX_OK;
+}
+
+static ngx_int_t get_server(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
+    const struct bal_ngx_peer *peer = bal_ngx_peer_of(r);
+    (void)data;
+    return peer && peer->server ? set_text(v, peer->server->name.data, peer->server->name.len)
+                                : set_nothing(v);
+}
+
+/* One word each, for logs whose fields are words. */
+static const char *const reasons[BAL_REASONS] = {
+    [BAL_REASON_TOKEN] = "token",      [BAL_REASON_ELSE] = "else",      [BAL_REASON_RETRY] = "retry",
+    [BAL_REASON_HELD] = "held",        [BAL_REASON_NONE_OPEN] = "none", [BAL_REASON_NO_ROOM] = "full",
+    [BAL_REASON_TOO_LONG] = "overdue", [BAL_REASON_LEDGER] = "plain",
+};
+
+static ngx_int_t get_reason(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
+    const struct bal_ngx_peer *peer = bal_ngx_peer_of(r);
+    (void)data;
+    if (!peer)
+        return set_nothing(v);
+    const char *name = reasons[peer->to.reason];
+    if (peer->plain)
+        name = reasons[BAL_REASON_LEDGER];
+    else if (peer->tier != peer->upstream->tier && peer->server)
+        name = "backup";
+    return set_text(v, name, strlen(name));
+}
+
+static ngx_int_t set_formatted(ngx_http_request_t *r, ngx_http_variable_value_t *v, const char *format,
+                               uint64_t whole, uint64_t part) {
+    u_char *text = ngx_pnalloc(r->pool, 2 * NGX_INT64_LEN + 2);
+    if (!text)
+        return NGX_ERROR;
+    return set_text(v, text, (size_t)(ngx_sprintf(text, format, whole, part) - text));
+}
+
+static ngx_int_t get_length(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
+    const struct bal_ngx_peer *peer = bal_ngx_peer_of(r);
+    (void)data;
+    if (!peer || !peer->server || peer->plain)
+        return set_nothing(v);
+    return set_formatted(r, v, "%uL", peer->to.length, 0);
+}
+
+static ngx_int_t get_wait(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
+    const struct bal_ngx_peer *peer = bal_ngx_peer_of(r);
+    (void)data;
+    if (!peer)
+        return set_nothing(v);
+    return set_formatted(r, v, "%uL.%06uL", peer->waited_ns / 1000000000, peer->waited_ns / 1000 % 1000000);
+}
+
+static ngx_int_t get_class(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
+    const struct bal_ngx_peer *peer = bal_ngx_peer_of(r);
+    (void)data;
+    return peer ? set_formatted(r, v, "%uL", peer->rank, 0) : set_nothing(v);
+}
+
+static ngx_http_variable_t variables[] = {
+    {.name = ngx_string("ballast_server"), .get_handler = get_server},
+    {.name = ngx_string("ballast_reason"), .get_handler = get_reason},
+    {.name = ngx_string("ballast_length"), .get_handler = get_length},
+    {.name = ngx_string("ballast_wait"), .get_handler = get_wait},
+    {.name = ngx_string("ballast_class"), .get_handler = get_class},
+};
+
+ngx_int_t bal_ngx_variables_add(ngx_conf_t *cf) {
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        ngx_http_variable_t *v = ngx_http_add_variable(cf, &variables[i].name, NGX_HTTP_VAR_NOCACHEABLE);
+        if (!v)
+            return NGX_ERROR;
+        v->get_handler = variables[i].get_handler;
+    }
+    return NGX_OK;
+}
