@@ -31,7 +31,7 @@ static void settle(struct bal_ngx_peer *peer) {
     bal_ngx_unpost(&peer->later);
     switch (peer->state) {
     case BAL_PEER_WAITING:
-        peer->waited_ns += (uint64_t)(ngx_current_msec - peer->began) * 1000000;
+        peer->waited_ns += (uint64_t)(ngx_current_msec - peer->place.began) * 1000000;
         bal_ngx_hold_end(peer);
         bal_ngx_peer_cancel(peer);
         break;
@@ -49,7 +49,7 @@ static void settle(struct bal_ngx_peer *peer) {
         break;
     }
     peer->state = BAL_PEER_NEW;
-    peer->holder = NULL; /* nginx closes it */
+    bal_ngx_placeholder_lost(&peer->place);
 }
 
 static void on_later(ngx_event_t *event) {
@@ -70,7 +70,7 @@ static void clean_up(void *data) {
 static uint32_t rank_of(const struct bal_ngx_peer *peer) {
     const struct bal_ngx_upstream *upstream = peer->upstream;
     ngx_str_t text;
-    if (!upstream->class || ngx_http_complex_value(peer->request, upstream->class, &text) != NGX_OK)
+    if (!upstream->class || ngx_http_complex_value(peer->place.request, upstream->class, &text) != NGX_OK)
         return 0;
     return bal_ngx_class(&text, upstream->classes);
 }
@@ -172,9 +172,9 @@ static bool is_broken(const ngx_http_upstream_t *u) {
 /* What nginx ends by itself: by the status that the client gets to see, if it is still there. How long a
  * connection that was upgraded has lasted says nothing about the server. */
 static void end(struct bal_ngx_peer *peer) {
-    const ngx_http_upstream_t *u = peer->u;
+    const ngx_http_upstream_t *u = peer->place.u;
     const ngx_uint_t status = u->state ? u->state->status : 0;
-    const bool gone = peer->request->connection->error && !is_complete(u);
+    const bool gone = peer->place.request->connection->error && !is_complete(u);
     if (status == 0 || status == NGX_HTTP_SWITCHING_PROTOCOLS || gone) {
         bal_ngx_peer_cancel(peer);
         return;
@@ -229,7 +229,7 @@ static void save_session(ngx_peer_connection_t *pc, void *data) {
 
 const struct bal_ngx_peer *bal_ngx_peer_of(const ngx_http_request_t *r) {
     for (const ngx_pool_cleanup_t *c = r->pool->cleanup; c; c = c->next)
-        if (c->handler == clean_up && ((const struct bal_ngx_peer *)c->data)->request == r)
+        if (c->handler == clean_up && ((const struct bal_ngx_peer *)c->data)->place.request == r)
             return c->data;
     return NULL;
 }
@@ -240,8 +240,8 @@ ngx_int_t bal_ngx_peer_init(ngx_http_request_t *r, ngx_http_upstream_srv_conf_t 
     if (!cleanup)
         return NGX_ERROR;
     struct bal_ngx_peer *peer = cleanup->data;
-    *peer =
-        (struct bal_ngx_peer){.upstream = upstream, .tier = upstream->tier, .request = r, .u = r->upstream};
+    *peer = (struct bal_ngx_peer){
+        .upstream = upstream, .tier = upstream->tier, .place = {r, r->upstream, NULL, 0}};
     cleanup->handler = clean_up;
     peer->rank = rank_of(peer);
     peer->later.handler = on_later;

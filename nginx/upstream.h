@@ -7,6 +7,7 @@
 #define NGINX_UPSTREAM_H
 
 #include "ballast/live/dispatcher.h"
+#include "placeholder.h"
 #include "zone.h"
 
 enum { TIERS = 2, POLICY_TEXT = 256, DECISION_BUCKETS = 32 };
@@ -100,20 +101,17 @@ enum bal_ngx_peer_state {
 struct bal_ngx_peer {
     struct bal_ngx_upstream *upstream;
     struct bal_ngx_tier *tier;
-    ngx_http_request_t *request;
-    ngx_http_upstream_t *u;
+    struct bal_ngx_placeholder place;
     struct bal_ngx_server *server; /* the last one */
     enum bal_ngx_peer_state state;
     enum bal_outcome outcome; /* of FAILED */
     struct bal_dispatch to;   /* the last verdict */
     uint64_t waited_ns;       /* of all tries */
     uint32_t rank;
-    bool plain;               /* the last choice was not counted */
-    bool blameless;           /* the server has had no part in what went wrong */
-    ngx_event_t later;        /* what must not be done inside of nginx's calls */
-    ngx_rbtree_node_t node;   /* of those that wait, by ticket */
-    ngx_connection_t *holder; /* stands for the connection to a server while it waits */
-    ngx_msec_t began;         /* to wait */
+    bool plain;             /* the last choice was not counted */
+    bool blameless;         /* the server has had no part in what went wrong */
+    ngx_event_t later;      /* what must not be done inside of nginx's calls */
+    ngx_rbtree_node_t node; /* of those that wait, by ticket */
 };
 
 /* ---- peer.c ---- */

@@ -1,0 +1,162 @@
+#include "placeholder.h"
+
+static struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
+
+/* ---- beginning to wait ---- */
+
+static ssize_t fail_recv(ngx_connection_t *c, u_char *buffer, size_t size) {
+    (void)c;
+    (void)buffer;
+    (void)size;
+    return NGX_ERROR;
+}
+
+static ngx_connection_t *open_placeholder(ngx_log_t *log) {
+    const ngx_socket_t s = ngx_socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (s == (ngx_socket_t)-1) {
+        ngx_log_error(NGX_LOG_ALERT, log, ngx_socket_errno, ngx_socket_n " failed");
+        return NULL;
+    }
+    ngx_connection_t *c = ngx_get_connection(s, log);
+    if (!c) {
+        ngx_close_socket(s);
+        return NULL;
+    }
+    c->type = SOCK_STREAM;
+    c->log = c->read->log = c->write->log = log;
+    c->number = ngx_atomic_fetch_add(ngx_connection_counter, 1);
+    c->start_time = ngx_current_msec;
+    c->recv = fail_recv;
+    c->send = ngx_send;
+    c->recv_chain = ngx_recv_chain;
+    c->send_chain = ngx_send_chain;
+    return c;
+}
+
+ngx_int_t bal_ngx_placeholder_put(struct bal_ngx_placeholder *p, ngx_peer_connection_t *pc, ngx_str_t *name) {
+    if (!p->connection)
+        p->connection = open_placeholder(pc->log);
+    if (!p->connection)
+        return NGX_ERROR;
+    pc->connection = p->connection;
+    pc->sockaddr = &nowhere; /* so that nginx gives it back when the client goes away */
+    pc->socklen = sizeof nowhere;
+    pc->name = name;
+    p->began = ngx_current_msec;
+    return NGX_AGAIN;
+}
+
+void bal_ngx_placeholder_calm(struct bal_ngx_placeholder *p) {
+    if (p->connection && p->connection->write->timer_set)
+        ngx_del_timer(p->connection->write);
+}
+
+/* ---- going on ---- */
+
+static void close_placeholder(struct bal_ngx_placeholder *p) {
+    ngx_connection_t *c = p->connection;
+    p->connection = NULL;
+    if (c->pool)
+        ngx_destroy_pool(c->pool);
+    ngx_close_connection(c);
+}
+
+/* What nginx has done with the placeholder is done with the connection, and whatever comes next is nginx's.
+ */
+static void take_over(struct bal_ngx_placeholder *p, ngx_int_t rc) {
+    ngx_http_request_t *r = p->request;
+    ngx_http_upstream_t *u = p->u;
+    ngx_connection_t *c = u->peer.connection, *holder = p->connection;
+    c->requests++;
+    c->data = r;
+    c->write->handler = holder->write->handler;
+    c->read->handler = holder->read->handler;
+    c->sendfile &= r->connection->sendfile;
+    u->output.sendfile = c->sendfile;
+    if (r->connection->tcp_nopush == NGX_TCP_NOPUSH_DISABLED)
+        c->tcp_nopush = NGX_TCP_NOPUSH_DISABLED;
+    if (!c->pool) {
+        c->pool = holder->pool;
+        holder->pool = NULL;
+    }
+    c->log = r->connection->log;
+    c->pool->log = c->read->log = c->write->log = c->log;
+    u->writer.connection = c;
+    close_placeholder(p);
+    if (rc == NGX_AGAIN)
+        ngx_add_timer(c->write, u->conf->connect_timeout);
+    else
+        bal_ngx_post(c->write);
+}
+
+/* nginx reads from the placeholder, which fails, and goes on as if a server had closed the connection. */
+static void fail(struct bal_ngx_placeholder *p) {
+    ngx_http_upstream_t *u = p->u;
+    u->peer.connection = p->connection;
+    if (!u->peer.sockaddr) {
+        u->peer.sockaddr = &nowhere;
+        u->peer.socklen = sizeof nowhere;
+    }
+    p->connection = NULL;
+    bal_ngx_post(u->peer.connection->read);
+}
+
+/* The times that nginx tells are those of the server, not of waiting here. */
+bool bal_ngx_placeholder_go_on(struct bal_ngx_placeholder *p) {
+    ngx_http_upstream_t *u = p->u;
+    u->start_time = ngx_current_msec;
+    u->peer.start_time += ngx_current_msec - p->began;
+    const ngx_int_t rc = ngx_event_connect_peer(&u->peer);
+    u->state->peer = u->peer.name;
+    if (rc == NGX_OK || rc == NGX_AGAIN || rc == NGX_DONE) {
+        if (u->peer.connection != p->connection)
+            take_over(p, rc);
+        return true;
+    }
+    fail(p);
+    return rc != NGX_ERROR;
+}
+
+/* ---- being turned away ---- */
+
+static void say_retry_after(ngx_http_request_t *r, ngx_msec_t ms) {
+    ngx_table_elt_t *header = ngx_list_push(&r->headers_out.headers);
+    u_char *text = ngx_pnalloc(r->pool, NGX_TIME_T_LEN);
+    if (!header)
+        return;
+    header->hash = text ? 1 : 0;
+    bal_ngx_header_ends(header);
+    if (!text)
+        return;
+    ngx_str_set(&header->key, "Retry-After");
+    header->value.data = text;
+    header->value.len = (size_t)(ngx_sprintf(text, "%M", (ms + 999) / 1000) - text);
+}
+
+/* A cache that may serve what is stale when servers fail does so now. */
+static bool has_stale(const ngx_http_upstream_t *u) {
+#if (NGX_HTTP_CACHE)
+    return u->cache_status == NGX_HTTP_CACHE_EXPIRED && u->conf->cache_use_stale & NGX_HTTP_UPSTREAM_FT_ERROR;
+#else
+    return false;
+#endif
+}
+
+void bal_ngx_placeholder_refuse(struct bal_ngx_placeholder *p, ngx_msec_t retry_after) {
+    ngx_http_request_t *r = p->request;
+    ngx_http_upstream_t *u = p->u;
+    ngx_connection_t *c = r->connection;
+    if (has_stale(u)) {
+        u->peer.tries = 0;
+        fail(p);
+        return;
+    }
+    p->connection = NULL; /* nginx closes it */
+    say_retry_after(r, retry_after);
+    u->start_time = ngx_current_msec; /* no server has taken any time */
+    u->state->status = NGX_HTTP_SERVICE_UNAVAILABLE;
+    r->main->count++; /* the end of the upstream is not the end of the request */
+    (*u->cleanup)(r);
+    ngx_http_finalize_request(r, NGX_HTTP_SERVICE_UNAVAILABLE);
+    ngx_http_run_posted_requests(c);
+}
