@@ -65,7 +65,7 @@ struct server {
     struct connection *first, *last; /* who waits */
     uint32_t serving;
     /* statistics */
-    uint64_t requests, answered, aborted;
+    uint64_t requests, answered, aborted, accepted;
     uint32_t present, most_present, connections, most_connections;
 };
 
@@ -192,7 +192,7 @@ static void reset(void) {
     seen_room = seen_count = seen_doubled = served_doubled = record_count = 0;
     for (unsigned i = 0; i < server_count; i++) {
         struct server *s = &servers[i];
-        s->requests = s->answered = s->aborted = 0;
+        s->requests = s->answered = s->aborted = s->accepted = 0;
         s->most_present = s->present;
         s->most_connections = s->connections;
     }
@@ -219,10 +219,11 @@ static void print_stats(FILE *out) {
         fprintf(
             out,
             "%s\n{\"port\": %u, \"mode\": \"%s\", \"requests\": %llu, \"answered\": %llu, \"aborted\": %llu, "
-            "\"present\": %u, \"most_present\": %u, \"connections\": %u, \"most_connections\": %u}",
+            "\"present\": %u, \"most_present\": %u, \"connections\": %u, \"most_connections\": %u, "
+            "\"accepted\": %llu}",
             i ? "," : "", s->port, mode_names[s->mode], (unsigned long long)s->requests,
             (unsigned long long)s->answered, (unsigned long long)s->aborted, s->present, s->most_present,
-            s->connections, s->most_connections);
+            s->connections, s->most_connections, (unsigned long long)s->accepted);
     }
     fputs("]}\n", out);
 }
@@ -330,6 +331,7 @@ static void accept_all(struct server *s) {
         if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event))
             die("epoll_ctl");
         s->connections++;
+        s->accepted++;
         s->most_connections = s->connections > s->most_connections ? s->connections : s->most_connections;
     }
 }

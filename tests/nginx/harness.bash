@@ -201,8 +201,8 @@ refused() { # text; the configuration on standard input
     fi
 }
 
-gone() { # pid
-    ! kill -0 "$1" 2>/dev/null
+gone() { # pid: it has ended, whether or not somebody has asked how
+    ! grep -qs '^State:.[^ZX]' "/proc/$1/status"
 }
 
 workers() { # pids of those that have not been told to end
@@ -252,6 +252,20 @@ reload() { # and wait until the workers of before are told
 new_workers() {
     local now
     now=$(workers) && ! grep -qx "$1" <<<"$now"
+}
+
+# ---- what the module knows ----
+
+dispatchers() { # expression of jq over the list of dispatchers, at `location = /ballast { ballast_status; }`
+    get /ballast | jq -r ".dispatchers | $1"
+}
+
+under_way() { # requests at servers or waiting, as the module counts
+    dispatchers '[.[] | (.servers[].in_flight, .held[])] | add'
+}
+
+settled() {
+    [ "$(under_way)" = 0 ]
 }
 
 # ---- load ----
