@@ -6,7 +6,7 @@
 #define SPEC_FIELDS_H
 
 #include "ballast/experiment.h"
-#include "spec/document.h"
+#include "format/document.h"
 
 struct bal_draft; /* setting.h */
 

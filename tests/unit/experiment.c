@@ -441,12 +441,12 @@ static const struct {
      "t.yaml:6: metrics: there is no metric 'queue.tail.128'; there are queue.mean"},
     {"baseline: jiq\n", "t.yaml:6: baseline: the experiment has no policy 'jiq'; it has jsq, pod:d=2, three"},
     {"paper: a b\n", "t.yaml:6: paper: 'a b' is not a name"},
-    {"\tx: 1\n", "t.yaml:6: not YAML: "},
-    {"x: [1\n", "t.yaml:7: not YAML: "},
-    {"about: \"\\0\"\n", "t.yaml:6: a text with a zero character"},
-    {"about: *x\n", "t.yaml:6: an alias (*)"},
-    {"about: \xff\n", "t.yaml:6: not YAML: "},
-    {"---\ntitle: y\n", "t.yaml:6: a second document"},
+    {"\tx: 1\n", "t.yaml:6:1: not YAML: "},
+    {"x: [1\n", "t.yaml:7:1: not YAML: "},
+    {"about: \"\\0\"\n", "t.yaml:6:8: a text with a zero character"},
+    {"about: *x\n", "t.yaml:6:8: an alias (*)"},
+    {"about: \xff\n", "t.yaml:6:8: not YAML: "},
+    {"---\ntitle: y\n", "t.yaml:6:1: a second document"},
     {"? [a]\n: b\n", "t.yaml:6: experiment: a field must have a plain name"},
     {"quick: {run: {jobs: 1, time: 2}}\n", NULL}, /* only in that mode */
     {"sweep: 5\n", "t.yaml:6: sweep: this is a single value; it should be a list or a map"},
@@ -567,10 +567,10 @@ static void other_wrong_files(void **state) {
         const char *text, *says;
         enum bal_mode mode;
     } other[] = {
-        {"", "t.yaml:1: the file is empty", BAL_MODE_PLAIN},
-        {"# nothing\n", "t.yaml:1: the file is empty", BAL_MODE_PLAIN},
+        {"", "t.yaml:1:1: the file is empty", BAL_MODE_PLAIN},
+        {"# nothing\n", "t.yaml:1:1: the file is empty", BAL_MODE_PLAIN},
         {"[1, 2]\n", "t.yaml:1: experiment: this should be a map of fields", BAL_MODE_PLAIN},
-        {"a: &a [*a]\n", "t.yaml:1: an alias (*)", BAL_MODE_PLAIN},
+        {"a: &a [*a]\n", "t.yaml:1:8: an alias (*)", BAL_MODE_PLAIN},
         {"title: x\nworkload: {load: 0.5}\npolicies: [jsq]\n", "t.yaml:1: fleet: field 'servers' is missing",
          BAL_MODE_PLAIN},
         {"title: x\nfleet: {servers: 5}\npolicies: [jsq]\n", "t.yaml:1: workload: field 'load' is missing",
@@ -622,7 +622,7 @@ static void utf16_is_refused(void **state) {
         struct bal_error err = {0};
         assert_int_equal(bal_experiment_parse(wide, 2 + 2 * length, "t.yaml", BAL_MODE_PLAIN, &e, &err),
                          BAL_E_SYNTAX);
-        assert_string_equal(err.text, "t.yaml:1: the file is in UTF-16; save it as UTF-8");
+        assert_string_equal(err.text, "t.yaml:1:1: the file is in UTF-16; save it as UTF-8");
     }
 }
 

@@ -1,7 +1,7 @@
 /* Events of libyaml made into a tree. libyaml could build one itself, but it takes time that grows with the
  * square of the nesting and of the number of anchors; here both are bounded, and no alias can make a node
  * contain itself. */
-#include "spec/document.h"
+#include "format/document.h"
 
 #include "base/arena.h"
 #include "base/utf8.h"
@@ -16,7 +16,7 @@ enum { DEPTH_MAX = 32, ANCHORS_MAX = 200, STEPS_MAX = 5000000 };
 
 struct node {
     enum bal_node_kind kind;
-    unsigned line;
+    unsigned line, column;
     const char *text;
     size_t count; /* members of a list, pairs of a map */
     int *child;   /* of a map: key, value, key, value, ... */
@@ -62,10 +62,11 @@ static enum bal_code no_memory(struct builder *b) {
 }
 
 static enum bal_code fail_at(struct builder *b, const yaml_event_t *event, const char *what) {
-    return bal_fail(b->err, BAL_E_SYNTAX, "%s:%zu: %s", b->document->name, event->start_mark.line + 1, what);
+    return bal_fail(b->err, BAL_E_SYNTAX, "%s:%zu:%zu: %s", b->document->name, event->start_mark.line + 1,
+                    event->start_mark.column + 1, what);
 }
 
-static int add_node(struct bal_document *d, enum bal_node_kind kind, unsigned line) {
+static int add_node(struct bal_document *d, enum bal_node_kind kind, unsigned line, unsigned column) {
     if (d->nodes + 1 >= d->capacity) {
         const int capacity = d->capacity ? 2 * d->capacity : 256;
         struct node *node = realloc(d->node, (size_t)capacity * sizeof *node);
@@ -74,12 +75,13 @@ static int add_node(struct bal_document *d, enum bal_node_kind kind, unsigned li
         d->node = node;
         d->capacity = capacity;
     }
-    d->node[++d->nodes] = (struct node){.kind = kind, .line = line, .text = ""};
+    d->node[++d->nodes] = (struct node){.kind = kind, .line = line, .column = column, .text = ""};
     return d->nodes;
 }
 
-static unsigned line_of(const yaml_event_t *event) {
-    return (unsigned)event->start_mark.line + 1;
+static int add_node_of(struct builder *b, enum bal_node_kind kind, const yaml_event_t *event) {
+    return add_node(b->document, kind, (unsigned)event->start_mark.line + 1,
+                    (unsigned)event->start_mark.column + 1);
 }
 
 static bool add_child(struct open *open, int node) {
@@ -115,7 +117,7 @@ static enum bal_code add_text(struct builder *b, const yaml_event_t *event) {
     yaml_char_t *value = event->data.scalar.value, *anchor = event->data.scalar.anchor;
     if (strlen((const char *)value) != event->data.scalar.length)
         return fail_at(b, event, "a text with a zero character in it; leave that out");
-    const int node = add_node(b->document, BAL_NODE_TEXT, line_of(event));
+    const int node = add_node_of(b, BAL_NODE_TEXT, event);
     const char *text = keep(b, value), *name = keep(b, anchor);
     if (!node || b->document->arena.lost || !add_child(&b->open[b->depth], node))
         return no_memory(b);
@@ -136,7 +138,7 @@ static enum bal_code begin(struct builder *b, const yaml_event_t *event, enum ba
                            yaml_char_t *anchor) {
     if (b->depth == DEPTH_MAX)
         return fail_at(b, event, "lists and maps are nested too deeply; at most 32 levels are possible");
-    const int node = add_node(b->document, kind, line_of(event));
+    const int node = add_node_of(b, kind, event);
     const char *name = keep(b, anchor);
     if (!node || b->document->arena.lost || !add_child(&b->open[b->depth], node))
         return no_memory(b);
@@ -162,9 +164,8 @@ static enum bal_code end(struct builder *b, const yaml_event_t *event) {
 static enum bal_code take(struct builder *b, const yaml_event_t *event) {
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-        return b->documents++
-                   ? fail_at(b, event, "a second document; an experiment is one, so remove the '---'")
-                   : BAL_OK;
+        return b->documents++ ? fail_at(b, event, "a second document; a file is one, so remove the '---'")
+                              : BAL_OK;
     case YAML_SCALAR_EVENT:
         return add_text(b, event);
     case YAML_ALIAS_EVENT:
@@ -183,11 +184,16 @@ static enum bal_code take(struct builder *b, const yaml_event_t *event) {
 
 /* ---- parsing ---- */
 
-static unsigned line_of_offset(const char *text, size_t length, size_t offset) {
-    unsigned line = 1;
+struct place {
+    unsigned line, column; /* from 1 */
+};
+
+static struct place place_of_offset(const char *text, size_t length, size_t offset) {
+    struct place place = {1, 1};
     for (size_t i = 0; i < offset && i < length; i++)
-        line += text[i] == '\n';
-    return line;
+        place = text[i] == '\n' ? (struct place){place.line + 1, 1}
+                                : (struct place){place.line, place.column + 1};
+    return place;
 }
 
 /* What libyaml has to say, in one line. */
@@ -196,13 +202,15 @@ static enum bal_code fail_parse(struct builder *b, const yaml_parser_t *parser) 
     const char *problem = parser->problem ? parser->problem : "it cannot be read";
     if (parser->error == YAML_MEMORY_ERROR)
         return no_memory(b);
-    if (parser->error == YAML_READER_ERROR)
-        return bal_fail(b->err, BAL_E_SYNTAX, "%s:%u: not YAML: %s; the file must be plain text in UTF-8",
-                        name, line_of_offset(b->text, b->length, parser->problem_offset), problem);
+    if (parser->error == YAML_READER_ERROR) {
+        const struct place place = place_of_offset(b->text, b->length, parser->problem_offset);
+        return bal_fail(b->err, BAL_E_SYNTAX, "%s:%u:%u: not YAML: %s; the file must be plain text in UTF-8",
+                        name, place.line, place.column, problem);
+    }
     return bal_fail(b->err, BAL_E_SYNTAX,
-                    "%s:%zu: not YAML: %s%s%s; look at the indentation, colons and quotes there", name,
-                    parser->problem_mark.line + 1, problem, parser->context ? " " : "",
-                    parser->context ? parser->context : "");
+                    "%s:%zu:%zu: not YAML: %s%s%s; look at the indentation, colons and quotes there", name,
+                    parser->problem_mark.line + 1, parser->problem_mark.column + 1, problem,
+                    parser->context ? " " : "", parser->context ? parser->context : "");
 }
 
 /* libyaml would read it, but texts in which every other byte is 0 cannot be kept. */
@@ -212,7 +220,7 @@ static bool is_utf16(const struct builder *b) {
 
 static enum bal_code parse(struct builder *b, yaml_parser_t *parser) {
     if (is_utf16(b))
-        return bal_fail(b->err, BAL_E_SYNTAX, "%s:1: the file is in UTF-16; save it as UTF-8",
+        return bal_fail(b->err, BAL_E_SYNTAX, "%s:1:1: the file is in UTF-16; save it as UTF-8",
                         b->document->name);
     yaml_parser_set_input_string(parser, (const unsigned char *)b->text, b->length);
     for (bool ended = false; !ended;) {
@@ -226,8 +234,7 @@ static enum bal_code parse(struct builder *b, yaml_parser_t *parser) {
             return code;
     }
     if (b->document->nodes == 0)
-        return bal_fail(b->err, BAL_E_SYNTAX, "%s:1: the file is empty; it should describe an experiment",
-                        b->document->name);
+        return bal_fail(b->err, BAL_E_SYNTAX, "%s:1:1: the file is empty", b->document->name);
     return BAL_OK;
 }
 
@@ -276,6 +283,10 @@ enum bal_node_kind bal_node_kind(struct bal_document *document, int node) {
 
 unsigned bal_node_line(struct bal_document *document, int node) {
     return document->node[node].line;
+}
+
+unsigned bal_node_column(struct bal_document *document, int node) {
+    return document->node[node].column;
 }
 
 const char *bal_node_text(struct bal_document *document, int node) {
@@ -401,7 +412,7 @@ int bal_document_strike(struct bal_document *document, int node) {
 }
 
 static int add_stand_in(struct bal_document *document, const char *text, unsigned line) {
-    const int node = add_node(document, BAL_NODE_TEXT, line);
+    const int node = add_node(document, BAL_NODE_TEXT, line, 1);
     if (node)
         document->node[node].text = text;
     return node;

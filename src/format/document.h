@@ -1,10 +1,10 @@
-/* A YAML document in which every value knows the line it stands on.
+/* A YAML document in which every value knows the place it stands at.
  *
  * libyaml parses; this adds what a reader of forms needs: values by name, and errors that say file, line and
  * field. Nodes are numbers from 1; 0 is no node. Whatever the bytes, the tree is finite, at most 32 levels
  * deep and no larger than the file, but an alias makes one node a part of several others. */
-#ifndef SPEC_DOCUMENT_H
-#define SPEC_DOCUMENT_H
+#ifndef FORMAT_DOCUMENT_H
+#define FORMAT_DOCUMENT_H
 
 #include "ballast/error.h"
 
@@ -22,7 +22,8 @@ void bal_document_free(struct bal_document *document);
 
 int bal_document_root(struct bal_document *document);
 enum bal_node_kind bal_node_kind(struct bal_document *document, int node);
-unsigned bal_node_line(struct bal_document *document, int node); /* from 1 */
+unsigned bal_node_line(struct bal_document *document, int node);   /* from 1 */
+unsigned bal_node_column(struct bal_document *document, int node); /* from 1 */
 /* The text of a text node, terminated; it has no zero inside. */
 const char *bal_node_text(struct bal_document *document, int node);
 /* Members of a list or pairs of a map. */
