@@ -4,10 +4,13 @@ FUZZ_SECONDS ?= 60
 # Worlds of the live half: so many, from this one on.
 SEEDS ?= 10000
 SEED ?= 1
+# How often the keeper is killed.
+KILLS ?= 1000
 # On a system that scripts/setup does not know, install the packages by hand and use SETUP=true.
 SETUP ?= scripts/setup
 
-.PHONY: all demo demo-replay nginx install-nginx test bench install lint format golden fuzz mutate short-memory world
+.PHONY: all demo demo-replay nginx install-nginx test bench install lint format golden fuzz mutate short-memory
+.PHONY: world keeper-kills
 .PHONY: clean help
 
 all:
@@ -69,6 +72,14 @@ world:
 	@ninja -C build tests/live-world
 	@build/tests/live-world --seed $(SEED) --count $(SEEDS)
 
+# The keeper killed at random moments, more often than in `make test`.
+keeper-kills:
+	@$(SETUP) build test
+	@scripts/configure build -Dtests=true
+	@ninja -C build ballastd tests/keeper-app
+	@tests/live/ballastd build/ballastd build/tests/keeper-app --only killed_at_random --kills $(KILLS) \
+	    --seed $(SEED)
+
 golden:
 	@$(SETUP) build test
 	@scripts/regolden
@@ -86,7 +97,7 @@ clean:
 	rm -rf build build-*
 
 help:
-	@echo 'make                  build the program, build/ballast, and the library'
+	@echo 'make                  build the programs, build/ballast and build/ballastd, and the libraries'
 	@echo 'make demo             build and compare every policy on one fleet (seconds)'
 	@echo 'make demo-replay      make an access log of an invented shop and replay it (seconds)'
 	@echo 'make nginx            build the module for nginx, build/nginx/ngx_http_ballast_module.so'
@@ -100,6 +111,7 @@ help:
 	@echo 'make fuzz             fuzz each parser for FUZZ_SECONDS (now $(FUZZ_SECONDS))'
 	@echo 'make short-memory     let every single allocation fail, one at a time (half an hour)'
 	@echo 'make mutate           make the mistakes of tests/mutants.txt and say which test finds each (minutes)'
+	@echo 'make keeper-kills     kill ballastd KILLS (now $(KILLS)) times and look for its apps (minutes)'
 	@echo 'make world            SEEDS (now $(SEEDS)) simulated worlds of the live half'
 	@echo 'make clean            remove everything that was built'
 	@echo 'Each installs the Debian packages it misses; with SETUP=true nothing is installed.'

@@ -195,4 +195,5 @@ def main():
         sys.stdout.write(text_of_all())
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+/* ballastd: starts apps when they are wanted and lets them rest when they are not. */
+#include "client.h"
+#include "config.h"
+#include "daemon.h"
+
+#include "ballast/version.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char default_path[] = "/etc/ballast/keeper.yaml";
+
+static const char help[] =
+    "usage: ballastd [--config FILE]                    run the keeper\n"
+    "       ballastd [--config FILE] --check            tell all mistakes of the configuration\n"
+    "       ballastd [--config FILE] status             show the apps of the keeper that runs\n"
+    "       ballastd [--config FILE] wake|rest APP      wake an app, or let it rest\n"
+    "\n"
+    "Starts apps when they are wanted and stops them when they have no work. Stations and dispatchers of a\n"
+    "fleet say when; SIGTERM ends the keeper and leaves or stops the apps as the configuration says, SIGHUP\n"
+    "reads it again. Killed and started anew it finds its apps again.\n"
+    "\n"
+    "  --config FILE   the configuration (default /etc/ballast/keeper.yaml)\n"
+    "  --check         read it, print each mistake as FILE:LINE:COLUMN: ..., and do nothing else\n"
+    "  --keys          print all keys of the configuration with their defaults\n"
+    "  --version       print the version\n"
+    "  --help          print this\n"
+    "\n"
+    "Exit status: 0 success, 1 it could not run or the keeper did not answer, 2 bad input.\n";
+
+enum mode { RUN, CHECK };
+
+static void print_mistake(void *context, const char *mistake) {
+    (void)context;
+    fprintf(stderr, "%s\n", mistake);
+}
+
+static int run(const char *path, enum mode mode, int argc, char **argv) {
+    struct config *config = NULL;
+    const size_t mistakes = config_read(path, &config, print_mistake, NULL);
+    if (mistakes)
+        return 2;
+    if (mode == RUN && argc == 0)
+        return daemon_run(config, path);
+    int status = 0;
+    if (mode == CHECK)
+        printf("%s: in order, %zu app%s\n", path, config->apps, config->apps == 1 ? "" : "s");
+    else
+        status = client_run(config, argc, argv);
+    config_free(config);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    static const struct option options[] = {
+        {"config", required_argument, NULL, 'c'}, {"check", no_argument, NULL, 'k'},
+        {"keys", no_argument, NULL, 'y'},         {"version", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},         {0}};
+    const char *path = default_path;
+    enum mode mode = RUN;
+    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;)
+        switch (option) {
+        case 'c':
+            path = optarg;
+            break;
+        case 'k':
+            mode = CHECK;
+            break;
+        case 'y':
+            config_print_keys(stdout);
+            return 0;
+        case 'v':
+            puts("ballastd " BALLAST_VERSION);
+            return 0;
+        case 'h':
+            fputs(help, stdout);
+            return 0;
+        default:
+            fputs("ballastd: see ballastd --help\n", stderr);
+            return 2;
+        }
+    if (mode == CHECK && optind < argc) {
+        fprintf(stderr, "ballastd: --check takes no '%s'; the file is named with --config\n", argv[optind]);
+        return 2;
+    }
+    return run(path, mode, argc - optind, argv + optind);
+}

@@ -1,0 +1,141 @@
+#include "processes.h"
+
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct process {
+    pid_t pid, parent;
+    uint64_t start;
+    bool below; /* the process that asks */
+};
+
+/* Fields 4 (parent) and 22 (start time) of /proc/PID/stat. The name of the program, field 2, may hold
+ * anything, so they are counted from its end. */
+static bool look(pid_t pid, struct process *process) {
+    char path[40], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const ssize_t size = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (size <= 0)
+        return false;
+    text[size] = '\0';
+    char *rest = strrchr(text, ')');
+    *process = (struct process){.pid = pid};
+    char *save = NULL, *word = rest ? strtok_r(rest + 1, " ", &save) : NULL;
+    for (int field = 3; word && field <= 22; field++, word = strtok_r(NULL, " ", &save)) {
+        uint64_t number;
+        if (field == 4 && config_whole_number(word, &number))
+            process->parent = (pid_t)number;
+        if (field == 22)
+            return config_whole_number(word, &process->start);
+    }
+    return false;
+}
+
+uint64_t process_start_time(pid_t pid) {
+    struct process process;
+    return look(pid, &process) ? process.start : 0;
+}
+
+int process_open(pid_t pid, uint64_t start) {
+    const int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0 || process_start_time(pid) == start)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* All that are there, without the one that asks; NULL when there is no memory. */
+static struct process *list_all(size_t *count) {
+    struct process *all = NULL;
+    size_t capacity = *count = 0;
+    DIR *directory = opendir("/proc");
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        uint64_t number;
+        struct process process;
+        if (!config_whole_number(entry->d_name, &number) || (pid_t)number == getpid() ||
+            !look((pid_t)number, &process))
+            continue;
+        if (*count == capacity) {
+            capacity = capacity ? 2 * capacity : 256;
+            struct process *more = realloc(all, capacity * sizeof *all);
+            if (!more)
+                break;
+            all = more;
+        }
+        all[(*count)++] = process;
+    }
+    if (directory)
+        closedir(directory);
+    return all;
+}
+
+static bool is_spared(pid_t pid, const pid_t *spared, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (spared[i] == pid)
+            return true;
+    return false;
+}
+
+/* Marks descendants; each round finds one generation. */
+static void mark(struct process *all, size_t count, const pid_t *spared, size_t spared_count) {
+    const pid_t self = getpid();
+    for (bool found = true; found;) {
+        found = false;
+        for (size_t i = 0; i < count; i++) {
+            bool below = all[i].parent == self;
+            for (size_t j = 0; j < count && !below; j++)
+                below = all[j].below && all[j].pid == all[i].parent;
+            if (all[i].below || !below || is_spared(all[i].pid, spared, spared_count))
+                continue;
+            all[i].below = found = true;
+        }
+    }
+}
+
+static void send_signal(const struct process *process, int signal) {
+    const int fd = process_open(process->pid, process->start);
+    if (fd < 0)
+        return;
+    (void)syscall(SYS_pidfd_send_signal, fd, signal, NULL, 0);
+    close(fd);
+}
+
+/* Sends a signal to all descendants and returns how many there are. */
+static size_t send_all(int signal, const pid_t *spared, size_t spared_count) {
+    size_t count, below = 0;
+    struct process *all = list_all(&count);
+    if (all)
+        mark(all, count, spared, spared_count);
+    for (size_t i = 0; all && i < count; i++)
+        if (all[i].below) {
+            send_signal(&all[i], signal);
+            below++;
+        }
+    free(all);
+    return below;
+}
+
+void process_kill_descendants(const pid_t *spared, size_t count) {
+    enum { ROUNDS = 20 };
+    size_t before = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        const size_t now = send_all(SIGSTOP, spared, count);
+        if (now == before)
+            break;
+        before = now;
+    }
+    send_all(SIGKILL, spared, count);
+}

@@ -1,0 +1,158 @@
+# ballastd on the command line: its help, its version, and what it says of configurations. What it does with
+# processes is tried by tests/live/ballastd.
+
+$ ballastd --help
+| usage: ballastd [--config FILE]                    run the keeper
+|        ballastd [--config FILE] --check            tell all mistakes of the configuration
+|        ballastd [--config FILE] status             show the apps of the keeper that runs
+|        ballastd [--config FILE] wake|rest APP      wake an app, or let it rest
+|
+| Starts apps when they are wanted and stops them when they have no work. Stations and dispatchers of a
+| fleet say when; SIGTERM ends the keeper and leaves or stops the apps as the configuration says, SIGHUP
+| reads it again. Killed and started anew it finds its apps again.
+|
+|   --config FILE   the configuration (default /etc/ballast/keeper.yaml)
+|   --check         read it, print each mistake as FILE:LINE:COLUMN: ..., and do nothing else
+|   --keys          print all keys of the configuration with their defaults
+|   --version       print the version
+|   --help          print this
+|
+| Exit status: 0 success, 1 it could not run or the keeper did not answer, 2 bad input.
+$ ballastd --version
+| ballastd 0.1.0
+$ ballastd --nonsense
+! ballastd: unrecognized option '--nonsense'
+! ballastd: see ballastd --help
+? 2
+$ ballastd --config none.yaml --check
+! none.yaml: No such file or directory
+? 2
+
+# A good one.
+$ mkdir etc && umask 027 && cat >etc/good.yaml <<END
+> key: 000102030405060708090a0b0c0d0e0f
+> apps:
+>   - {name: web, id: 7, run: [/bin/true]}
+> END
+$ ballastd --config etc/good.yaml --check
+| etc/good.yaml: in order, 1 app
+$ ballastd --config etc/good.yaml --check web
+! ballastd: --check takes no 'web'; the file is named with --config
+? 2
+$ ballastd --config etc/good.yaml status
+! ballastd: /run/ballastd: no keeper runs there
+? 1
+$ ballastd --config etc/good.yaml sleep web
+! ballastd: sleep: say status, wake APP or rest APP
+? 2
+$ ballastd --config etc/good.yaml wake wob
+! ballastd: wob: the configuration has no app of that name
+? 2
+
+# Who may write it, or in its directory, could have anything run.
+$ chmod 666 etc/good.yaml && ballastd --config etc/good.yaml --check
+! etc/good.yaml: others may write it
+? 2
+$ chmod 664 etc/good.yaml && ballastd --config etc/good.yaml --check
+! etc/good.yaml: others may write it
+? 2
+$ chmod 640 etc/good.yaml && chmod 777 etc && ballastd --config etc/good.yaml --check
+! etc/good.yaml: anybody may write in its directory
+? 2
+$ chmod 755 etc && ballastd --config etc/good.yaml --check
+| etc/good.yaml: in order, 1 app
+$ ballastd --config etc --check
+! etc: it is no file
+? 2
+
+# A key that others can read is none.
+$ chmod 644 etc/good.yaml && ballastd --config etc/good.yaml --check
+! etc/good.yaml: others may read it, and the key is in it; chmod 640, or use key_file
+? 2
+$ chmod 640 etc/good.yaml
+$ sed 's/^key:.*/key_file: fleet.key/' etc/good.yaml >etc/file.yaml && ballastd --config etc/file.yaml --check
+! etc/file.yaml:1:11: key_file: etc/fleet.key: No such file or directory
+? 2
+$ echo 000102030405060708090a0b0c0d0e0f >etc/fleet.key && chmod 644 etc/fleet.key && ballastd --config etc/file.yaml --check
+! etc/file.yaml:1:11: key_file: etc/fleet.key: others may read it; chmod 640 and its owner (root or this user) may help
+? 2
+$ chmod 600 etc/fleet.key && ballastd --config etc/file.yaml --check
+| etc/file.yaml: in order, 1 app
+$ echo 00000000000000000000000000000000 >etc/fleet.key && ballastd --config etc/file.yaml --check
+! etc/file.yaml:1:11: key_file: etc/fleet.key: it does not begin with 32 hexadecimal digits, not all of them 0
+? 2
+$ sed '/^key:/d' etc/good.yaml >etc/none.yaml && ballastd --config etc/none.yaml --check
+! etc/none.yaml:1:1: key: there should be one of key and key_file: only signed messages are taken
+? 2
+
+# All mistakes at once, each with its place.
+$ cat >etc/bad.yaml <<END
+> fleet: -1
+> key: 12
+> sokket: /run/x
+> listen: localhost:80
+> on_exit: maybe
+> least: 9
+> defaults: {name: x, standby: soon}
+> apps:
+>   - name: a b
+>     id: 0
+>     run: /bin/true
+>   - name: web
+>     id: 7
+>     run: /bin/true && true
+>     ready: {tcp: 127.0.0.1:1, http: "http://127.0.0.1/"}
+>     signal: STOP
+>     user: nobody-of-that-name
+>   - name: web
+>     id: 7
+>     standby: {mean: 1s, law: gamma}
+>     start: []
+>     environment: {BALLAST_APP: x}
+>     times: {start: 0s, stop: 1 s, beat: 2, nap: 3s}
+>   - {name: hooks, id: 8, standby: 1s, start: [a]}
+>   - {name: both, id: 9, standby: 1s, run: [a], start: [a], stop: [a], running: [a]}
+>   - {name: far, id: 10, standby: 1s, run: [a], station: {id: 10, address: 10.0.0.1:5}, busy: [a]}
+>   - {name: text, id: 11, standby: 1s, run: "true; false", user: nobody-of-that-name}
+>   - 12
+> END
+$ ballastd --config etc/bad.yaml --check
+! etc/bad.yaml:3:1: keeper: there is no key 'sokket'; there are fleet, key, key_file, socket, socket_group, listen, state, on_exit, least, most, defaults, apps
+! etc/bad.yaml:1:8: fleet: '-1' is not a whole number from 0 to 4294967295
+! etc/bad.yaml:2:6: key: it is not 32 hexadecimal digits, not all of them 0
+! etc/bad.yaml:4:9: listen: 'localhost:80' is no address in numbers, such as unix:/run/x, 127.0.0.1:8001 or [::1]:8001
+! etc/bad.yaml:5:10: on_exit: 'maybe' is neither leave nor stop
+! etc/bad.yaml:7:11: defaults: each app needs its own 'name'
+! etc/bad.yaml:9:11: name: 'a b' is not a name: at most 60 letters, digits and _ - . @
+! etc/bad.yaml:10:9: id: '0' is not a whole number from 1 to 18446744073709551615
+! etc/bad.yaml:7:30: standby: 'soon' is not a time from 0 ms to 24 h, such as 500ms, 2s or 5min
+! etc/bad.yaml:15:12: ready: it should have one of command, tcp and http
+! etc/bad.yaml:15:12: http: 'http://127.0.0.1/' is not like http://127.0.0.1:8001/health, with an address in numbers
+! etc/bad.yaml:16:13: signal: 'STOP' is not one of TERM, INT, QUIT, HUP, USR1, USR2, KILL, WINCH
+! etc/bad.yaml:21:12: start: a command is a list of 1 to 200 words: [/usr/bin/app, --port, "8001"]
+! etc/bad.yaml:22:19: environment: 'BALLAST_APP' cannot be the name of a variable here
+! etc/bad.yaml:20:30: law: 'gamma' is neither exponential nor fixed
+! etc/bad.yaml:23:44: times: there is no key 'nap'; there are start, ready, check, answer, drain, stop, kill, steady, back_off, back_off_most, beat
+! etc/bad.yaml:23:20: start: '0s' is not a time from 1 ms to 24 h, such as 500ms, 2s or 5min
+! etc/bad.yaml:23:30: stop: '1 s' is not a time from 1 ms to 24 h, such as 500ms, 2s or 5min
+! etc/bad.yaml:23:41: beat: '2' is not a time from 1 ms to 24 h, such as 500ms, 2s or 5min
+! etc/bad.yaml:24:5: hooks: an app with 'start' needs 'stop'
+! etc/bad.yaml:24:5: hooks: an app with 'start' needs 'running' or 'ready': else nobody could tell
+! etc/bad.yaml:25:5: both: it should have one of run and start
+! etc/bad.yaml:25:5: both: 'running' is for apps with 'start'; one with 'run' is supervised
+! etc/bad.yaml:26:5: far: 'busy' is for apps without a station: that one knows
+! etc/bad.yaml:26:5: far: a peer has the id 10 of the app itself
+! etc/bad.yaml:26:5: far: a peer has an address of the network, so 'listen' is needed above
+! etc/bad.yaml:27:5: user: there is no user 'nobody-of-that-name' on this machine
+! etc/bad.yaml:27:44: run: a text is for a shell, which must be asked for (shell: true); else give a list of words
+! etc/bad.yaml:28:5: apps: this is a single value; it should be a map
+! etc/bad.yaml:18:5: name: there are two apps 'web'
+! etc/bad.yaml:18:5: id: two apps have the id 7
+! etc/bad.yaml:6:8: least: 9 is more than there are apps, 8
+? 2
+$ printf 'apps: [\n' >etc/syntax.yaml && ballastd --config etc/syntax.yaml --check
+! etc/syntax.yaml:2:1: not YAML: did not find expected node content while parsing a flow node; look at the indentation, colons and quotes there
+? 2
+$ : >etc/empty.yaml && ballastd --config etc/empty.yaml --check
+! etc/empty.yaml:1:1: the file is empty
+? 2
