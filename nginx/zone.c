@@ -27,6 +27,7 @@ struct zones {
  * older than what has been applied. */
 static uint64_t generation;
 static ngx_event_t ticker;
+static ngx_connection_t ticking;
 
 /* ---- memory ---- */
 
@@ -115,8 +116,13 @@ void bal_ngx_zone_waited(struct bal_ngx_zone *z) {
         ngx_del_timer(&z->patient);
 }
 
+static struct bal_ngx_zone *zone_of_event(const ngx_event_t *event) {
+    const ngx_connection_t *whose = event->data;
+    return whose->data;
+}
+
 static void on_patient(ngx_event_t *event) {
-    struct bal_ngx_zone *z = event->data;
+    struct bal_ngx_zone *z = zone_of_event(event);
     if (!z->inside)
         return;
     bal_ngx_zone_lock(z);
@@ -128,7 +134,7 @@ static void on_patient(ngx_event_t *event) {
 }
 
 static void on_news(ngx_event_t *event) {
-    const struct bal_ngx_zone *z = event->data;
+    const struct bal_ngx_zone *z = zone_of_event(event);
     if (z->inside)
         z->role->news(z->user);
 }
@@ -199,7 +205,7 @@ static void look(struct bal_ngx_zone *z, uint64_t now) {
 }
 
 static void on_due(ngx_event_t *event) {
-    struct bal_ngx_zone *z = event->data;
+    struct bal_ngx_zone *z = zone_of_event(event);
     if (!z->inside)
         return;
     bal_ngx_zone_lock(z);
@@ -220,9 +226,12 @@ static void on_tick(ngx_event_t *event) {
 
 /* ---- processes ---- */
 
-static void set_event(ngx_event_t *event, ngx_event_handler_pt handler, void *data, bool cancelable) {
+/* An event that belongs to no socket; nginx's debug log looks for one all the same. */
+static void set_event(ngx_event_t *event, ngx_event_handler_pt handler, ngx_connection_t *whose,
+                      bool cancelable) {
+    whose->fd = (ngx_socket_t)-1;
     event->handler = handler;
-    event->data = data;
+    event->data = whose;
     event->log = ngx_cycle->log;
     event->cancelable = cancelable;
 }
@@ -233,9 +242,10 @@ static void enter(struct bal_ngx_zone *z) {
     uint64_t seed = pid;
     if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
         seed ^= bal_ngx_now() << 20;
-    set_event(&z->news, on_news, z, true);
-    set_event(&z->patient, on_patient, z, false);
-    set_event(&z->due, on_due, z, true);
+    z->whose.data = z;
+    set_event(&z->news, on_news, &z->whose, true);
+    set_event(&z->patient, on_patient, &z->whose, false);
+    set_event(&z->due, on_due, &z->whose, true);
     enum bal_code code = z->role->open(z->user, z->block, seed, &err);
     if (!code) {
         const uint64_t start = bal_ngx_start_time(pid);
@@ -262,7 +272,7 @@ static ngx_int_t init_process(ngx_cycle_t *cycle) {
         return NGX_OK;
     for (ngx_uint_t i = 0; (z = zone_of(cycle, i)); i++)
         enter(z);
-    set_event(&ticker, on_tick, NULL, true);
+    set_event(&ticker, on_tick, &ticking, true);
     ngx_add_timer(&ticker, TICK_MS);
     return bal_ngx_bell_hang(cycle, on_bell);
 }

@@ -56,12 +56,13 @@ struct bal_ngx_zone {
     ngx_slab_pool_t *pool;
     struct bal_ngx_zone_head *head; /* in shared memory */
     void *block;
-    bool inside;         /* this process takes part; if not, nothing below may be called */
-    bool told;           /* a configuration that cannot be applied has been logged */
-    ngx_uint_t waiting;  /* requests of this process that wait */
-    ngx_event_t news;    /* posted when there may be some */
-    ngx_event_t patient; /* a timer while requests wait */
-    ngx_event_t due;     /* a timer for what is due before the next tick */
+    bool inside;            /* this process takes part; if not, nothing below may be called */
+    bool told;              /* a configuration that cannot be applied has been logged */
+    ngx_uint_t waiting;     /* requests of this process that wait */
+    ngx_connection_t whose; /* what nginx, when it writes a debug log, takes the events below to belong to */
+    ngx_event_t news;       /* posted when there may be some */
+    ngx_event_t patient;    /* a timer while requests wait */
+    ngx_event_t due;        /* a timer for what is due before the next tick */
 };
 
 /* In the configuration. The zone is the caller's, zeroed, and lives as long as the configuration. `name` must

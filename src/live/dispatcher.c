@@ -19,6 +19,8 @@ void bal_dispatcher_begin(struct bal_dispatcher *d, uint64_t now) {
         try_held(d);
     }
     bal_fleet_refresh(d);
+    if (d->timed && bal_timed_report(d) && block->held_count)
+        try_held(d);
 }
 
 void bal_dispatcher_say(struct bal_dispatcher *d, struct bal_message message) {
@@ -72,6 +74,13 @@ static bool has_free_slot(const struct bal_dispatcher *d, uint32_t server) {
     return d->block->config.stations ? d->server[server].tokens > 0 : d->own[server] < d->block->config.slots;
 }
 
+/* Without stations the report of a server that has a free slot: after a response, and when a request has left
+ * it another one, for a policy forgets a server that it chooses. */
+static void say_idle(struct bal_dispatcher *d, uint32_t server, bool may_be) {
+    if (may_be && !d->block->config.stations && d->server[server].closed == 0 && has_free_slot(d, server))
+        bal_policy_report(&d->policy, d->state, &d->fleet, BAL_REPORT_IDLE, server, NULL);
+}
+
 static void go(struct bal_dispatcher *d, struct request *r, uint32_t server, enum request_state state) {
     r->reason = r->tries                   ? BAL_REASON_RETRY
                 : r->entry.state == HELD   ? BAL_REASON_HELD
@@ -90,6 +99,7 @@ static void go(struct bal_dispatcher *d, struct request *r, uint32_t server, enu
         r->trial = 1;
         bal_fleet_look(d, server);
     }
+    say_idle(d, server, d->block->config.slots > 1);
     bal_entry_set(&r->entry, state);
 }
 
@@ -128,9 +138,7 @@ static bool come_back(struct bal_dispatcher *d, const struct request *r) {
     bal_fleet_own_down(d, server, r->entry.rank);
     if (d->server[server].presence == NOT_THERE)
         return false;
-    if (!d->block->config.stations && d->server[server].closed == 0 &&
-        d->own[server] < d->block->config.slots)
-        bal_policy_report(&d->policy, d->state, &d->fleet, BAL_REPORT_IDLE, server, NULL);
+    say_idle(d, server, true);
     return true;
 }
 
@@ -146,6 +154,8 @@ static void answer(struct bal_dispatcher *d, const struct request *r, enum bal_o
     const uint32_t server = r->server;
     const bool failed = outcome != BAL_OUTCOME_GOOD;
     const double took = seconds(d->block->now - r->since);
+    if (d->timed && !failed)
+        bal_timed_response(d, took);
     d->block->counts.answered++;
     d->block->counts.failed += failed;
     if (!come_back(d, r))
@@ -440,6 +450,8 @@ void bal_dispatcher_arrive(struct bal_dispatcher *d, uint64_t now, uint32_t rank
     bal_dispatcher_begin(d, now);
     struct block *block = d->block;
     block->counts.arrived++;
+    if (d->timed)
+        bal_timed_arrival(d);
     const uint32_t i = bal_ledger_take(&d->ledger, d->self);
     if (i == BAL_NOBODY) {
         block->counts.no_room++;
@@ -775,6 +787,8 @@ static uint64_t next_time(const struct bal_dispatcher *d) {
         if (list->count && request_at(d, list->first)->deadline < next)
             next = request_at(d, list->first)->deadline;
     }
+    if (d->timed && block->held_count && block->report_at < next)
+        next = block->report_at;
     return next > block->now ? next : block->now + 1;
 }
 

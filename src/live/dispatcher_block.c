@@ -18,7 +18,8 @@ static struct bal_dispatcher_config normal(struct bal_dispatcher_config config) 
 }
 
 static struct bal_setting setting_of(const struct bal_dispatcher_config *config) {
-    return (struct bal_setting){.servers = config->servers, .load = NAN};
+    /* Without stations the load is measured (dispatcher_timed.c): for now, any will do. */
+    return (struct bal_setting){.servers = config->servers, .load = config->stations ? NAN : 0.5};
 }
 
 static bool waits_for_probes(const struct bal_policy_spec *policy,
@@ -48,6 +49,7 @@ static size_t lay_out(struct bal_dispatcher *d, char *base, const struct bal_dis
     d->setting = setting_of(config);
     d->flags = bal_policy_flags(&d->policy);
     d->probes = waits_for_probes(&d->policy, config);
+    d->timed = !config->stations && wants(d, BAL_WANTS_STILL_IDLE);
     d->block = part(base, &size, sizeof *d->block);
     d->owner = part(base, &size, config->owners * sizeof *d->owner);
     d->server = part(base, &size, n * sizeof *d->server);
@@ -105,9 +107,10 @@ static enum bal_code check_number(const char *name, uint64_t value, uint64_t low
 
 enum bal_code bal_dispatcher_check(const struct bal_policy_spec *policy,
                                    const struct bal_dispatcher_config *config, struct bal_error *err) {
-    const unsigned alone = BAL_CAN_PROBE | BAL_CAN_IDLE | BAL_CAN_LOAD | BAL_CAN_RANKS | BAL_CAN_REFUSE |
-                           BAL_CAN_HOLD | BAL_CAN_OWN | BAL_CAN_TIME | BAL_CAN_RESPONSES | BAL_CAN_ASK;
-    const unsigned with_stations = alone | BAL_CAN_STILL_IDLE | BAL_CAN_POWER | BAL_CAN_MOVE;
+    const unsigned alone = BAL_CAN_PROBE | BAL_CAN_IDLE | BAL_CAN_STILL_IDLE | BAL_CAN_LOAD | BAL_CAN_RANKS |
+                           BAL_CAN_REFUSE | BAL_CAN_HOLD | BAL_CAN_OWN | BAL_CAN_TIME | BAL_CAN_RESPONSES |
+                           BAL_CAN_ASK;
+    const unsigned with_stations = alone | BAL_CAN_POWER | BAL_CAN_MOVE;
     const struct bal_host host = {config->stations ? "a dispatcher" : "a dispatcher without stations",
                                   config->stations ? with_stations : alone};
     enum bal_code code = check_number("servers", config->servers, 1, 1 << 20, err);
@@ -174,7 +177,7 @@ void bal_dispatcher_create(void *memory, const struct bal_policy_spec *policy,
     const size_t size = lay_out(d, memory, &whole);
     memset(memory, 0, size);
     struct block *block = d->block;
-    *block = (struct block){.size = size, .config = whole, .now = now, .hungry_at = NEVER};
+    *block = (struct block){.size = size, .config = whole, .now = now, .hungry_at = NEVER, .report_at = now};
     bal_policy_print(policy, block->policy, sizeof block->policy);
     if (whole.stations)
         bal_sender_init(&block->sender, whole.fleet, whole.id, whole.boot);

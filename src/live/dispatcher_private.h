@@ -112,6 +112,10 @@ struct block {
     uint32_t weighted;   /* servers have different weights */
     uint32_t tree_valid; /* by_weight is up to date */
     struct bal_dispatcher_counts counts;
+    /* Of reports at a rate, where no stations send them: */
+    uint64_t report_at; /* when the next is due */
+    double service;     /* moving average of how long responses have taken, in seconds */
+    double load;        /* and of the share of servers that had no free slot */
 };
 
 struct bal_dispatcher {
@@ -120,6 +124,7 @@ struct bal_dispatcher {
     struct bal_setting setting;
     unsigned flags; /* of the policy */
     bool probes;    /* it asks stations and waits */
+    bool timed;     /* it wants reports at a rate, and no station sends them */
     uint32_t self;  /* its owner's number; BAL_NOBODY: it does not take part */
     uint32_t servers;
     struct bal_fleet fleet;
@@ -198,6 +203,14 @@ double bal_fleet_due(const struct bal_dispatcher *d, uint32_t server);
 void bal_fleet_greet(struct bal_dispatcher *d, uint32_t server);
 /* A server that was leaving and has nothing left is not there any longer. */
 void bal_fleet_bury(struct bal_dispatcher *d, uint32_t server);
+
+/* ---- dispatcher_timed.c: of a dispatcher that is `timed` alone ---- */
+
+/* Idle servers report, as many as are due by now; whether any has. */
+bool bal_timed_report(struct bal_dispatcher *d);
+/* A request has come; a response has taken so many seconds. */
+void bal_timed_arrival(struct bal_dispatcher *d);
+void bal_timed_response(struct bal_dispatcher *d, double took);
 
 /* ---- dispatcher.c ---- */
 

@@ -1,0 +1,57 @@
+/* Reports of idle servers at a rate, for policies that want them, where there are no stations to send them.
+ *
+ * The dispatcher knows which of its servers have a free slot, and each change of that is an operation of its
+ * own. So the reports that were due since the last operation are made when the next begins: that is as good
+ * as if each had come at its time. Their rate is the policy's, for each mean service time, which is taken
+ * from the responses; a policy that wants to know the load is told what share of servers arrivals found
+ * busy. */
+#include "live/dispatcher_private.h"
+
+#include <math.h>
+
+static const double unknown_service = 0.05; /* seconds, until there has been a response */
+static const double memory = 1.0 / 128;     /* weight of the last in moving averages */
+
+/* Reports of an idle server in a second. */
+static double rate_of_one(const struct bal_dispatcher *d) {
+    const struct bal_setting setting = {.servers = d->servers,
+                                        .load = fmin(fmax(d->block->load, 0.05), 0.95)};
+    const double service = d->block->service > 0 ? d->block->service : unknown_service;
+    return bal_policy_report_rate(&d->policy, &setting) / service;
+}
+
+/* Of all servers that could be: those that are not there or not idle say nothing. */
+static uint64_t gap(struct bal_dispatcher *d) {
+    const double ns = 1e9 * bal_rng_exp(&d->chance) / (rate_of_one(d) * d->servers);
+    return ns < 1e9 ? (uint64_t)ns : 1000000000; /* the rate may be another one by then */
+}
+
+bool bal_timed_report(struct bal_dispatcher *d) {
+    struct block *block = d->block;
+    bool reported = false;
+    for (uint32_t most = 2 * d->servers; block->report_at <= block->now; most--) {
+        if (most == 0) { /* after a silence: whoever is idle has been heard */
+            block->report_at = block->now + gap(d);
+            break;
+        }
+        const uint32_t server = bal_rng_below(&d->chance, d->servers);
+        block->report_at += gap(d);
+        if (d->server[server].closed || d->own[server] >= block->config.slots)
+            continue;
+        bal_policy_report(&d->policy, d->state, &d->fleet, BAL_REPORT_STILL_IDLE, server, NULL);
+        reported = true;
+    }
+    return reported;
+}
+
+void bal_timed_arrival(struct bal_dispatcher *d) {
+    if (!d->open->count)
+        return;
+    const uint32_t server = bal_set_uniform(d->open, &d->chance);
+    d->block->load += memory * ((d->own[server] >= d->block->config.slots) - d->block->load);
+}
+
+void bal_timed_response(struct bal_dispatcher *d, double took) {
+    double *service = &d->block->service;
+    *service = *service > 0 ? *service + memory * (took - *service) : took;
+}
