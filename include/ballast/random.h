@@ -71,8 +71,12 @@ uint32_t bal_rng_below_retry(struct bal_rng *rng, uint32_t n, uint64_t product);
 /* Uniform on {0, ..., n-1}, n >= 1, without bias (Lemire 2019). */
 static inline uint32_t bal_rng_below(struct bal_rng *rng, uint32_t n) {
     const uint64_t product = (bal_rng_next(rng) >> 32) * n;
-    if (__builtin_expect((uint32_t)product < n, 0))
-        return bal_rng_below_retry(rng, n, product);
+    if (__builtin_expect((uint32_t)product < n, 0)) {
+        struct bal_rng copy = *rng; /* so that a caller can keep the state in registers */
+        const uint32_t drawn = bal_rng_below_retry(&copy, n, product);
+        *rng = copy;
+        return drawn;
+    }
     return (uint32_t)(product >> 32);
 }
 
@@ -89,7 +93,10 @@ static inline double bal_rng_exp(struct bal_rng *rng) {
     const uint64_t x = bits >> 11;
     if (__builtin_expect(x < bal_exp_inside[strip], 1))
         return (double)x * bal_exp_width[strip];
-    return bal_rng_exp_edge(rng, bits);
+    struct bal_rng copy = *rng; /* as above */
+    const double drawn = bal_rng_exp_edge(&copy, bits);
+    *rng = copy;
+    return drawn;
 }
 
 /* Standard normal. */

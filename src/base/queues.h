@@ -11,6 +11,7 @@
 #define BASE_QUEUES_H
 
 #include "ballast/error.h"
+#include "base/folded.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,15 +50,15 @@ void bal_queues_shrink(struct bal_queues *queues, uint32_t i);
 
 /* The item k places behind the front. Behind the last one there may be anything, but never memory that was
  * not set: the front of an empty queue can be read where that saves a branch. */
-static inline union bal_word *bal_queues_at(const struct bal_queues *queues, uint32_t i, uint32_t words,
-                                            uint32_t k) {
+FOLDED union bal_word *bal_queues_at(const struct bal_queues *queues, uint32_t i, uint32_t words,
+                                     uint32_t k) {
     const struct bal_ring ring = queues->ring[i];
     const uint32_t place = (ring.head + k) & ((1u << ring.log2) - 1);
     return queues->arena + ((uint64_t)ring.block + place) * words;
 }
 
 /* Room for one more item at the back; the caller writes it. NULL when there is no memory. */
-static inline union bal_word *bal_queues_push(struct bal_queues *queues, uint32_t i, uint32_t words) {
+FOLDED union bal_word *bal_queues_push(struct bal_queues *queues, uint32_t i, uint32_t words) {
     const uint32_t length = queues->length[i];
     if (__builtin_expect(length == 1u << queues->ring[i].log2, 0) && !bal_queues_grow(queues, i))
         return NULL;
@@ -67,12 +68,12 @@ static inline union bal_word *bal_queues_push(struct bal_queues *queues, uint32_
 
 /* A block of `size` items with fewer than this is exchanged for a smaller one: a quarter, and never for the
  * smallest size (4 items, whose quarter is odd). */
-static inline uint32_t bal_ring_sparse(uint32_t size) {
+FOLDED uint32_t bal_ring_sparse(uint32_t size) {
     return size / 4 & ~1u;
 }
 
 /* Drops the front / the back item of a queue that is not empty. */
-static inline void bal_queues_drop(struct bal_queues *queues, uint32_t i) {
+FOLDED void bal_queues_drop(struct bal_queues *queues, uint32_t i) {
     struct bal_ring *ring = &queues->ring[i];
     const uint32_t size = 1u << ring->log2;
     const uint32_t length = --queues->length[i];
@@ -81,7 +82,7 @@ static inline void bal_queues_drop(struct bal_queues *queues, uint32_t i) {
         bal_queues_shrink(queues, i);
 }
 
-static inline void bal_queues_drop_back(struct bal_queues *queues, uint32_t i) {
+FOLDED void bal_queues_drop_back(struct bal_queues *queues, uint32_t i) {
     const uint32_t length = --queues->length[i];
     if (__builtin_expect(length < bal_ring_sparse(1u << queues->ring[i].log2), 0))
         bal_queues_shrink(queues, i);

@@ -42,9 +42,6 @@ struct event {
     double now;
 };
 
-/* Inlined into every loop, so that features are constants there. */
-#define FOLDED static inline __attribute__((always_inline))
-
 static inline double duration(const struct event *event, uint32_t server, double size) {
     return event->per_speed ? size * event->per_speed[server] : size;
 }

@@ -39,13 +39,15 @@ static struct rates rates_of(const struct bal_model *model) {
     return rates;
 }
 
-/* The server at which a possible completion happens, x being uniform on [0, start[groups]). */
-static inline uint32_t server_at(const struct rates *rates, double x, unsigned features) {
+/* The server at which a possible completion happens, x being uniform on [0, start[groups]); any server for
+ * an x below 0. */
+FOLDED uint32_t server_at(const struct rates *rates, double x, unsigned features) {
     unsigned g = 0;
     if (features & MIXED)
         while (g + 1 < rates->groups && x >= rates->start[g + 1])
             g++;
-    const uint32_t server = rates->first[g] + (uint32_t)((x - rates->start[g]) * rates->per_width[g]);
+    const int64_t place = (int64_t)((x - rates->start[g]) * rates->per_width[g]);
+    const uint32_t server = rates->first[g] + (place < 0 ? 0 : (uint32_t)place);
     const uint32_t last = rates->first[g + 1] - 1;
     return server < last ? server : last; /* rounding may reach the end */
 }
@@ -68,12 +70,12 @@ static void look_ahead(struct ahead *ahead, const struct rates *rates, struct ba
         ahead->gap[i] = bal_rng_exp(&local) * mean_gap;
         const double which = bal_rng_uniform(&local) * rates->total - rates->arrivals;
         ahead->arrival[i] = which < 0;
-        ahead->server[i] = server_at(rates, fmax(which, 0), features);
+        ahead->server[i] = server_at(rates, which, features);
     }
     *rng = local;
 }
 
-static inline void fetch(const struct system *system, const uint32_t *server) {
+FOLDED void fetch(const struct system *system, const uint32_t *server) {
     const struct bal_queues *queues = &system->queues;
     __builtin_prefetch(&queues->length[server[FETCH_QUEUE]]);
     __builtin_prefetch(&queues->ring[server[FETCH_QUEUE]]);
@@ -81,7 +83,7 @@ static inline void fetch(const struct system *system, const uint32_t *server) {
 }
 
 /* A job, or a task of one, joins a server; if it is first there its service begins. */
-static inline enum bal_code join(struct system *system, double now, uint32_t server, unsigned features) {
+FOLDED enum bal_code join(struct system *system, double now, uint32_t server, unsigned features) {
     if (!system_admits(system, server, features))
         return BAL_OK;
     const uint32_t words = item_words(WORDS, features);
@@ -102,8 +104,7 @@ static inline enum bal_code join(struct system *system, double now, uint32_t ser
     return BAL_OK;
 }
 
-static inline enum bal_code move(struct system *system, double now, uint32_t from, uint32_t to,
-                                 unsigned features) {
+FOLDED enum bal_code move(struct system *system, double now, uint32_t from, uint32_t to, unsigned features) {
     const uint32_t words = item_words(WORDS, features);
     union bal_word *item;
     if (!system_move(system, now, from, to, words, features, &item))
@@ -116,13 +117,13 @@ static inline enum bal_code move(struct system *system, double now, uint32_t fro
     return BAL_OK;
 }
 
-static inline enum bal_code arrive(struct system *system, double now, unsigned features) {
+FOLDED enum bal_code arrive(struct system *system, double now, unsigned features) {
     if (features & VARYING && !system_arrival_is_real(system, now))
         return BAL_OK;
     return system_dispatch(system, now, features, join, move);
 }
 
-static inline void complete(struct system *system, double now, uint32_t server, unsigned features) {
+FOLDED void complete(struct system *system, double now, uint32_t server, unsigned features) {
     const uint32_t words = item_words(WORDS, features);
     const uint32_t left = system_complete(system, now, server, words, features);
     if (!(features & RANKED)) /* without a branch: see tally_start */
@@ -132,8 +133,8 @@ static inline void complete(struct system *system, double now, uint32_t server, 
         system_next(system, now, server, words, features);
 }
 
-static inline __attribute__((always_inline)) enum bal_code
-loop(struct system *system, const struct rates *rates, struct bal_rng *rng, const unsigned features) {
+FOLDED enum bal_code loop(struct system *system, const struct rates *rates, struct bal_rng *rng,
+                          const unsigned features) {
     struct ahead ahead = {0};
     const bool large = system->servers >= LARGE_FLEET && !(features & RANKED);
     for (double now = 0;;) {
@@ -168,20 +169,33 @@ static enum bal_code join_first(struct system *system, uint32_t server) {
     return join(system, 0, server, system->features);
 }
 
+/* Each in a function of its own, which the compiler does better than several in one. */
+#define LOOP(name, features)                                                                                 \
+    static __attribute__((noinline)) enum bal_code name(struct system *system, const struct rates *rates,    \
+                                                        struct bal_rng *rng) {                               \
+        return loop(system, rates, rng, features);                                                           \
+    }
+LOOP(loop_plain, 0)
+LOOP(loop_reporting, REPORTING)
+LOOP(loop_rated, RATED)
+LOOP(loop_indexed, INDEXED)
+LOOP(loop_classes, RANKED | LANED)
+LOOP(loop_any, system->features)
+
 static enum bal_code run_loop(struct system *system, const struct rates *rates, struct bal_rng *rng) {
     switch (system->run->plain ? UNSPECIALISED : system->features) {
     case 0:
-        return loop(system, rates, rng, 0);
+        return loop_plain(system, rates, rng);
     case REPORTING:
-        return loop(system, rates, rng, REPORTING);
+        return loop_reporting(system, rates, rng);
     case RATED:
-        return loop(system, rates, rng, RATED);
+        return loop_rated(system, rates, rng);
     case INDEXED:
-        return loop(system, rates, rng, INDEXED);
+        return loop_indexed(system, rates, rng);
     case RANKED | LANED:
-        return loop(system, rates, rng, RANKED | LANED);
+        return loop_classes(system, rates, rng);
     default:
-        return loop(system, rates, rng, system->features);
+        return loop_any(system, rates, rng);
     }
 }
 

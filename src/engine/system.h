@@ -10,6 +10,7 @@
 
 #include "ballast/set.h"
 #include "base/by_length.h"
+#include "base/folded.h"
 #include "base/pace.h"
 #include "base/queues.h"
 #include "engine/history.h"
@@ -135,22 +136,22 @@ enum bal_code bal_system_end(struct system *system, enum bal_code code, struct b
 /* Stops with a message that names the trial: what follows would be our own mistake. */
 _Noreturn void bal_system_broken(const struct system *system, const char *what);
 
-static inline uint32_t item_words(uint32_t words, unsigned features) {
+FOLDED uint32_t item_words(uint32_t words, unsigned features) {
     return words + (features & (RANKED | KINDED) ? 1 : 0);
 }
 
-static inline uint64_t *item_tag(union bal_word *item, uint32_t words) {
+FOLDED uint64_t *item_tag(union bal_word *item, uint32_t words) {
     return &item[words - 1].bits;
 }
 
 /* ---- queues ---- */
 
-static inline uint32_t lane_of(uint32_t server, uint32_t rank, unsigned features) {
+FOLDED uint32_t lane_of(uint32_t server, uint32_t rank, unsigned features) {
     return features & LANED ? 2 * server + rank : server;
 }
 
 /* The queue whose front is in service at a server that has jobs. */
-static inline uint32_t lane_in_service(const struct system *system, uint32_t server, unsigned features) {
+FOLDED uint32_t lane_in_service(const struct system *system, uint32_t server, unsigned features) {
     if (!(features & LANED))
         return server;
     if (features & HOLDING)
@@ -160,14 +161,14 @@ static inline uint32_t lane_in_service(const struct system *system, uint32_t ser
 
 /* ---- power ---- */
 
-static inline void system_stand_by(struct system *system, double now, uint32_t server) {
+FOLDED void system_stand_by(struct system *system, double now, uint32_t server) {
     bal_set_insert(system->standby, server);
     tally_power_up(&system->tally, now, POWER_STANDBY);
     if (system->power_timer)
         system->power_timer(system, server, now, POWER_STANDBY);
 }
 
-static inline void system_leave_standby(struct system *system, double now, uint32_t server) {
+FOLDED void system_leave_standby(struct system *system, double now, uint32_t server) {
     if (!bal_set_remove(system->standby, server)) {
         system->now = now;
         bal_system_broken(system, "the policy sent a job to a server that is off");
@@ -178,7 +179,7 @@ static inline void system_leave_standby(struct system *system, double now, uint3
 }
 
 /* The dispatcher starts a server that is off. To one that is starting already it says nothing new. */
-static inline void system_wake(struct system *system, double now, uint32_t server) {
+FOLDED void system_wake(struct system *system, double now, uint32_t server) {
     if (server < system->servers && bal_set_contains(system->setup, server))
         return;
     if (server >= system->servers || system->length[server] > 0 ||
@@ -191,14 +192,14 @@ static inline void system_wake(struct system *system, double now, uint32_t serve
         system->power_timer(system, server, now, POWER_SETUP);
 }
 
-static inline void system_switch_off(struct system *system, double now, uint32_t server) {
+FOLDED void system_switch_off(struct system *system, double now, uint32_t server) {
     bal_set_remove(system->standby, server);
     tally_power_change(&system->tally, now, POWER_STANDBY, POWER_OFF);
     system->tally.totals.reports++;
     system->policy->report(system->state, &system->fleet, BAL_REPORT_OFF, server, NULL);
 }
 
-static inline void system_end_setup(struct system *system, double now, uint32_t server) {
+FOLDED void system_end_setup(struct system *system, double now, uint32_t server) {
     bal_set_remove(system->setup, server);
     tally_power_down(&system->tally, now, POWER_SETUP);
     system_stand_by(system, now, server);
@@ -208,13 +209,13 @@ static inline void system_end_setup(struct system *system, double now, uint32_t 
 
 /* The most jobs with which a server has a free slot, and so is idle in the eyes of the dispatcher: with one
  * slot none. */
-static inline uint32_t system_room(const struct system *system, unsigned features) {
+FOLDED uint32_t system_room(const struct system *system, unsigned features) {
     return features & MANY ? system->slots - 1 : 0;
 }
 
 /* A server has one job more / less. */
-static inline bool system_count_up(struct system *system, double now, uint32_t server, uint32_t rank,
-                                   unsigned features) {
+FOLDED bool system_count_up(struct system *system, double now, uint32_t server, uint32_t rank,
+                            unsigned features) {
     const uint32_t before = features & (LANED | MANY) ? system->length[server]++ : system->length[server] - 1;
     if (features & RANKED && rank == 0)
         tally_high_up(&system->tally, now, ++system->urgent[server]);
@@ -228,8 +229,8 @@ static inline bool system_count_up(struct system *system, double now, uint32_t s
     return true;
 }
 
-static inline uint32_t system_count_down(struct system *system, double now, uint32_t server, uint32_t rank,
-                                         unsigned features) {
+FOLDED uint32_t system_count_down(struct system *system, double now, uint32_t server, uint32_t rank,
+                                  unsigned features) {
     const uint32_t left = features & (LANED | MANY) ? --system->length[server] : system->length[server];
     if (features & RANKED && rank == 0)
         tally_high_down(&system->tally, now, system->urgent[server]--);
@@ -248,8 +249,8 @@ static inline uint32_t system_count_down(struct system *system, double now, uint
 }
 
 /* Room for a job at the back of a server's queue; NULL when there is no memory. */
-static inline union bal_word *system_push(struct system *system, double now, uint32_t server, uint32_t rank,
-                                          uint32_t words, unsigned features) {
+FOLDED union bal_word *system_push(struct system *system, double now, uint32_t server, uint32_t rank,
+                                   uint32_t words, unsigned features) {
     union bal_word *item = bal_queues_push(&system->queues, lane_of(server, rank, features), words);
     if (__builtin_expect(!item, 0) || !system_count_up(system, now, server, rank, features))
         return NULL;
@@ -259,7 +260,7 @@ static inline union bal_word *system_push(struct system *system, double now, uin
 }
 
 /* The service of a job begins, or goes on. */
-static inline void system_serve(struct system *system, double now, union bal_word *item, uint32_t words) {
+FOLDED void system_serve(struct system *system, double now, union bal_word *item, uint32_t words) {
     uint64_t *tag = item_tag(item, words);
     if (*tag & TAG_STARTED)
         return;
@@ -277,27 +278,27 @@ static inline void system_serve(struct system *system, double now, union bal_wor
 
 /* ---- routing ---- */
 
-static inline void system_check_server(struct system *system, double now, uint32_t server) {
+FOLDED void system_check_server(struct system *system, double now, uint32_t server) {
     if (__builtin_expect(server >= system->servers, 0)) {
         system->now = now;
         bal_system_broken(system, "the policy chose a server that does not exist");
     }
 }
 
-static inline void system_draw_class(struct system *system, unsigned features) {
+FOLDED void system_draw_class(struct system *system, unsigned features) {
     if (features & RANKED && !(features & RECORDED)) /* a recorded job has its class */
         system->job.rank = bal_rng_uniform(&system->class_rng) >= system->high;
 }
 
 /* What a server says of itself. */
-static inline struct bal_reply system_reply(const struct system *system, uint32_t server) {
+FOLDED struct bal_reply system_reply(const struct system *system, uint32_t server) {
     return (struct bal_reply){.length = system->length[server],
                               .urgent = system->urgent ? system->urgent[server] : 0,
                               .latency = pace_latency(&system->pace[server], system->length[server])};
 }
 
 /* The servers that the policy wants asked reply at once: they have the job already that it has just sent. */
-static inline void system_answer(struct system *system) {
+FOLDED void system_answer(struct system *system) {
     struct bal_fleet *fleet = &system->fleet;
     for (uint32_t i = 0; i < fleet->asks; i++) {
         const struct bal_reply reply = system_reply(system, fleet->ask[i]);
@@ -307,7 +308,7 @@ static inline void system_answer(struct system *system) {
 }
 
 /* Draws the class of the next job, unless it is recorded, and asks the policy where it goes. */
-static inline struct bal_decision system_route(struct system *system, double now, unsigned features) {
+FOLDED struct bal_decision system_route(struct system *system, double now, unsigned features) {
     const uint64_t probes = system->fleet.probes;
     if (features & TIMED)
         system->fleet.now = now * system->per_unit;
@@ -326,8 +327,8 @@ static inline struct bal_decision system_route(struct system *system, double now
 }
 
 /* A job is complete. Returns its rank. */
-static inline uint32_t system_measure(struct system *system, double now, union bal_word *item, uint32_t words,
-                                      unsigned features) {
+FOLDED uint32_t system_measure(struct system *system, double now, union bal_word *item, uint32_t words,
+                               unsigned features) {
     const double response = now - item[0].real;
     const uint32_t rank = features & RANKED ? *item_tag(item, words) & TAG_RANK : 0;
     tally_complete(&system->tally, &system->tally.all, response);
@@ -342,8 +343,8 @@ static inline uint32_t system_measure(struct system *system, double now, union b
 
 /* A job that came at `arrival` has left a server with `left` jobs. What does that tell the policy, and what
  * does the server learn from it? */
-static inline void system_after(struct system *system, double now, uint32_t server, double arrival,
-                                uint32_t left, unsigned features) {
+FOLDED void system_after(struct system *system, double now, uint32_t server, double arrival, uint32_t left,
+                         unsigned features) {
     const double response = (now - arrival) * system->per_unit;
     if (features & ASKING)
         pace_learn(&system->pace[server], response, left);
@@ -360,8 +361,8 @@ static inline void system_after(struct system *system, double now, uint32_t serv
 }
 
 /* The job in service at a server is complete: measures it and drops it. Returns how many jobs are left. */
-static inline uint32_t system_complete(struct system *system, double now, uint32_t server, uint32_t words,
-                                       unsigned features) {
+FOLDED uint32_t system_complete(struct system *system, double now, uint32_t server, uint32_t words,
+                                unsigned features) {
     const uint32_t lane = lane_in_service(system, server, features);
     union bal_word *item = bal_queues_at(&system->queues, lane, words, 0);
     const double arrival = item[0].real;
@@ -374,8 +375,8 @@ static inline uint32_t system_complete(struct system *system, double now, uint32
 }
 
 /* The job that is next in service at a server that has jobs, after a completion; its service begins. */
-static inline union bal_word *system_next(struct system *system, double now, uint32_t server, uint32_t words,
-                                          unsigned features) {
+FOLDED union bal_word *system_next(struct system *system, double now, uint32_t server, uint32_t words,
+                                   unsigned features) {
     if (features & HOLDING)
         system->serving[server] = system->queues.length[2 * server] == 0;
     union bal_word *item =
@@ -389,8 +390,8 @@ static inline union bal_word *system_next(struct system *system, double now, uin
 
 /* Takes the last low job from one server to the back of another, which is now `*moved` there. Returns false
  * when there is no memory. A job that may not be interrupted stays: *moved is then NULL. */
-static inline bool system_move(struct system *system, double now, uint32_t from, uint32_t to, uint32_t words,
-                               unsigned features, union bal_word **moved) {
+FOLDED bool system_move(struct system *system, double now, uint32_t from, uint32_t to, uint32_t words,
+                        unsigned features, union bal_word **moved) {
     *moved = NULL;
     system_check_server(system, now, to);
     const uint32_t lane = 2 * from + 1;
@@ -417,7 +418,7 @@ static inline bool system_move(struct system *system, double now, uint32_t from,
 }
 
 /* The parts of a job must add up to it and name servers that exist. */
-static inline void system_check_parts(struct system *system, double now, uint32_t parts) {
+FOLDED void system_check_parts(struct system *system, double now, uint32_t parts) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < parts && parts <= system->servers; i++) {
         system_check_server(system, now, system->fleet.shares[i].server);
@@ -430,7 +431,7 @@ static inline void system_check_parts(struct system *system, double now, uint32_
 }
 
 /* Can the server take one more job? If not it is lost, or refused when there is no server. */
-static inline bool system_admits(struct system *system, uint32_t server, unsigned features) {
+FOLDED bool system_admits(struct system *system, uint32_t server, unsigned features) {
     if (features & POWERED && server == BAL_NONE) {
         system->tally.totals.refused++;
         return false;
@@ -444,10 +445,11 @@ static inline bool system_admits(struct system *system, uint32_t server, unsigne
 
 /* A job has come: the policy says where it goes, and the engine's `join` puts its tasks there and `move` a
  * job that gives way. Both are constants wherever this is inlined. */
-static inline __attribute__((always_inline)) enum bal_code system_dispatch(
-    struct system *system, double now, unsigned features,
-    enum bal_code (*join)(struct system *system, double now, uint32_t server, unsigned features),
-    enum bal_code (*move)(struct system *system, double now, uint32_t from, uint32_t to, unsigned features)) {
+FOLDED enum bal_code system_dispatch(struct system *system, double now, unsigned features,
+                                     enum bal_code (*join)(struct system *system, double now, uint32_t server,
+                                                           unsigned features),
+                                     enum bal_code (*move)(struct system *system, double now, uint32_t from,
+                                                           uint32_t to, unsigned features)) {
     const struct bal_decision decision = system_route(system, now, features);
     enum bal_code code = BAL_OK;
     if (features & TASKS && decision.parts) {
@@ -466,18 +468,18 @@ static inline __attribute__((always_inline)) enum bal_code system_dispatch(
 
 /* Where the arrival rate varies, arrivals are possible at its largest value, and real with this probability.
  */
-static inline bool system_arrival_is_real(struct system *system, double now) {
+FOLDED bool system_arrival_is_real(struct system *system, double now) {
     return bal_rng_uniform(&system->thinning_rng) < bal_curve_at(system->curve, now) * system->per_most;
 }
 
 /* What a server does by itself at `now`, between two steps of the loop, happens like those: not before what
  * stops there is closed, nor after the run is over. Returns what bal_system_advance says. */
-static inline enum bal_code system_reach(struct system *system, double now) {
+FOLDED enum bal_code system_reach(struct system *system, double now) {
     return __builtin_expect(now >= system->next_stop, 0) ? bal_system_advance(system, now) : BAL_OK;
 }
 
 /* Servers switch off and finish their set-up between two times, at rates without memory. */
-static inline enum bal_code system_power(struct system *system, double from, double to) {
+FOLDED enum bal_code system_power(struct system *system, double from, double to) {
     for (;;) {
         const double standby = system->standby_rate * system->standby->count;
         const double total = standby + system->setup_rate * system->setup->count;
@@ -498,7 +500,7 @@ static inline enum bal_code system_power(struct system *system, double from, dou
 
 /* Idle servers report at their rate between two times: having no memory, the process may be drawn anew from
  * any moment. */
-static inline enum bal_code system_report(struct system *system, double from, double to) {
+FOLDED enum bal_code system_report(struct system *system, double from, double to) {
     while (system->idle->count > 0) {
         from += bal_rng_exp(&system->report_rng) / (system->report_rate * system->idle->count);
         if (from >= to)

@@ -14,6 +14,7 @@
 #define ENGINE_TALLY_H
 
 #include "ballast/simulate.h"
+#include "base/folded.h"
 
 enum {
     SLICES = 1000,
@@ -133,89 +134,88 @@ double bal_tally_energy(const struct tally *tally, uint32_t servers, double unti
  * one state at all times: that would be our own mistake. */
 void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *trial);
 
-static inline bool tally_done(const struct tally *tally) {
+FOLDED bool tally_done(const struct tally *tally) {
     return tally->slice == tally->slices + tally->drains;
 }
 
-static inline void level_up(struct level *levels, double since, uint32_t length) {
+FOLDED void level_up(struct level *levels, double since, uint32_t length) {
     struct level *level = &levels[length < LEVELS - 1 ? length : LEVELS - 1];
     level->count++;
     level->area -= since;
 }
 
-static inline void level_down(struct level *levels, double since, uint32_t length) {
+FOLDED void level_down(struct level *levels, double since, uint32_t length) {
     struct level *level = &levels[length < LEVELS - 1 ? length : LEVELS - 1];
     level->count--;
     level->area += since;
 }
 
 /* A server now has `length` jobs, one more than before. */
-static inline void tally_up(struct tally *tally, double now, uint32_t length) {
+FOLDED void tally_up(struct tally *tally, double now, uint32_t length) {
     level_up(tally->level, now - tally->slice_start, length);
 }
 
 /* A server had `length` jobs and now has one less. */
-static inline void tally_down(struct tally *tally, double now, uint32_t length) {
+FOLDED void tally_down(struct tally *tally, double now, uint32_t length) {
     level_down(tally->level, now - tally->slice_start, length);
 }
 
 /* The same for jobs of the high class. */
-static inline void tally_high_up(struct tally *tally, double now, uint32_t length) {
+FOLDED void tally_high_up(struct tally *tally, double now, uint32_t length) {
     level_up(tally->high_level, now - tally->slice_start, length);
 }
 
-static inline void tally_high_down(struct tally *tally, double now, uint32_t length) {
+FOLDED void tally_high_down(struct tally *tally, double now, uint32_t length) {
     level_down(tally->high_level, now - tally->slice_start, length);
 }
 
 /* A server enters or leaves one of the states without jobs. */
-static inline void tally_power_up(struct tally *tally, double now, unsigned state) {
+FOLDED void tally_power_up(struct tally *tally, double now, unsigned state) {
     tally->power[state].count++;
     tally->power[state].area -= now - tally->slice_start;
 }
 
-static inline void tally_power_down(struct tally *tally, double now, unsigned state) {
+FOLDED void tally_power_down(struct tally *tally, double now, unsigned state) {
     tally->power[state].count--;
     tally->power[state].area += now - tally->slice_start;
 }
 
-static inline void tally_power_change(struct tally *tally, double now, unsigned from, unsigned to) {
+FOLDED void tally_power_change(struct tally *tally, double now, unsigned from, unsigned to) {
     tally_power_down(tally, now, from);
     tally_power_up(tally, now, to);
 }
 
 /* A server begins or ends to work on a job; only where it can work on several. */
-static inline void tally_work_up(struct tally *tally, double now) {
+FOLDED void tally_work_up(struct tally *tally, double now) {
     tally->working.count++;
     tally->working.area -= now - tally->slice_start;
 }
 
-static inline void tally_work_down(struct tally *tally, double now) {
+FOLDED void tally_work_down(struct tally *tally, double now) {
     tally->working.count--;
     tally->working.area += now - tally->slice_start;
 }
 
 /* A job has joined a server that now has `length` jobs; if it is alone it starts at once. */
-static inline void tally_join(struct tally *tally, uint32_t length) {
+FOLDED void tally_join(struct tally *tally, uint32_t length) {
     tally->all.immediate += length == 1;
 }
 
 /* A job starts service after waiting. When `real` is false nothing happens, but without a branch: whether a
  * queue is empty cannot be predicted. */
-static inline void tally_start(const struct tally *tally, struct channel *channel, double waiting,
-                               bool real) {
+FOLDED void tally_start(const struct tally *tally, struct channel *channel, double waiting, bool real) {
     channel->waiting += real ? waiting : 0;
     channel->waiting_histogram.count[bal_histogram_bin(waiting * tally->per_unit)] += real;
 }
 
-static inline void tally_complete(const struct tally *tally, struct channel *channel, double response) {
+FOLDED void tally_complete(const struct tally *tally, struct channel *channel, double response) {
     channel->completed++;
     channel->response += response;
     bal_histogram_add(&channel->response_histogram, response * tally->per_unit);
 }
 
 /* Slotted time: so many jobs complete, each after so many slots, of which the last is that of its service. */
-static inline void tally_complete_slots(struct channel *channel, uint64_t response, uint64_t count) {
+FOLDED void tally_complete_slots(struct channel *channel, uint64_t response, uint64_t count) {
     channel->completed += count;
     channel->response += (double)(response * count);
     channel->waiting += (double)((response - 1) * count);
