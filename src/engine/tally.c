@@ -129,23 +129,33 @@ static bool take_snapshot(struct tally *tally) {
     return packed;
 }
 
+/* Nobody is or was there, so that nobody is or was at a level above either: but for the one at the top, in
+ * which engines of slotted time keep what they do not tell apart. */
+static bool is_empty(const struct level *level) {
+    return level->count == 0 && level->area == 0;
+}
+
 int64_t bal_tally_queue(const struct tally *tally) {
-    int64_t queue = 0;
-    for (unsigned i = 1; i < LEVELS; i++)
+    int64_t queue = tally->level[LEVELS - 1].count;
+    for (unsigned i = 1; i < LEVELS - 1 && !is_empty(&tally->level[i]); i++)
         queue += tally->level[i].count;
     return queue;
 }
 
-/* Adds the areas of a slice to the totals and returns their sum. */
+/* Adds the area of a slice to the total and returns it. */
+static double close_level(struct level *level, double width, double *total) {
+    const double area = level->area + (double)level->count * width;
+    level->area = 0;
+    *total += area;
+    return area;
+}
+
+/* All levels; returns the sum of their areas. */
 static double close_levels(struct level *levels, double width, double *tail) {
     double sum = 0;
-    for (unsigned i = 1; i < LEVELS; i++) {
-        const double area = levels[i].area + (double)levels[i].count * width;
-        levels[i].area = 0;
-        tail[i] += area;
-        sum += area;
-    }
-    return sum;
+    for (unsigned i = 1; i < LEVELS - 1 && !is_empty(&levels[i]); i++)
+        sum += close_level(&levels[i], width, &tail[i]);
+    return sum + close_level(&levels[LEVELS - 1], width, &tail[LEVELS - 1]);
 }
 
 bool bal_tally_close_slice(struct tally *tally, uint64_t probes) {
@@ -154,12 +164,9 @@ bool bal_tally_close_slice(struct tally *tally, uint64_t probes) {
     const double queue = close_levels(tally->level, width, totals->tail);
     if (tally->by_class)
         close_levels(tally->high_level, width, totals->high_tail);
-    for (unsigned i = 0; i < POWER_STATES; i++) {
-        totals->power[i] += tally->power[i].area + (double)tally->power[i].count * width;
-        tally->power[i].area = 0;
-    }
-    totals->working += tally->working.area + (double)tally->working.count * width;
-    tally->working.area = 0;
+    for (unsigned i = 0; i < POWER_STATES; i++)
+        close_level(&tally->power[i], width, &totals->power[i]);
+    close_level(&tally->working, width, &totals->working);
     totals->queue += queue;
     totals->probes = probes;
     totals->arrivals = tally->all.completed + (uint64_t)bal_tally_queue(tally);
