@@ -2,7 +2,7 @@
  * several slots, with or without stealing.
  *
  * Each job gets its size when it arrives, from a stream of its own or from the record, so that every policy
- * sees the same jobs. The next completion of each busy server, or slot, waits in a heap. */
+ * sees the same jobs. The next completion of each busy server, or slot, waits in a calendar. */
 #include "engine/engine.h"
 #include "engine/event_stealing.h"
 
@@ -26,7 +26,7 @@ FOLDED enum bal_code arrive(struct event *event, double now, unsigned features) 
 
 FOLDED enum bal_code complete(struct event *event, double now, unsigned features) {
     struct system *system = &event->system;
-    const uint32_t id = event->completions.slot[0].id;
+    const uint32_t id = event->completions.first;
     const uint32_t server = features & MANY ? id / system->slots : id;
     uint32_t victim = BAL_NONE;
     if (features & STEALING && system->length[server] == 1) {
@@ -84,7 +84,7 @@ FOLDED enum bal_code loop(struct event *event, const unsigned features) {
     double arrives;
     enum bal_code code = next_arrival(event, 0, &arrives, features);
     for (double before = 0; !code;) {
-        const double completes = event->completions.count ? event->completions.slot[0].time : INFINITY;
+        const double completes = event->completions.next;
         const bool arrival = arrives < completes;
         const double next = arrival ? arrives : completes;
         if (features & RECORDED && next == INFINITY)
@@ -181,8 +181,9 @@ static enum bal_code set_up(struct event *event, const struct bal_model *model, 
     event->others = model->others;
     bal_rng_init(&event->sizes, run->seed, run->replication, BAL_STREAM_SIZES);
     bal_rng_init(&event->stealing, run->seed, run->replication, BAL_STREAM_STEALING);
+    const double rate = bal_servers_capacity(&model->servers) * system->slots / model->size.mean;
     event->since = system->features & LANED ? calloc(system->servers, sizeof *event->since) : NULL;
-    if (bal_heap_init(&event->completions, system->servers * system->slots) ||
+    if (bal_calendar_init(&event->completions, system->servers * system->slots, rate) ||
         bal_event_set_up_work(event, run->plain || run->failing > 0) ||
         set_up_speeds(event, &model->servers) || bal_event_set_up_timers(event, model) ||
         bal_event_set_up_failure(event, run) || (system->features & LANED && !event->since))
@@ -209,7 +210,7 @@ enum bal_code bal_engine_event(const struct bal_model *model, const struct bal_p
     bal_system_fini(&event->system);
 out:
     bal_trace_cursor_free(event->cursor);
-    bal_heap_fini(&event->completions);
+    bal_calendar_fini(&event->completions);
     bal_heap_fini(&event->timers);
     free(event->least);
     free(event->free_at);

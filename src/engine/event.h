@@ -6,6 +6,7 @@
 #ifndef ENGINE_EVENT_H
 #define ENGINE_EVENT_H
 
+#include "base/calendar.h"
 #include "base/heap.h"
 #include "base/tournament.h"
 #include "engine/system.h"
@@ -13,8 +14,8 @@
 enum { ARRIVAL, LEFT, WORDS }; /* the words of a queued job; LEFT is the work that is left of it */
 
 struct event {
-    struct system system; /* first: the policy's view of the fleet points to it */
-    struct bal_heap completions;
+    struct system system;            /* first: the policy's view of the fleet points to it */
+    struct bal_calendar completions; /* of each busy server, or slot */
     struct bal_arrival_source arrivals;
     struct bal_rng sizes;
     const struct bal_law *law;

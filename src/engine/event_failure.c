@@ -36,9 +36,9 @@ static bool take_jobs(struct event *event, double now, uint32_t server, struct s
     const uint32_t words = item_words(WORDS, features), slots = system->slots;
     const unsigned silent = features & ~(unsigned)(REPORTING | RATED | POWERED);
     for (uint32_t slot = server * slots; slot < (server + 1) * slots; slot++) {
-        if (event->completions.place[slot] == BAL_HEAP_ABSENT)
+        if (!bal_calendar_has(&event->completions, slot))
             continue;
-        bal_heap_remove(&event->completions, slot);
+        bal_calendar_remove(&event->completions, slot);
         if (!(features & MANY))
             continue;
         const union bal_word *job = system->in_slot + (size_t)slot * words;

@@ -4,20 +4,12 @@
 
 #include "engine/event.h"
 
-/* When the service in a slot ends, or that of a server of one slot. */
-FOLDED void set_completion(struct event *event, uint32_t id, double time) {
-    if (event->completions.place[id] == BAL_HEAP_ABSENT)
-        bal_heap_insert(&event->completions, id, time);
-    else
-        bal_heap_change(&event->completions, id, time);
-}
-
 /* The job at the front of the queue in service is worked on from now on. */
 FOLDED void work_on(struct event *event, double now, uint32_t server, const union bal_word *item,
                     unsigned features) {
     if (features & LANED)
         event->since[server] = now;
-    set_completion(event, server, now + duration(event, server, item[LEFT].real));
+    bal_calendar_set(&event->completions, server, now + duration(event, server, item[LEFT].real));
 }
 
 /* A low job is interrupted: it keeps what is left of its work. */
@@ -43,7 +35,7 @@ FOLDED void begin_in_slot(struct event *event, double now, uint32_t server, uint
     else
         system->tally.all.immediate++;
     tally_work_up(&system->tally, now);
-    set_completion(event, slot, now + duration(event, server, item[LEFT].real));
+    bal_calendar_set(&event->completions, slot, now + duration(event, server, item[LEFT].real));
 }
 
 /* A job comes to a server: into a slot, if one is free, else into the queue. */
@@ -77,7 +69,7 @@ FOLDED void complete_many(struct event *event, double now, uint32_t slot, unsign
     tally_work_down(&system->tally, now);
     if (left < slots) {
         system->vacant[server * slots + slots - left - 1] = slot;
-        bal_heap_remove(&event->completions, slot);
+        bal_calendar_remove(&event->completions, slot);
         if (knows_work(event))
             bal_event_end_work(event, server, now);
         return;
@@ -175,7 +167,7 @@ FOLDED void complete_one(struct event *event, double now, uint32_t server, unsig
         work_on(event, now, server, system_next(system, now, server, words, features), features);
         return;
     }
-    bal_heap_remove(&event->completions, server);
+    bal_calendar_remove(&event->completions, server);
     if (knows_work(event))
         bal_event_end_work(event, server, now);
 }

@@ -73,8 +73,8 @@ void bal_event_recount_work(struct event *event, uint32_t server, double now, ui
     const struct system *system = &event->system;
     const uint32_t slots = system->slots, row = server * slots;
     for (uint32_t slot = row; slot < row + slots; slot++) {
-        const uint32_t place = event->completions.place[slot];
-        event->free_at[slot] = place == BAL_HEAP_ABSENT ? IDLE : event->completions.slot[place].time;
+        const bool busy = bal_calendar_has(&event->completions, slot);
+        event->free_at[slot] = busy ? bal_calendar_time(&event->completions, slot) : IDLE;
     }
     bal_tournament_set(event->least, server, event->free_at[free_first(event, server)]);
     for (uint32_t k = slots == 1; k < system->queues.length[server]; k++)

@@ -1,0 +1,117 @@
+/* The calendar against a scan of all times. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "ballast/random.h"
+#include "base/calendar.h"
+
+static double earliest(const double *time, uint32_t ids) {
+    double least = INFINITY;
+    for (uint32_t id = 0; id < ids; id++)
+        least = time[id] < least ? time[id] : least; /* a NaN is not less */
+    return least;
+}
+
+/* time[id] is NaN when the id has none. */
+static void assert_calendar(const struct bal_calendar *calendar, const double *time, uint32_t ids) {
+    uint32_t count = 0;
+    for (uint32_t id = 0; id < ids; id++) {
+        assert_true(bal_calendar_has(calendar, id) == !isnan(time[id]));
+        if (isnan(time[id]))
+            continue;
+        count++;
+        assert_true(bal_calendar_time(calendar, id) == time[id]);
+    }
+    assert_int_equal(calendar->count, count);
+    assert_true(calendar->next == earliest(time, ids));
+    if (count > 0)
+        assert_true(time[calendar->first] == calendar->next);
+}
+
+/* Times of four kinds: near, whole numbers that are shared, years ahead, and too far for days to tell apart.
+ */
+static double draw_time(struct bal_rng *rng) {
+    const uint32_t kind = bal_rng_below(rng, 16);
+    return kind == 0   ? 1e30 * bal_rng_uniform(rng)
+           : kind < 4  ? 1e5 * bal_rng_uniform(rng)
+           : kind < 10 ? bal_rng_below(rng, 100)
+                       : 100 * bal_rng_uniform(rng);
+}
+
+static void follow_a_scan(uint32_t ids, double rate) {
+    struct bal_calendar calendar;
+    assert_int_equal(bal_calendar_init(&calendar, ids, rate), BAL_OK);
+    double *time = malloc(ids * sizeof *time);
+    assert_non_null(time);
+    for (uint32_t id = 0; id < ids; id++)
+        time[id] = NAN;
+    struct bal_rng rng;
+    bal_rng_init(&rng, 53, ids, BAL_STREAM_TEST);
+    uint32_t most = 0;
+    for (int step = 0; step < 5000; step++) {
+        const uint32_t id = bal_rng_below(&rng, ids);
+        if (!isnan(time[id]) && bal_rng_below(&rng, 3) == 0) {
+            bal_calendar_remove(&calendar, id);
+            time[id] = NAN;
+        } else if (!isnan(time[id]) && bal_rng_below(&rng, 2)) {
+            const uint32_t first = calendar.first;
+            bal_calendar_set(&calendar, first, time[first] += draw_time(&rng));
+        } else {
+            bal_calendar_set(&calendar, id, time[id] = draw_time(&rng));
+        }
+        assert_calendar(&calendar, time, ids);
+        most = calendar.count > most ? calendar.count : most;
+    }
+    assert_true(most >= ids - ids / 4);
+    bal_calendar_fini(&calendar);
+    bal_calendar_fini(&calendar); /* harmless */
+    free(time);
+}
+
+static void follows_a_scan(void **state) {
+    (void)state;
+    const uint32_t ids[] = {1, 2, 5, 16, 17, 100};
+    const double rates[] = {1e-9, 0.01, 1, 50, 1e9}; /* right ones, and days far too long and too short */
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        for (size_t k = 0; k < sizeof rates / sizeof *rates; k++)
+            follow_a_scan(ids[i], rates[k]);
+}
+
+/* Taking the first away again and again sorts; of equal times the one that was set last comes first. */
+static void sorts(void **state) {
+    (void)state;
+    enum { N = 1000 };
+    struct bal_calendar calendar;
+    assert_int_equal(bal_calendar_init(&calendar, N, 2), BAL_OK);
+    struct bal_rng rng;
+    bal_rng_init(&rng, 54, 0, BAL_STREAM_TEST);
+    for (uint32_t id = 0; id < N; id++)
+        bal_calendar_set(&calendar, id, bal_rng_below(&rng, N / 2));
+    double last = -1;
+    uint32_t before = N, taken = 0;
+    while (calendar.count > 0) {
+        const uint32_t id = calendar.first;
+        assert_true(calendar.next > last || (calendar.next == last && id < before));
+        last = calendar.next;
+        before = id;
+        taken++;
+        bal_calendar_remove(&calendar, id);
+    }
+    assert_int_equal(taken, N);
+    assert_true(calendar.next == INFINITY);
+    bal_calendar_fini(&calendar);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(follows_a_scan),
+        cmocka_unit_test(sorts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
