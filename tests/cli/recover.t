@@ -33,11 +33,11 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jiq --policy js
 | fleet    3 servers: load 0.82, in the busiest 1 s (from 00:00:27) 1.39
 |          no --servers given: as many as the log names
 |
-| policy            mean, ms      p50       p90        p99       p99.9   other logs  waits   msgs    Wh  watts
-| ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-| jsq          139.19 ± 0.33   96 ± 2   330 ± 8   609 ± 14    854 ± 84   543 to 820  64.9%   6.00  19.8    189
-| round-robin            208      137       503        903        1115  830 to 1211  73.3%      0  19.9    189
-| jiq            167.4 ± 5.3  102 ± 2  412 ± 18  908 ± 137  1231 ± 267  758 to 1274  61.8%  0.382  19.8    189
+| policy            mean, ms         p50       p90        p99       p99.9   other logs  waits   msgs    Wh  watts
+| ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+| jsq          138.92 ± 0.36  95.4 ± 1.0   328 ± 8   600 ± 13   920 ± 113   540 to 770  64.8%   6.00  19.8    189
+| round-robin            208         137       503        903        1115  830 to 1211  73.3%      0  19.9    189
+| jiq            167.6 ± 5.5     102 ± 1  412 ± 19  908 ± 138  1231 ± 267  757 to 1274  61.9%  0.381  19.9    189
 |
 | Response times in ms, best p99 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
@@ -47,11 +47,11 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jiq --policy js
 |
 | Servers needed for p99 ≤ 400 ms
 |
-| policy          servers   load   p99, ms  one fewer    Wh  watts
-| ────────────────────────────────────────────────────────────────
-| jsq                   4  0.615   328 ± 5        609  24.7    177
-| jiq          4 (4 to 5)  0.615  394 ± 10        908  24.7    177
-| round-robin  6 (5 to 7)  0.410       320        411  34.5    165
+| policy          servers   load  p99, ms  one fewer    Wh  watts
+| ───────────────────────────────────────────────────────────────
+| jsq                   4  0.615  327 ± 3        600  24.7    177
+| jiq          5 (4 to 5)  0.492  290 ± 3        404  29.6    170
+| round-robin  6 (5 to 7)  0.410      320        411  34.5    165
 |
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
 |   (one fewer: their p99). That more servers are never worse is assumed. In brackets: where the number
@@ -175,10 +175,10 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy ro
 | fleet    3 servers: load 0.82, in the busiest 1 s (from 00:00:27) 1.39
 |          no --servers given: as many as the log names
 |
-| policy            mean, ms     p50      p90      p95       p99     p99.9  other logs  waits  msgs    Wh  watts    cost
-| ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-| jsq          139.19 ± 0.33  96 ± 2  330 ± 8  423 ± 9  609 ± 14  854 ± 84  371 to 509  64.9%  6.00  19.8    189  0.0262
-| round-robin            208     137      503      614       903      1115  526 to 900  73.3%     0  19.9    189  0.0264
+| policy            mean, ms         p50      p90      p95       p99      p99.9  other logs  waits  msgs    Wh  watts    cost
+| ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+| jsq          138.92 ± 0.36  95.4 ± 1.0  328 ± 8  419 ± 9  600 ± 13  920 ± 113  370 to 499  64.8%  6.00  19.8    189  0.0262
+| round-robin            208         137      503      614       903       1115  526 to 900  73.3%     0  19.9    189  0.0264
 |
 | Response times in ms, best p95 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
@@ -189,20 +189,20 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy ro
 |
 | Response times by class
 |
-| class     jobs  policy          mean, ms     p50       p95       p99
-| ────────────────────────────────────────────────────────────────────
-| pay        10%  jsq          139.5 ± 2.5  96 ± 1  419 ± 33  586 ± 48
-|                 round-robin          206     134       596       921
-| even       40%  jsq          139.5 ± 2.2  96 ± 2  424 ± 11  611 ± 29
-|                 round-robin          208     138       614       886
-| (others)   50%  jsq          138.9 ± 1.6  95 ± 2  424 ± 13  609 ± 15
-|                 round-robin          208     137       615       904
+| class     jobs  policy          mean, ms         p50       p95       p99
+| ────────────────────────────────────────────────────────────────────────
+| pay        10%  jsq          140.5 ± 1.6      97 ± 1  437 ± 22  615 ± 67
+|                 round-robin          206         134       596       921
+| even       40%  jsq          138.4 ± 1.7  95.4 ± 0.7  413 ± 16  591 ± 17
+|                 round-robin          208         138       614       886
+| (others)   50%  jsq          139.0 ± 1.1      95 ± 1   420 ± 9  609 ± 27
+|                 round-robin          208         137       615       904
 |
 | Servers needed for p95 ≤ 300 ms
 |
 | policy          servers   load  p95, ms  one fewer    Wh  watts    cost
 | ───────────────────────────────────────────────────────────────────────
-| jsq                   4  0.615  209 ± 1        423  24.7    177  0.0349
+| jsq                   4  0.615  210 ± 3        419  24.7    177  0.0349
 | round-robin  4 (4 to 5)  0.615      295        614  24.7    177  0.0349
 |
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
@@ -244,7 +244,7 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy ji
 | policy       mean, ms         p50       p90        p99       p99.9   other logs  waits   msgs    Wh  watts
 | ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 | jsq     108.86 ± 0.54        69.1   267 ± 5   557 ± 12    808 ± 25   479 to 820  47.8%   6.95  22.2    159
-| jiq       127.9 ± 3.5  71.2 ± 0.4  310 ± 16  855 ± 177  1229 ± 369  664 to 1271  45.4%  0.546  22.2    159
+| jiq       127.7 ± 3.9  70.9 ± 0.6  311 ± 13  855 ± 178  1229 ± 369  664 to 1271  45.4%  0.545  22.2    159
 |
 | Response times in ms, best p99 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
@@ -258,7 +258,7 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy ji
 | policy     servers   load   p99, ms  one fewer    Wh  watts
 | ───────────────────────────────────────────────────────────
 | jsq              5  0.492  306 ± 10        557  27.1    155
-| jiq     5 (5 to 6)  0.492  347 ± 14        855  27.1    155
+| jiq     5 (5 to 6)  0.492  343 ± 15        855  27.1    155
 |
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
 |   (one fewer: their p99). That more servers are never worse is assumed. In brackets: where the number
@@ -279,8 +279,8 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy ji
 |
 | policy  servers   load      mean, ms  one fewer    Wh  watts
 | ────────────────────────────────────────────────────────────
-| jsq           2  0.492  40.89 ± 0.73        129  17.9    171
-| jiq           2  0.492    44.1 ± 1.3        343  17.9    171
+| jsq           2  0.492  40.95 ± 0.81        129  17.9    171
+| jiq           2  0.492    44.1 ± 1.2        343  17.9    171
 |
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
 |   (one fewer: their mean). That more servers are never worse is assumed. In brackets: where the number
