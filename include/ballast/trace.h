@@ -1,9 +1,10 @@
 /* Traces: jobs as they were recorded, each with its time of arrival and its size, to be replayed.
  *
  * A trace of any length takes a bounded amount of memory: its jobs lie in a temporary file without a name,
- * 32 bytes each, which is gone when the trace is freed or the program ends. Jobs may be added in any order;
- * bal_trace_finish() sorts them by time (those of equal time stay in the order in which they were added).
- * After that the trace is read only, and any number of threads may read it, each with a cursor of its own.
+ * about 15 bytes each, which is gone when the trace is freed or the program ends. Jobs may be added in any
+ * order; bal_trace_finish() sorts them by time (those of equal time stay in the order in which they were
+ * added). After that the trace is read only, and any number of threads may read it, each with a cursor of its
+ * own.
  *
  * Where a log tells whole seconds, the time of a job within its second is drawn. The trace knows what was
  * drawn, so that a cursor can draw it anew: what depends on the draw shows from replay to replay. */
@@ -43,6 +44,9 @@ struct bal_trace_info {
     uint64_t high;      /* of these, of the high class */
     uint64_t unordered; /* jobs that were added after a later one */
     uint64_t spread;    /* jobs whose time within the second was drawn */
+    uint64_t unserved;  /* jobs of which it is not known who served them */
+    uint64_t moved;     /* jobs that had been elsewhere before, or are left out */
+    uint32_t servers;   /* the largest number of a server */
     uint64_t kind[BAL_TRACE_KINDS];
     int64_t first, last; /* times of arrival; the first and last possible ones where they are drawn */
     double span;         /* seconds from the first arrival to the last */

@@ -139,8 +139,8 @@ static bool read_epoch(const char *at, const char *end, int64_t *time, int *deci
     return bal_log_decimal_scale(&decimal, 9 - finer, time) && *time < BAL_LOG_TIME_END;
 }
 
-bool bal_log_clock_read(struct bal_log_clock *clock, struct bal_log_span span, int64_t *time, int *decimals) {
-    const char *at = span.text, *end = at + span.length;
+static bool read_time(struct bal_log_clock *clock, const char *at, const char *end, int64_t *time,
+                      int *decimals) {
     while (at < end && (*at == ' ' || *at == '['))
         at++;
     while (end > at && (end[-1] == ' ' || end[-1] == ']'))
@@ -152,4 +152,20 @@ bool bal_log_clock_read(struct bal_log_clock *clock, struct bal_log_span span, i
         return (at[10] == 'T' || at[10] == 't' || at[10] == ' ' || at[10] == '\t') &&
                read_date(clock, at, 10) && read_time_of_day(clock, at + 11, end, time, decimals);
     return read_epoch(at, end, time, decimals);
+}
+
+bool bal_log_clock_read(struct bal_log_clock *clock, struct bal_log_span span, int64_t *time, int *decimals) {
+    if (span.length == clock->second_length && memcmp(span.text, clock->second, span.length) == 0) {
+        *time = clock->time;
+        *decimals = 0;
+        return span.length > 0;
+    }
+    if (!read_time(clock, span.text, span.text + span.length, time, decimals))
+        return false;
+    if (*decimals == 0 && span.length <= sizeof clock->second) {
+        memcpy(clock->second, span.text, span.length);
+        clock->second_length = span.length;
+        clock->time = *time;
+    }
+    return true;
 }

@@ -13,11 +13,15 @@
 
 #include <stdint.h>
 
-/* The last date that was read: in a log the next one is most often the same. Begins as all zero bytes. */
+/* The last date that was read, and the last time where it was told in whole seconds: in a log the next one is
+ * most often the same. Begins as all zero bytes. */
 struct bal_log_clock {
     char date[12];
     size_t length;
     int64_t day; /* since 1970-01-01 */
+    char second[32];
+    size_t second_length;
+    int64_t time;
 };
 
 #define BAL_LOG_SECOND INT64_C(1000000000)

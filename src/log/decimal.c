@@ -144,8 +144,35 @@ static const char *add_number(const char *text, const char *end, struct bal_log_
     return *has_unit ? after : at;
 }
 
-bool bal_log_duration_read(struct bal_log_span span, struct bal_log_scale scale, int64_t *nanoseconds,
-                           int64_t *step) {
+/* Most are a few digits, perhaps with a point among them: "0.025", "312". False: it is, or may be, something
+ * else. Nine characters in any unit are below 2^62: nothing overflows. */
+static inline bool read_plain(struct bal_log_span span, struct bal_log_scale scale, int64_t *nanoseconds,
+                              int64_t *step) {
+    const char *at = span.text, *end = at + span.length, *point = NULL;
+    if (span.length == 0 || span.length > 9)
+        return false;
+    uint64_t digits = 0;
+    for (; at < end; at++) {
+        const unsigned digit = (unsigned char)(*at - '0');
+        if (digit < 10)
+            digits = 10 * digits + digit;
+        else if (*at == (scale.comma ? ',' : '.') && !point)
+            point = at;
+        else
+            return false;
+    }
+    const ptrdiff_t decimals = point ? end - point - 1 : 0;
+    if (decimals > scale.unit || (point && span.length == 1))
+        return false;
+    const int64_t last = (int64_t)power_of_ten[scale.unit - decimals]; /* what the last digit stands for */
+    *nanoseconds = (int64_t)digits * last;
+    *step = digits == 0 ? last : 0;
+    return true;
+}
+
+/* Any other form. */
+static __attribute__((noinline)) bool read_sum(struct bal_log_span span, struct bal_log_scale scale,
+                                               int64_t *nanoseconds, int64_t *step) {
     const char *end = span.text + span.length;
     int64_t sum = 0, last = 0;
     bool any = false;
@@ -169,4 +196,9 @@ bool bal_log_duration_read(struct bal_log_span span, struct bal_log_scale scale,
     *nanoseconds = sum;
     *step = last;
     return any;
+}
+
+bool bal_log_duration_read(struct bal_log_span span, struct bal_log_scale scale, int64_t *nanoseconds,
+                           int64_t *step) {
+    return read_plain(span, scale, nanoseconds, step) || read_sum(span, scale, nanoseconds, step);
 }

@@ -72,8 +72,9 @@ static bool read_told(const struct bal_log_binding *binding, struct bal_log_entr
         return entry->whole >= 0;
     }
     if (!entry->service_text.text ||
-        !bal_log_duration_read(entry->service_text, binding->service.scale, &entry->service, step))
+        !bal_log_duration_read(entry->service_text, binding->service.scale, &entry->told, step))
         return false;
+    entry->service = entry->told;
     if (binding->service.field == binding->whole.field)
         entry->whole = entry->service;
     if (!binding->less_ahead)
@@ -86,6 +87,7 @@ static bool read_told(const struct bal_log_binding *binding, struct bal_log_entr
 static enum bal_log_reason read_service(const struct bal_log_binding *binding, struct bal_log_entry *entry) {
     int64_t step = 0;
     entry->unanswered = entry->zero = false;
+    entry->told = -1;
     if (!read_told(binding, entry, &step))
         return take_rest(entry) ? BAL_LOG_REASON_COUNT : BAL_LOG_NO_SERVICE;
     entry->zero = entry->service == 0;

@@ -9,6 +9,7 @@ struct bal_log_entry {
     int64_t time;             /* as it stands in the log */
     int decimals;             /* of its seconds */
     int64_t service;          /* > 0 */
+    int64_t told;             /* the text of the service time as a length; -1 when it is none */
     int64_t whole;            /* how long the request took in all; -1 when it is not said */
     int64_t ahead;            /* from its arrival until it was handed to the server; -1 when it is not said */
     int64_t before;           /* from the arrival to that time; 0 when it is that of the arrival */

@@ -8,20 +8,24 @@
 
 #include <stdlib.h>
 
-/* Text, and the variable behind it. */
+/* A variable, and the text behind it. */
 struct piece {
-    struct bal_log_span text, name;
-    bool list;   /* values may be separated by ", " or " : " */
-    bool date;   /* 15/Nov/2026:10:11:12 +0100, perhaps in brackets: it has a blank in it */
+    struct bal_log_span name, text;
+    bool list;   /* values may be separated by ", " or " : ", and the text begins with a blank too */
+    bool date;   /* 15/Nov/2026:10:11:12 +0100, perhaps in brackets: it has a blank in it, as the text has */
     bool padded; /* blanks before it make it as wide as others */
+    /* of the usual text, of up to four characters */
+    bool usual;
+    uint64_t first;       /* its first character, eight times */
+    uint32_t text4, mask; /* all of it, and which bytes these are */
 };
 
 struct pattern {
     const struct bal_log_dialect *dialect;
-    char *copy; /* of the text, without escapes */
+    char *copy;               /* of the text, without escapes */
+    struct bal_log_span head; /* before the first variable */
     struct piece piece[BAL_LOG_FIELDS];
     size_t count;
-    struct bal_log_span tail; /* behind the last variable */
 };
 
 /* \" and \\ as they stand in configuration files, and \t; all else as it is. */
@@ -61,6 +65,30 @@ static bool is_list(struct bal_log_span name) {
     return strncmp(name.text, "upstream_", 9) == 0 || strncmp(name.text, "column", 6) == 0;
 }
 
+static void set_usual(struct piece *piece) {
+    const struct bal_log_span text = piece->text;
+    const char ones[] = {-1, -1, -1, -1};
+    piece->usual = text.length > 0 && text.length <= sizeof ones && !piece->date && !piece->padded;
+    if (!piece->usual)
+        return;
+    memcpy(&piece->text4, text.text, text.length);
+    memcpy(&piece->mask, ones, text.length);
+    piece->first = UINT64_C(0x0101010101010101) * (unsigned char)text.text[0];
+}
+
+/* Text behind the last variable, or before the first. */
+static void add_text(struct pattern *pattern, struct bal_log_span text) {
+    if (pattern->count == 0) {
+        pattern->head = text;
+        return;
+    }
+    struct piece *piece = &pattern->piece[pattern->count - 1];
+    piece->text = text;
+    piece->list = pattern->dialect->sign == '$' && is_list(piece->name) && text.text[0] == ' ';
+    piece->date = is_date(piece->name) && text.text[0] == ' ';
+    set_usual(piece);
+}
+
 static enum bal_code compile(struct pattern *pattern, struct bal_error *err) {
     const struct bal_log_dialect *dialect = pattern->dialect;
     const char sign = dialect->sign, *literal = pattern->copy;
@@ -68,19 +96,17 @@ static enum bal_code compile(struct pattern *pattern, struct bal_error *err) {
         if (pattern->count == BAL_LOG_FIELDS)
             return fail_pattern(pattern->copy, at, "more than 64 variables", err);
         struct piece *piece = &pattern->piece[pattern->count];
-        piece->text = (struct bal_log_span){literal, (size_t)(at - literal)};
         const char *end = dialect->read(at + 1, &piece->name);
         if (!end)
             return fail_pattern(pattern->copy, at, sign == '$' ? "not a variable" : "not a directive", err);
-        if (piece->text.length == 0 && pattern->count > 0)
+        if (at == literal && pattern->count > 0)
             return fail_pattern(pattern->copy, at, "nothing that would tell where the last value ends", err);
-        piece->list = sign == '$' && is_list(piece->name);
-        piece->date = is_date(piece->name);
         piece->padded = dialect->words == &bal_log_words_squid;
+        add_text(pattern, (struct bal_log_span){literal, (size_t)(at - literal)});
         pattern->count++;
         literal = at = end;
     }
-    pattern->tail = (struct bal_log_span){literal, strlen(literal)};
+    add_text(pattern, (struct bal_log_span){literal, strlen(literal)});
     return BAL_OK;
 }
 
@@ -132,16 +158,50 @@ static const char *skip_blank(const char *start, const char *end) {
     return blank ? blank + 1 : start;
 }
 
-/* Where the value ends that begins at start and is followed by text. */
-static const char *find_end(const struct piece *piece, const char *start, const char *end,
-                            struct bal_log_span text) {
-    const char *found = find_text(piece->date ? skip_blank(start, end) : start, end, text);
-    if (!piece->list || text.text[0] != ' ')
-        return found;
-    while (found && ((found > start && (found[-1] == ',' || found[-1] == ':')) ||
-                     (end - found > 2 && memcmp(found, " : ", 3) == 0)))
-        found = find_text(found + 1, end, text);
+/* Do the values of a list go on behind the blank that was found? */
+static inline bool goes_on(const char *start, const char *found, const char *end) {
+    return (found > start && (found[-1] == ',' || found[-1] == ':')) ||
+           (end - found > 2 && found[1] == ':' && found[2] == ' ');
+}
+
+/* Where the value ends that begins at start; NULL: nowhere. */
+static const char *find_end(const struct piece *piece, const char *start, const char *end) {
+    const char *found = find_text(piece->date ? skip_blank(start, end) : start, end, piece->text);
+    if (piece->list)
+        while (found && goes_on(start, found, end))
+            found = find_text(found + 1, end, piece->text);
     return found;
+}
+
+/* Where among eight bytes the character stands first that is in each byte of `first`; NULL: nowhere. */
+static inline const char *find_in_eight(const char *at, uint64_t first) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    uint64_t bytes;
+    memcpy(&bytes, at, sizeof bytes);
+    bytes ^= first;                                             /* 0 where it stands */
+    const uint64_t zeros = (bytes - each) & ~bytes & each << 7; /* the lowest bit is the first of them */
+    return zeros ? at + (__builtin_ctzll(zeros) >> 3) : NULL;
+#else
+    return memchr(at, (int)(first & 0xff), sizeof first);
+#endif
+}
+
+/* The same as find_end() where the first character of the text shows its place at once, as it mostly does:
+ * most values are short, and need no call. NULL: look more closely. */
+static inline const char *find_usual_end(const struct piece *piece, const char *start, const char *end) {
+    if (!piece->usual || end - start < 8)
+        return NULL;
+    const char *found = find_in_eight(start, piece->first);
+    if (!found)
+        found = memchr(start + 8, (int)(piece->first & 0xff), (size_t)(end - start - 8));
+    if (!found || end - found < 4 || (piece->list && goes_on(start, found, end)))
+        return NULL;
+    if (*found == '"' && found > start && found[-1] == '\\')
+        return NULL;
+    uint32_t bytes;
+    memcpy(&bytes, found, sizeof bytes);
+    return (bytes & piece->mask) == piece->text4 ? found : NULL;
 }
 
 static const char *skip_padding(const char *at, const char *end) {
@@ -150,29 +210,34 @@ static const char *skip_padding(const char *at, const char *end) {
     return at;
 }
 
+/* The last value goes to the end of the line, or to the text that must stand there. */
+static bool split_last(const struct piece *piece, const char *at, const char *end,
+                       struct bal_log_span *field) {
+    const char *value_end = piece->text.length ? find_end(piece, at, end) : end;
+    if (!value_end || value_end + piece->text.length != end)
+        return false;
+    *field = (struct bal_log_span){at, (size_t)(value_end - at)};
+    return true;
+}
+
 static bool split(const struct bal_log_format *format, struct bal_log_span line,
                   struct bal_log_span *fields) {
     const struct pattern *pattern = format->state;
-    const struct piece *piece = pattern->piece;
-    const char *at = line.text, *end = line.text + line.length;
-    if (line.length < piece->text.length || memcmp(at, piece->text.text, piece->text.length) != 0)
+    const struct bal_log_span head = pattern->head;
+    if (line.length < head.length || memcmp(line.text, head.text, head.length) != 0)
         return false;
-    at += piece->text.length;
-    for (size_t i = 0; i + 1 < pattern->count; i++) {
-        if (piece[i].padded)
+    const char *at = line.text + head.length, *end = line.text + line.length;
+    const struct piece *piece = pattern->piece, *last = piece + pattern->count - 1;
+    for (; piece < last; piece++, fields++) {
+        if (piece->padded)
             at = skip_padding(at, end);
-        const char *value_end = find_end(&piece[i], at, end, piece[i + 1].text);
-        if (!value_end)
+        const char *value_end = find_usual_end(piece, at, end);
+        if (!value_end && !(value_end = find_end(piece, at, end)))
             return false;
-        fields[i] = (struct bal_log_span){at, (size_t)(value_end - at)};
-        at = value_end + piece[i + 1].text.length;
+        *fields = (struct bal_log_span){at, (size_t)(value_end - at)};
+        at = value_end + piece->text.length;
     }
-    const char *tail =
-        pattern->tail.length ? find_end(&piece[pattern->count - 1], at, end, pattern->tail) : end;
-    if (!tail || tail + pattern->tail.length != end)
-        return false;
-    fields[pattern->count - 1] = (struct bal_log_span){at, (size_t)(tail - at)};
-    return true;
+    return split_last(piece, at, end, fields);
 }
 
 static int find(struct bal_log_format *format, struct bal_log_span name, const struct bal_log_sample *sample,

@@ -82,8 +82,7 @@ struct recoverer {
     double unit;                 /* seconds: the mean size as logged */
     struct bal_histogram *sizes; /* in this unit */
     uint64_t seen;
-    bool rewrite; /* some jobs arrived before they came to a server, or are left out */
-    double work;  /* seconds that were served in all */
+    double work; /* seconds that were served in all */
     struct bal_trace *made;
     /* sharing */
     uint32_t middle; /* found others, which half of the jobs do */
@@ -150,9 +149,6 @@ static enum bal_code finish_trace(struct recoverer *r) {
 
 static enum bal_code look_at(struct recoverer *r, const struct bal_trace_job *job) {
     struct bal_recovery *recovery = r->recovery;
-    recovery->unserved += job->server == 0;
-    r->rewrite = r->rewrite || job->ahead != 0 || job->left_out;
-    r->servers = job->server > r->servers ? job->server : r->servers;
     if (job->left_out)
         return BAL_OK;
     const double seconds = (double)job->size / NANOSECONDS;
@@ -162,10 +158,12 @@ static enum bal_code look_at(struct recoverer *r, const struct bal_trace_job *jo
     return BAL_OK;
 }
 
-/* Before anything else. */
-static enum bal_code look_at_all(struct recoverer *r) {
+/* The first pass: visit looks at each job, whatever else it does. */
+static enum bal_code look_at_all(struct recoverer *r,
+                                 enum bal_code (*visit)(struct recoverer *r,
+                                                        const struct bal_trace_job *job)) {
     struct bal_recovery *recovery = r->recovery;
-    const enum bal_code code = for_each(r, look_at);
+    const enum bal_code code = for_each(r, visit);
     if (code)
         return code;
     if (recovery->jobs == 0)
@@ -213,6 +211,7 @@ static enum bal_code count_servers(struct recoverer *r) {
 
 /* A job that was given up says nothing of how long it would have taken, nor does it overtake by leaving. */
 static enum bal_code collect(struct recoverer *r, const struct bal_trace_job *job) {
+    look_at(r, job);
     if (job->server == 0)
         return BAL_OK;
     struct bal_station *station = &r->station[job->server];
@@ -403,7 +402,7 @@ static enum bal_code recover_named(struct recoverer *r) {
     r->tolerance = (int64_t)(TOLERANCE * uncertainty(r) * NANOSECONDS);
     enum bal_code code = allocate(r);
     if (!code)
-        code = for_each(r, collect);
+        code = look_at_all(r, collect);
     if (!code)
         code = count_servers(r);
     if (code)
@@ -433,6 +432,7 @@ struct lightly {
 };
 
 static enum bal_code add_lightly(struct recoverer *r, const struct bal_trace_job *job) {
+    look_at(r, job);
     return bal_light_add(((struct lightly *)r)->light, job, r->err);
 }
 
@@ -447,7 +447,7 @@ static enum bal_code recover_lightly(struct recoverer *r) {
     struct bal_recovery *recovery = r->recovery;
     enum bal_code code = bal_light_new(r->info, &lightly.light, r->err);
     if (!code)
-        code = for_each(&lightly.base, add_lightly);
+        code = look_at_all(&lightly.base, add_lightly);
     if (!code)
         code = bal_light_judge(lightly.light, recovery, r->err);
     if (!code && recovery->times == BAL_TIMES_LIGHT && !r->options->keep) {
@@ -493,21 +493,26 @@ enum bal_code bal_recover(const struct bal_trace *logged, const struct bal_recov
     const struct bal_trace_info *info = bal_trace_info(logged);
     *recovered = NULL;
     *recovery = (struct bal_recovery){.times = BAL_TIMES_SERVICE,
+                                      .unserved = info->unserved,
                                       .share = {NAN, NAN},
                                       .dependence = NAN,
                                       .logged_load = NAN,
                                       .service_load = NAN};
-    struct recoverer r = {
-        .logged = logged, .info = info, .options = options, .recovery = recovery, .err = err};
+    struct recoverer r = {.logged = logged,
+                          .info = info,
+                          .options = options,
+                          .recovery = recovery,
+                          .err = err,
+                          .servers = info->servers,
+                          .unit = info->size_mean};
     r.sizes = calloc(1, sizeof *r.sizes);
-    r.unit = info->size_mean;
-    enum bal_code code = r.sizes ? look_at_all(&r) : no_memory(&r);
-    const bool named = (double)(info->jobs - recovery->unserved) >= NAMED_LEAST * (double)info->jobs;
-    if (!code && !options->service)
-        code = named ? recover_named(&r) : recover_lightly(&r);
+    enum bal_code code = r.sizes ? BAL_OK : no_memory(&r);
+    const bool named = (double)(info->jobs - info->unserved) >= NAMED_LEAST * (double)info->jobs;
+    if (!code)
+        code = options->service ? look_at_all(&r, look_at) : named ? recover_named(&r) : recover_lightly(&r);
     if (!code && options->keep && !options->service)
         keep_logged(&r);
-    if (!code && !r.made && r.rewrite)
+    if (!code && !r.made && info->moved > 0)
         code = make_logged(&r);
     if (code) {
         bal_trace_free(r.made);

@@ -6,7 +6,7 @@
 enum { SERVERS_MOST = 1 << 16, SLOTS_FIRST = 64 };
 
 struct bal_log_servers {
-    char **name; /* by number, each ended by 0 */
+    struct bal_log_span *name; /* by number, each ended by 0 too */
     uint32_t count, room;
     uint32_t *slot; /* number + 1, 0: free */
     size_t slots;   /* a power of two, more than half of them free */
@@ -29,7 +29,7 @@ void bal_log_servers_free(struct bal_log_servers *servers) {
     if (!servers)
         return;
     for (uint32_t i = 0; i < servers->count; i++)
-        free(servers->name[i]);
+        free((char *)servers->name[i].text);
     free(servers->name);
     free(servers->slot);
     free(servers);
@@ -40,20 +40,39 @@ size_t bal_log_servers_count(const struct bal_log_servers *servers) {
 }
 
 const char *bal_log_servers_name(const struct bal_log_servers *servers, uint32_t number) {
-    return servers->name[number];
+    return servers->name[number].text;
 }
 
-/* FNV-1a */
-static size_t hash(const char *text, size_t length) {
-    uint64_t value = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < length; i++)
-        value = (value ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
-    return (size_t)(value ^ value >> 32);
+static uint64_t mix(uint64_t value) { /* the end of MurmurHash3 */
+    value = (value ^ value >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    value = (value ^ value >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return value ^ value >> 33;
+}
+
+/* Eight bytes at a time; where a part of eight is left, the last ones, which overlap those before them. */
+static size_t hash(struct bal_log_span name) {
+    uint64_t value = name.length, word;
+    const char *at = name.text, *end = at + name.length;
+    if (name.length < sizeof word) {
+        while (at < end)
+            value = value << 8 ^ (unsigned char)*at++;
+        return (size_t)mix(value);
+    }
+    for (; end - at > (ptrdiff_t)sizeof word; at += sizeof word) {
+        memcpy(&word, at, sizeof word);
+        value = mix(value ^ word);
+    }
+    memcpy(&word, end - sizeof word, sizeof word);
+    return (size_t)mix(value ^ word);
+}
+
+static bool is_same(struct bal_log_span a, struct bal_log_span b) {
+    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
 static uint32_t *find_slot(const struct bal_log_servers *servers, struct bal_log_span name) {
-    size_t at = hash(name.text, name.length) & (servers->slots - 1);
-    while (servers->slot[at] && !bal_log_is(name, servers->name[servers->slot[at] - 1]))
+    size_t at = hash(name) & (servers->slots - 1);
+    while (servers->slot[at] && !is_same(name, servers->name[servers->slot[at] - 1]))
         at = (at + 1) & (servers->slots - 1);
     return &servers->slot[at];
 }
@@ -65,16 +84,14 @@ static bool grow_slots(struct bal_log_servers *servers) {
     free(servers->slot);
     servers->slot = slot;
     servers->slots *= 2;
-    for (uint32_t i = 0; i < servers->count; i++) {
-        const char *name = servers->name[i];
-        *find_slot(servers, (struct bal_log_span){name, strlen(name)}) = i + 1;
-    }
+    for (uint32_t i = 0; i < servers->count; i++)
+        *find_slot(servers, servers->name[i]) = i + 1;
     return true;
 }
 
 static bool grow_names(struct bal_log_servers *servers) {
     const uint32_t room = servers->room ? 2 * servers->room : SLOTS_FIRST / 2;
-    char **name = realloc(servers->name, room * sizeof *name);
+    struct bal_log_span *name = realloc(servers->name, room * sizeof *name);
     if (!name)
         return false;
     servers->name = name;
@@ -82,14 +99,8 @@ static bool grow_names(struct bal_log_servers *servers) {
     return true;
 }
 
-enum bal_code bal_log_servers_number(struct bal_log_servers *servers, struct bal_log_span name,
-                                     uint32_t *number, struct bal_error *err) {
-    name.length = strnlen(name.text, name.length);
-    uint32_t *slot = find_slot(servers, name);
-    if (*slot) {
-        *number = *slot - 1;
-        return BAL_OK;
-    }
+static enum bal_code add_name(struct bal_log_servers *servers, struct bal_log_span name,
+                              struct bal_error *err) {
     char shown[60];
     bal_log_show(name, shown, sizeof shown);
     if (servers->count == SERVERS_MOST)
@@ -102,8 +113,25 @@ enum bal_code bal_log_servers_number(struct bal_log_servers *servers, struct bal
     char *copy = grown ? strndup(name.text, name.length) : NULL;
     if (!copy)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for the names of servers");
-    *number = servers->count;
-    servers->name[servers->count++] = copy;
-    *find_slot(servers, name) = servers->count;
+    uint32_t *slot = find_slot(servers, name);
+    servers->name[servers->count++] = (struct bal_log_span){copy, name.length};
+    *slot = servers->count;
+    return BAL_OK;
+}
+
+enum bal_code bal_log_servers_number(struct bal_log_servers *servers, struct bal_log_span name,
+                                     uint32_t *number, struct bal_error *err) {
+    uint32_t *slot = find_slot(servers, name);
+    if (!*slot) { /* a name ends at a 0 byte, of which there hardly is one */
+        name.length = strnlen(name.text, name.length);
+        slot = find_slot(servers, name);
+    }
+    if (!*slot) {
+        const enum bal_code code = add_name(servers, name, err);
+        if (code)
+            return code;
+        slot = find_slot(servers, name);
+    }
+    *number = *slot - 1;
     return BAL_OK;
 }

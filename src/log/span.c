@@ -2,16 +2,6 @@
 
 #include "base/utf8.h"
 
-struct bal_log_span bal_log_trim(struct bal_log_span span) {
-    while (span.length > 0 && (span.text[0] == ' ' || span.text[0] == '\t')) {
-        span.text++;
-        span.length--;
-    }
-    while (span.length > 0 && (span.text[span.length - 1] == ' ' || span.text[span.length - 1] == '\t'))
-        span.length--;
-    return span;
-}
-
 static void copy(char *to, const char *from, size_t length) {
     for (size_t i = 0; i < length; i++)
         to[i] = from[i] ? from[i] : '?';

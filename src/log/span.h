@@ -15,7 +15,20 @@ static inline bool bal_log_is(struct bal_log_span span, const char *text) {
     return span.length == strlen(text) && memcmp(span.text, text, span.length) == 0;
 }
 
-struct bal_log_span bal_log_trim(struct bal_log_span span); /* without blanks at its ends */
+static inline bool bal_log_is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+/* Without blanks at its ends. */
+static inline struct bal_log_span bal_log_trim(struct bal_log_span span) {
+    while (span.length > 0 && bal_log_is_blank(span.text[0])) {
+        span.text++;
+        span.length--;
+    }
+    while (span.length > 0 && bal_log_is_blank(span.text[span.length - 1]))
+        span.length--;
+    return span;
+}
 
 /* Writes it for people: made harmless (base/utf8.h), and " ... " in place of its
  * middle where it does not fit. size: at least 8. */

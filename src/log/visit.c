@@ -14,22 +14,32 @@ bool bal_log_names_server(struct bal_log_span text) {
     return !bal_log_is(text, "-") && !bal_log_is(text, "null");
 }
 
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t';
+/* Are eight bytes all of them above a comma, and so above a blank? No where one is no ASCII. */
+static inline bool are_plain(const char *at) {
+    uint64_t bytes;
+    memcpy(&bytes, at, sizeof bytes);
+    return (((bytes - UINT64_C(0x2d2d2d2d2d2d2d2d)) | bytes) & UINT64_C(0x8080808080808080)) == 0;
 }
 
-/* Does a separator begin here? An address has colons too, but no blanks around them. */
-static bool separates(const char *start, const char *at, const char *end) {
-    return *at == ',' || (*at == ':' && at > start && is_blank(at[-1]) && at + 1 < end && is_blank(at[1]));
+/* The separator that comes first, or end. An address has colons too, but no blanks around them. */
+static inline const char *find_separator(const char *at, const char *end) {
+    for (;; at++) {
+        while (end - at >= 8 && are_plain(at))
+            at += 8;
+        while (at < end && ',' < *at)
+            at++;
+        if (at == end || *at == ',')
+            return at;
+        if (bal_log_is_blank(*at) && end - at > 2 && at[1] == ':' && bal_log_is_blank(at[2]))
+            return at + 1;
+    }
 }
 
 /* Takes the first try off a list; false when nothing is left. */
-static bool take_try(struct bal_log_span *list, struct bal_log_span *item) {
+static inline bool take_try(struct bal_log_span *list, struct bal_log_span *item) {
     if (!list->text)
         return false;
-    const char *start = list->text, *end = start + list->length, *at = start;
-    while (at < end && !separates(start, at, end))
-        at++;
+    const char *start = list->text, *end = start + list->length, *at = find_separator(start, end);
     *item = bal_log_trim((struct bal_log_span){start, (size_t)(at - start)});
     *list = at < end ? (struct bal_log_span){at + 1, (size_t)(end - at - 1)} : (struct bal_log_span){0};
     return true;
@@ -47,8 +57,12 @@ static uint16_t read_status(struct bal_log_span text) {
     return (uint16_t)value;
 }
 
-static int64_t read_took(struct bal_log_span text, struct bal_log_scale scale) {
+/* One of the times at servers; where there is but one it has been read. */
+static int64_t read_took(const struct bal_log_entry *entry, struct bal_log_span text,
+                         struct bal_log_scale scale) {
     int64_t took, step;
+    if (text.length == entry->service_text.length && entry->told >= 0)
+        return entry->told;
     return bal_log_duration_read(text, scale, &took, &step) ? took : -1;
 }
 
@@ -82,7 +96,7 @@ enum bal_code bal_log_visits_read(const struct bal_log_entry *entry, const struc
         take_try(&answers, &answer);
         if (!bal_log_names_server(name))
             continue;
-        struct bal_log_visit visit = {.took = took.text ? read_took(took, binding->service.scale) : -1,
+        struct bal_log_visit visit = {.took = took.text ? read_took(entry, took, binding->service.scale) : -1,
                                       .status = answer.text ? read_status(answer) : 0};
         const enum bal_code code = bal_log_servers_number(servers, name, &visit.server, err);
         if (code)

@@ -42,15 +42,14 @@ enum bal_code bal_trace_new(const char *directory, struct bal_trace **trace, str
 static void free_window(struct bal_trace *trace) {
     free(trace->record);
     free(trace->scratch);
-    free(trace->run);
     trace->record = trace->scratch = NULL;
-    trace->run = NULL;
 }
 
 void bal_trace_free(struct bal_trace *trace) {
     if (!trace)
         return;
     free_window(trace);
+    free(trace->run);
     bal_spool_close(&trace->spool);
     free(trace);
 }
@@ -64,7 +63,8 @@ static enum bal_code add_run(struct bal_trace *trace, struct bal_error *err) {
         trace->run = run;
         trace->runs_room = room;
     }
-    trace->run[trace->runs++] = (struct bal_trace_run){.start = trace->spool.length / sizeof *trace->record};
+    const uint64_t start = trace->spool.length;
+    trace->run[trace->runs++] = (struct bal_trace_run){.start = start, .end = start};
     return BAL_OK;
 }
 
@@ -74,10 +74,9 @@ static enum bal_code write_first(struct bal_trace *trace, size_t count, struct b
     if (trace->runs == 0 || trace->record[0].time < trace->written_last)
         code = add_run(trace, err);
     if (!code)
-        code = bal_spool_append(&trace->spool, trace->record, count * sizeof *trace->record, err);
+        code = bal_trace_run_append(&trace->run[trace->runs - 1], &trace->spool, trace->record, count, err);
     if (code)
         return code;
-    trace->run[trace->runs - 1].count += count;
     trace->written_last = trace->record[count - 1].time;
     trace->held -= count;
     memmove(trace->record, trace->record + count, trace->held * sizeof *trace->record);
@@ -101,6 +100,9 @@ static void note(struct bal_trace_info *info, const struct bal_trace_job *job) {
     info->high += job->high;
     info->kind[job->kind]++;
     info->spread += job->spread;
+    info->unserved += job->server == 0;
+    info->moved += job->ahead != 0 || job->left_out;
+    info->servers = job->server > info->servers ? job->server : info->servers;
     info->unordered += last < info->last;
     info->first = first < info->first ? first : info->first;
     info->last = last > info->last ? last : info->last;
@@ -121,19 +123,9 @@ enum bal_code bal_trace_add(struct bal_trace *trace, const struct bal_trace_job 
         if (code)
             return code;
     }
-    const struct bal_trace_record record = {.time = job->time,
-                                            .size = job->size,
-                                            .ahead = job->ahead,
-                                            .drawn = job->drawn,
-                                            .server = job->server & BAL_TRACE_SERVERS,
-                                            .kind = job->kind & (BAL_TRACE_KINDS - 1u),
-                                            .high = job->high,
-                                            .aborted = job->aborted,
-                                            .left_out = job->left_out,
-                                            .spread = job->spread};
-    if (trace->held > 0 && record.time < trace->record[trace->held - 1].time)
+    if (trace->held > 0 && job->time < trace->record[trace->held - 1].time)
         trace->ordered = false;
-    trace->record[trace->held++] = record;
+    trace->record[trace->held++] = bal_trace_record_of(job);
     note(&trace->info, job);
     return BAL_OK;
 }
@@ -147,10 +139,10 @@ static enum bal_code merge_once(struct bal_trace *trace, const volatile int *sto
     size_t made = 0;
     for (size_t i = 0; i < trace->runs; i += BAL_TRACE_FAN) {
         const size_t count = trace->runs - i < BAL_TRACE_FAN ? trace->runs - i : BAL_TRACE_FAN;
-        const uint64_t start = merged.length / sizeof *trace->record;
-        if ((code = bal_trace_merge(&trace->spool, trace->run + i, count, &merged, stop, err)))
+        struct bal_trace_run run;
+        if ((code = bal_trace_merge(&trace->spool, trace->run + i, count, &merged, &run, stop, err)))
             goto out;
-        trace->run[made++] = (struct bal_trace_run){start, merged.length / sizeof *trace->record - start};
+        trace->run[made++] = run;
     }
     trace->runs = made;
     const struct bal_spool before = trace->spool;

@@ -4,7 +4,6 @@
 #define WORKLOAD_TRACE_PRIVATE_H
 
 #include "ballast/trace.h"
-#include "workload/spool.h"
 #include "workload/trace_sort.h"
 
 struct bal_trace {
@@ -16,7 +15,7 @@ struct bal_trace {
     struct bal_trace_record *record, *scratch;
     bool ordered; /* those in memory are */
 
-    struct bal_trace_run *run; /* what is in the file */
+    struct bal_trace_run *run; /* what is in the file; one in the end */
     size_t runs, runs_room;
     int64_t written_last; /* the time of the last record of the last run */
 };

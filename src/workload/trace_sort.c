@@ -6,7 +6,7 @@
 
 enum {
     SHORT = 12,    /* records that are sorted by insertion */
-    BLOCK = 8192,  /* records of a run that are read, or written, at once */
+    BLOCK = 8192,  /* records that are written at once */
     STRIDE = 65536 /* records between two looks at stop */
 };
 
@@ -34,6 +34,10 @@ static size_t count_below(const struct bal_trace_record *records, size_t count, 
         }
     }
     return low;
+}
+
+size_t bal_trace_count_until(const struct bal_trace_record *records, size_t count, int64_t time) {
+    return count_below(records, count, time, true);
 }
 
 /* Two ordered halves become one. Only where they overlap is anything moved: in a log that is a sliver. */
@@ -65,32 +69,26 @@ void bal_trace_sort(struct bal_trace_record *records, size_t count, struct bal_t
 
 /* The part of a run that has been read and not yet merged. */
 struct source {
-    const struct bal_spool *from;
-    uint64_t start, left;            /* records still in the file */
-    struct bal_trace_record *buffer; /* BLOCK records */
+    struct bal_trace_reader reader;
+    struct bal_trace_record record[BAL_TRACE_BLOCK];
     size_t at, filled;
 };
 
 static enum bal_code refill(struct source *source, struct bal_error *err) {
     source->at = 0;
-    source->filled = source->left < BLOCK ? (size_t)source->left : BLOCK;
-    const enum bal_code code = bal_spool_read(source->from, source->start * sizeof *source->buffer,
-                                              source->buffer, source->filled * sizeof *source->buffer, err);
-    source->start += source->filled;
-    source->left -= source->filled;
-    return code;
+    return bal_trace_reader_next(&source->reader, source->record, &source->filled, err);
 }
 
 /* A heap of the sources by the time of their first record; of equal times the earlier run first. */
 struct merger {
-    struct source source[BAL_TRACE_FAN];
+    struct source *source;
     unsigned heap[BAL_TRACE_FAN];
     unsigned count;
 };
 
 static bool comes_before(const struct merger *merger, unsigned a, unsigned b) {
     const struct source *x = &merger->source[a], *y = &merger->source[b];
-    const int64_t s = x->buffer[x->at].time, t = y->buffer[y->at].time;
+    const int64_t s = x->record[x->at].time, t = y->record[y->at].time;
     return s != t ? s < t : a < b;
 }
 
@@ -111,13 +109,11 @@ static void sift_down(struct merger *merger, unsigned place) {
 }
 
 static enum bal_code start(struct merger *merger, const struct bal_spool *from,
-                           const struct bal_trace_run *runs, size_t count, struct bal_trace_record *buffers,
-                           struct bal_error *err) {
+                           const struct bal_trace_run *runs, size_t count, struct bal_error *err) {
     merger->count = 0;
     for (size_t i = 0; i < count; i++) {
         struct source *source = &merger->source[i];
-        *source = (struct source){
-            .from = from, .start = runs[i].start, .left = runs[i].count, .buffer = buffers + i * BLOCK};
+        bal_trace_reader_init(&source->reader, from, &runs[i]);
         const enum bal_code code = refill(source, err);
         if (code)
             return code;
@@ -132,7 +128,7 @@ static enum bal_code start(struct merger *merger, const struct bal_spool *from,
 /* Takes the earliest record off. */
 static enum bal_code advance(struct merger *merger, struct bal_trace_record *record, struct bal_error *err) {
     struct source *source = &merger->source[merger->heap[0]];
-    *record = source->buffer[source->at++];
+    *record = source->record[source->at++];
     if (source->at == source->filled) {
         const enum bal_code code = refill(source, err);
         if (code)
@@ -146,7 +142,8 @@ static enum bal_code advance(struct merger *merger, struct bal_trace_record *rec
 }
 
 static enum bal_code merge_all(struct merger *merger, struct bal_trace_record *out, struct bal_spool *to,
-                               const volatile int *stop, struct bal_error *err) {
+                               struct bal_trace_run *merged, const volatile int *stop,
+                               struct bal_error *err) {
     enum bal_code code = BAL_OK;
     size_t filled = 0;
     for (uint64_t done = 0; merger->count > 0; done++) {
@@ -155,23 +152,28 @@ static enum bal_code merge_all(struct merger *merger, struct bal_trace_record *o
         if ((code = advance(merger, &out[filled++], err)))
             return code;
         if (filled == BLOCK) {
-            if ((code = bal_spool_append(to, out, filled * sizeof *out, err)))
+            if ((code = bal_trace_run_append(merged, to, out, filled, err)))
                 return code;
             filled = 0;
         }
     }
-    return bal_spool_append(to, out, filled * sizeof *out, err);
+    return bal_trace_run_append(merged, to, out, filled, err);
 }
 
 enum bal_code bal_trace_merge(const struct bal_spool *from, const struct bal_trace_run *runs, size_t count,
-                              struct bal_spool *to, const volatile int *stop, struct bal_error *err) {
-    struct merger merger;
-    struct bal_trace_record *buffers = malloc((count + 1) * BLOCK * sizeof *buffers);
-    if (!buffers)
-        return bal_fail(err, BAL_E_MEMORY, "not enough memory to sort a trace");
-    enum bal_code code = start(&merger, from, runs, count, buffers, err);
+                              struct bal_spool *to, struct bal_trace_run *merged, const volatile int *stop,
+                              struct bal_error *err) {
+    struct merger merger = {.source = malloc(count * sizeof *merger.source)};
+    struct bal_trace_record *out = malloc(BLOCK * sizeof *out);
+    *merged = (struct bal_trace_run){.start = to->length, .end = to->length};
+    enum bal_code code = BAL_OK;
+    if (!merger.source || !out)
+        code = bal_fail(err, BAL_E_MEMORY, "not enough memory to sort a trace");
     if (!code)
-        code = merge_all(&merger, buffers + count * BLOCK, to, stop, err);
-    free(buffers);
+        code = start(&merger, from, runs, count, err);
+    if (!code)
+        code = merge_all(&merger, out, to, merged, stop, err);
+    free(merger.source);
+    free(out);
     return code;
 }

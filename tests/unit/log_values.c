@@ -89,6 +89,30 @@ static void reads_durations(void **state) {
     }
 }
 
+/* A blank before it takes the way that reads everything, and says the same. */
+static void reads_plain_numbers_as_any_other(void **state) {
+    (void)state;
+    static const char characters[] = "0000123456789...,-ms e";
+    struct bal_rng rng;
+    bal_rng_init(&rng, 8, 0, BAL_STREAM_TEST);
+    for (int n = 0; n < 200000; n++) {
+        char text[16] = " ";
+        const size_t length = bal_rng_below(&rng, 12);
+        for (size_t i = 1; i <= length; i++)
+            text[i] = characters[bal_rng_below(&rng, sizeof characters - 1)];
+        const struct bal_log_scale scale = {.unit = 3 * (int)bal_rng_below(&rng, 4),
+                                            .comma = bal_rng_below(&rng, 4) == 0,
+                                            .list = bal_rng_below(&rng, 2) == 0};
+        int64_t value[2] = {-1, -1}, step[2] = {-1, -1};
+        const bool plain =
+            bal_log_duration_read((struct bal_log_span){text + 1, length}, scale, &value[0], &step[0]);
+        const bool any =
+            bal_log_duration_read((struct bal_log_span){text, length + 1}, scale, &value[1], &step[1]);
+        if (plain != any || (plain && (value[0] != value[1] || step[0] != step[1])))
+            fail_msg("'%s' is read as %lld and as %lld", text + 1, (long long)value[0], (long long)value[1]);
+    }
+}
+
 /* A comma is what it is said to be, and nothing else. */
 static void reads_decimal_commas(void **state) {
     (void)state;
@@ -210,7 +234,8 @@ static void reads_times(void **state) {
         {"1794737472x", -1, 0},
     };
     struct bal_log_clock clock = {0};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t n = 0; n < 2 * sizeof cases / sizeof *cases; n++) { /* each twice, one after the other */
+        const size_t i = n / 2;
         int64_t time = -1;
         int decimals = 0;
         if (!bal_log_clock_read(&clock, span(cases[i].text), &time, &decimals)) {
@@ -223,7 +248,7 @@ static void reads_times(void **state) {
     }
 }
 
-/* Against the C library's calendar, with the same clock and with a new one. */
+/* Against the C library's calendar, with a new clock and with the same one, which then knows the time. */
 static void knows_the_calendar(void **state) {
     (void)state;
     struct bal_rng rng;
@@ -235,7 +260,7 @@ static void knows_the_calendar(void **state) {
         gmtime_r(&seconds, &tm);
         char text[64];
         strftime(text, sizeof text, i % 2 ? "%d/%b/%Y:%H:%M:%S +0000" : "%Y-%m-%dT%H:%M:%SZ", &tm);
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 3; k++) {
             struct bal_log_clock fresh = {0};
             int64_t time;
             int decimals;
@@ -247,9 +272,9 @@ static void knows_the_calendar(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_durations),         cmocka_unit_test(reads_decimal_commas),
-        cmocka_unit_test(tells_the_step_of_zeros), cmocka_unit_test(reads_times),
-        cmocka_unit_test(knows_the_calendar),
+        cmocka_unit_test(reads_durations),      cmocka_unit_test(reads_plain_numbers_as_any_other),
+        cmocka_unit_test(reads_decimal_commas), cmocka_unit_test(tells_the_step_of_zeros),
+        cmocka_unit_test(reads_times),          cmocka_unit_test(knows_the_calendar),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
