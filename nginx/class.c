@@ -1,5 +1,7 @@
 /* How urgent a request is: from the Priority header of RFC 9218, or from a number. */
-#include "upstream.h"
+#include "class.h"
+
+#include <stdbool.h>
 
 enum { URGENCIES = 8, USUAL = 3 }; /* u=0 ... u=7, and what is meant by none */
 
@@ -39,4 +41,11 @@ uint32_t bal_ngx_class(const ngx_str_t *text, ngx_uint_t classes) {
         at = comma + 1;
     }
     return of_urgency(urgency, classes);
+}
+
+uint32_t bal_ngx_class_of(ngx_http_request_t *r, ngx_http_complex_value_t *value, ngx_uint_t classes) {
+    ngx_str_t text;
+    if (!value || ngx_http_complex_value(r, value, &text) != NGX_OK)
+        return 0;
+    return bal_ngx_class(&text, classes);
 }

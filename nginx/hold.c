@@ -36,13 +36,6 @@ static void go_on(struct bal_ngx_peer *peer) {
     peer->blameless = !bal_ngx_placeholder_go_on(&peer->place);
 }
 
-static struct bal_ngx_peer *find(const struct bal_ngx_tier *tier, uint64_t ticket) {
-    ngx_rbtree_node_t *node = tier->waiting.root;
-    while (node != tier->waiting.sentinel && node->key != (ngx_rbtree_key_t)ticket)
-        node = (ngx_rbtree_key_t)ticket < node->key ? node->left : node->right;
-    return node == tier->waiting.sentinel ? NULL : ngx_rbtree_data(node, struct bal_ngx_peer, node);
-}
-
 static bool next_news(struct bal_ngx_tier *tier, struct bal_dispatch *to, struct bal_ngx_server **server) {
     bal_ngx_zone_lock(&tier->zone);
     const bool more = bal_dispatcher_news(tier->d, bal_ngx_now(), to);
@@ -82,9 +75,9 @@ void bal_ngx_hold_news(struct bal_ngx_tier *tier) {
     struct bal_dispatch to;
     struct bal_ngx_server *server;
     while (tier->zone.waiting && next_news(tier, &to, &server)) {
-        struct bal_ngx_peer *peer = find(tier, to.ticket);
-        if (peer)
-            take_verdict(peer, &to, server);
+        ngx_rbtree_node_t *node = bal_ngx_waiting_find(&tier->waiting, to.ticket);
+        if (node)
+            take_verdict(ngx_rbtree_data(node, struct bal_ngx_peer, node), &to, server);
     }
 }
 

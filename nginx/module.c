@@ -1,4 +1,5 @@
 /* The module as nginx sees it: directives, variables, and what is in the file. */
+#include "station.h"
 #include "upstream.h"
 
 static ngx_command_t commands[] = {
@@ -25,6 +26,8 @@ ngx_module_t ngx_http_ballast_module = {
 };
 
 /* What load_module looks for. */
-ngx_module_t *ngx_modules[] = {&ngx_ballast_module, &ngx_http_ballast_module, NULL};
-char *ngx_module_names[] = {(char *)"ngx_ballast_module", (char *)"ngx_http_ballast_module", NULL};
+ngx_module_t *ngx_modules[] = {&ngx_ballast_module, &ngx_http_ballast_module,
+                               &ngx_http_ballast_station_module, NULL};
+char *ngx_module_names[] = {(char *)"ngx_ballast_module", (char *)"ngx_http_ballast_module",
+                            (char *)"ngx_http_ballast_station_module", NULL};
 char *ngx_module_order[] = {NULL};

@@ -4,6 +4,7 @@
  * known when it gives one back that has failed, so that the core is told a moment later: when nginx asks
  * again, that is a retry, which does not go to the same server; if it has not asked when its call is over, it
  * is the end of the request. */
+#include "class.h"
 #include "process.h"
 #include "upstream.h"
 
@@ -66,14 +67,6 @@ static void clean_up(void *data) {
 }
 
 /* ---- choosing ---- */
-
-static uint32_t rank_of(const struct bal_ngx_peer *peer) {
-    const struct bal_ngx_upstream *upstream = peer->upstream;
-    ngx_str_t text;
-    if (!upstream->class || ngx_http_complex_value(peer->place.request, upstream->class, &text) != NGX_OK)
-        return 0;
-    return bal_ngx_class(&text, upstream->classes);
-}
 
 static ngx_int_t point(const struct bal_ngx_peer *peer, ngx_peer_connection_t *pc) {
     pc->sockaddr = peer->server->sockaddr;
@@ -243,7 +236,7 @@ ngx_int_t bal_ngx_peer_init(ngx_http_request_t *r, ngx_http_upstream_srv_conf_t 
     *peer = (struct bal_ngx_peer){
         .upstream = upstream, .tier = upstream->tier, .place = {r, r->upstream, NULL, 0}};
     cleanup->handler = clean_up;
-    peer->rank = rank_of(peer);
+    peer->rank = bal_ngx_class_of(r, upstream->class, upstream->classes);
     peer->later.handler = on_later;
     peer->later.data = peer;
     peer->later.log = r->connection->log;

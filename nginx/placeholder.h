@@ -17,6 +17,7 @@
 #include "compat.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct bal_ngx_placeholder {
     ngx_http_request_t *request;
@@ -34,6 +35,15 @@ void bal_ngx_placeholder_calm(struct bal_ngx_placeholder *p);
 bool bal_ngx_placeholder_go_on(struct bal_ngx_placeholder *p);
 /* The answer is 503, to be tried again after so long; a stale one of a cache if there is one. */
 void bal_ngx_placeholder_refuse(struct bal_ngx_placeholder *p, ngx_msec_t retry_after);
+/* Those that wait, by ticket; NULL: it is not among them. */
+static inline ngx_rbtree_node_t *bal_ngx_waiting_find(const ngx_rbtree_t *tree, uint64_t ticket) {
+    const ngx_rbtree_key_t key = (ngx_rbtree_key_t)ticket;
+    ngx_rbtree_node_t *node = tree->root;
+    while (node != tree->sentinel && node->key != key)
+        node = key < node->key ? node->left : node->right;
+    return node == tree->sentinel ? NULL : node;
+}
+
 /* nginx closes it. */
 static inline void bal_ngx_placeholder_lost(struct bal_ngx_placeholder *p) {
     p->connection = NULL;

@@ -1,5 +1,6 @@
-/* The page of `ballast_status;`: what the dispatchers of all upstreams know, as JSON. */
+/* The page of `ballast_status;`: what the dispatchers and stations of all upstreams know, as JSON. */
 #include "process.h"
+#include "station.h"
 #include "upstream.h"
 
 #include <stdarg.h>
@@ -172,6 +173,43 @@ static void say_tier(struct page *page, const struct bal_ngx_tier *tier, const s
     say(page, "]}");
 }
 
+/* ---- stations ---- */
+
+static void say_station(struct page *page, struct bal_ngx_station *station) {
+    uint32_t processes = 0;
+    uint64_t pid, start;
+    bal_ngx_zone_lock(&station->zone);
+    const struct bal_station_view view = bal_station_view(station->s);
+    const struct bal_station_counts c = bal_station_counts(station->s);
+    for (uint32_t i = 0; i < BAL_NGX_OWNERS; i++)
+        processes += bal_station_owner(station->s, i, &pid, &start);
+    bal_ngx_zone_unlock(&station->zone);
+    say(page, "{\"upstream\":");
+    quote(page, (const char *)station->us->host.data, station->us->host.len);
+    say(page, ",\"slots\":%uD,\"queue\":%uD,\"processes\":%uD,\"running\":%uD,\"waiting\":%uD,\"jobs\":[",
+        station->config.slots, station->config.queue, processes, view.running, view.waiting);
+    for (uint32_t rank = 0; rank < station->config.classes; rank++)
+        say(page, "%s%uD", rank ? "," : "", view.jobs[rank]);
+    say(page,
+        "],\"counts\":{\"arrived\":%uL,\"ran\":%uL,\"answered\":%uL,\"failed\":%uL,\"full\":%uL,"
+        "\"cancelled\":%uL,\"reaped\":%uL,\"rebuilds\":%uL,\"void_tickets\":%uL}}",
+        c.arrived, c.ran, c.answered, c.failed, c.full, c.cancelled, c.reaped, c.rebuilds, c.void_tickets);
+}
+
+static void say_stations(struct page *page, ngx_http_request_t *r) {
+    const ngx_http_upstream_main_conf_t *conf = ngx_http_get_module_main_conf(r, ngx_http_upstream_module);
+    ngx_http_upstream_srv_conf_t *const *us = conf->upstreams.elts;
+    const char *comma = "";
+    for (ngx_uint_t i = 0; i < conf->upstreams.nelts; i++) {
+        struct bal_ngx_station *station = bal_ngx_station_of(us[i]);
+        if (!station || !station->zone.inside)
+            continue;
+        say(page, "%s\n", comma);
+        say_station(page, station);
+        comma = ",";
+    }
+}
+
 static void say_all(struct page *page, ngx_http_request_t *r) {
     const ngx_http_upstream_main_conf_t *conf = ngx_http_get_module_main_conf(r, ngx_http_upstream_module);
     ngx_http_upstream_srv_conf_t *const *us = conf->upstreams.elts;
@@ -190,6 +228,8 @@ static void say_all(struct page *page, ngx_http_request_t *r) {
             comma = ",";
         }
     }
+    say(page, "],\"stations\":[");
+    say_stations(page, r);
     say(page, "]}\n");
 }
 

@@ -1,5 +1,6 @@
 /* The directive `ballast POLICY [slots=K] [hold=N,T] [class=$variable] [quarantine=K,T|off] [zone=SIZE];` */
 #include "upstream.h"
+#include "option.h"
 
 #include <string.h>
 
@@ -12,37 +13,16 @@ enum {
 
 /* ---- options ---- */
 
-static char *complain(ngx_conf_t *cf, const char *what, const ngx_str_t *value, const char *right) {
-    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "ballast: %s%V\"; use %s", what, value, right);
-    return NGX_CONF_ERROR;
-}
-
-static bool read_number(const u_char *from, const u_char *to, ngx_uint_t most, ngx_uint_t *number) {
-    const ngx_int_t n = ngx_atoi((u_char *)from, (size_t)(to - from));
-    *number = (ngx_uint_t)n;
-    return n != NGX_ERROR && n >= 1 && (ngx_uint_t)n <= most;
-}
-
-/* "N,T" */
-static bool read_pair(const ngx_str_t *value, ngx_uint_t most, ngx_uint_t *number, ngx_msec_t *time) {
-    const u_char *end = value->data + value->len;
-    const u_char *comma = memchr(value->data, ',', value->len);
-    if (!comma || !read_number(value->data, comma, most, number))
-        return false;
-    ngx_str_t rest = {(size_t)(end - comma - 1), (u_char *)comma + 1};
-    const ngx_int_t ms = ngx_parse_time(&rest, 0);
-    *time = (ngx_msec_t)ms;
-    return rest.len && ms != NGX_ERROR && ms >= 1 && ms <= 24 * 3600 * 1000;
-}
-
-static char *set_slots(ngx_conf_t *cf, struct bal_ngx_upstream *b, ngx_str_t *value) {
-    if (read_number(value->data, value->data + value->len, 1000000, &b->slots))
+static char *set_slots(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_upstream *b = conf;
+    if (bal_ngx_option_number(value->data, value->data + value->len, 1, 1000000, &b->slots))
         return NGX_CONF_OK;
-    return complain(cf, "\"slots=", value,
-                    "the number of requests that a server works on at once, from 1 on");
+    return bal_ngx_option_wrong(cf, "\"slots=", value,
+                                "the number of requests that a server works on at once, from 1 on");
 }
 
-static char *set_hold(ngx_conf_t *cf, struct bal_ngx_upstream *b, ngx_str_t *value) {
+static char *set_hold(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_upstream *b = conf;
     if (!(bal_policy_flags(&b->policy) & BAL_MAY_HOLD)) {
         ngx_conf_log_error(
             NGX_LOG_EMERG, cf, 0,
@@ -51,60 +31,47 @@ static char *set_hold(ngx_conf_t *cf, struct bal_ngx_upstream *b, ngx_str_t *val
             b->text);
         return NGX_CONF_ERROR;
     }
-    if (read_pair(value, 1 << 24, &b->held, &b->hold))
+    if (bal_ngx_option_pair(value, 1 << 24, &b->held, &b->hold))
         return NGX_CONF_OK;
-    return complain(cf, "\"hold=", value,
-                    "hold=N,T: at most N requests wait, for at most T, as in hold=1000,10s");
+    return bal_ngx_option_wrong(cf, "\"hold=", value,
+                                "hold=N,T: at most N requests wait, for at most T, as in hold=1000,10s");
 }
 
-static char *set_class(ngx_conf_t *cf, struct bal_ngx_upstream *b, ngx_str_t *value) {
-    ngx_http_compile_complex_value_t compile = {.cf = cf, .value = value};
-    b->class = compile.complex_value = ngx_pcalloc(cf->pool, sizeof *b->class);
-    if (!b->class || ngx_http_compile_complex_value(&compile) != NGX_OK)
+static char *set_class(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_upstream *b = conf;
+    b->class = bal_ngx_option_class(cf, value);
+    if (!b->class)
         return NGX_CONF_ERROR;
-    if (!b->class->lengths)
-        return complain(cf, "\"class=", value, "a variable, as in class=$http_priority");
     b->classes = bal_policy_flags(&b->policy) & BAL_TAKES_RANKS ? 2 : BAL_CLASSES_MAX;
     return NGX_CONF_OK;
 }
 
-static char *set_quarantine(ngx_conf_t *cf, struct bal_ngx_upstream *b, ngx_str_t *value) {
+static char *set_quarantine(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_upstream *b = conf;
     if (value->len == 3 && ngx_strncmp(value->data, "off", 3) == 0) {
         b->failures = 0;
         return NGX_CONF_OK;
     }
-    if (read_pair(value, 1000000, &b->failures, &b->back_off))
+    if (bal_ngx_option_pair(value, 1000000, &b->failures, &b->back_off))
         return NGX_CONF_OK;
-    return complain(cf, "\"quarantine=", value,
-                    "off, or quarantine=K,T: after K failures in a row for T, as in quarantine=3,1s");
+    return bal_ngx_option_wrong(
+        cf, "\"quarantine=", value,
+        "off, or quarantine=K,T: after K failures in a row for T, as in quarantine=3,1s");
 }
 
-static char *set_zone(ngx_conf_t *cf, struct bal_ngx_upstream *b, ngx_str_t *value) {
+static char *set_zone(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_upstream *b = conf;
     const ssize_t size = ngx_parse_size(value);
     if (size <= 0)
-        return complain(cf, "\"zone=", value, "a size, as in zone=8m");
+        return bal_ngx_option_wrong(cf, "\"zone=", value, "a size, as in zone=8m");
     b->zone = (size_t)size;
     return NGX_CONF_OK;
 }
 
-static const struct {
-    const char *name;
-    char *(*set)(ngx_conf_t *cf, struct bal_ngx_upstream *b, ngx_str_t *value);
-} options[] = {
+static const struct bal_ngx_option options[] = {
     {"slots=", set_slots},           {"hold=", set_hold}, {"class=", set_class},
     {"quarantine=", set_quarantine}, {"zone=", set_zone},
 };
-
-static char *set_option(ngx_conf_t *cf, struct bal_ngx_upstream *b, const ngx_str_t *text) {
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        const size_t length = strlen(options[i].name);
-        if (text->len < length || ngx_strncmp(text->data, options[i].name, length) != 0)
-            continue;
-        ngx_str_t value = {text->len - length, text->data + length};
-        return options[i].set(cf, b, &value);
-    }
-    return complain(cf, "unknown option \"", text, "slots=, hold=, class=, quarantine= or zone=");
-}
 
 /* ---- the policy ---- */
 
@@ -177,7 +144,8 @@ char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *c
         b->hold = HOLD_MS;
     }
     for (ngx_uint_t i = 2; result == NGX_CONF_OK && i < cf->args->nelts; i++)
-        result = set_option(cf, b, &text[i]);
+        result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, b, &text[i],
+                                    "slots=, hold=, class=, quarantine= or zone=");
     b->us->peer.init_upstream = init_upstream;
     b->us->flags = NGX_HTTP_UPSTREAM_CREATE | NGX_HTTP_UPSTREAM_WEIGHT | NGX_HTTP_UPSTREAM_MAX_CONNS |
                    NGX_HTTP_UPSTREAM_MAX_FAILS | NGX_HTTP_UPSTREAM_FAIL_TIMEOUT | NGX_HTTP_UPSTREAM_DOWN |

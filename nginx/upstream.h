@@ -133,12 +133,6 @@ void bal_ngx_hold_end(struct bal_ngx_peer *peer);
 /* What was put off until nginx's own calls are over: of WAITING and REFUSED. */
 void bal_ngx_hold_later(struct bal_ngx_peer *peer);
 
-/* ---- class.c ---- */
-
-/* The class of a text among so many: "u=N" of RFC 9218 or a number; anything else is what that document says
- * of a request without a priority. */
-uint32_t bal_ngx_class(const ngx_str_t *text, ngx_uint_t classes);
-
 /* ---- the others ---- */
 
 char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);

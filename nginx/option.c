@@ -1,0 +1,50 @@
+#include "option.h"
+
+#include <string.h>
+
+char *bal_ngx_option_wrong(ngx_conf_t *cf, const char *what, const ngx_str_t *value, const char *right) {
+    const ngx_str_t *directive = cf->args->elts;
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "%V: %s%V\"; use %s", directive, what, value, right);
+    return NGX_CONF_ERROR;
+}
+
+bool bal_ngx_option_number(const u_char *from, const u_char *to, ngx_uint_t least, ngx_uint_t most,
+                           ngx_uint_t *number) {
+    const ngx_int_t n = ngx_atoi((u_char *)from, (size_t)(to - from));
+    *number = (ngx_uint_t)n;
+    return n != NGX_ERROR && (ngx_uint_t)n >= least && (ngx_uint_t)n <= most;
+}
+
+bool bal_ngx_option_pair(const ngx_str_t *value, ngx_uint_t most, ngx_uint_t *number, ngx_msec_t *time) {
+    const u_char *end = value->data + value->len;
+    const u_char *comma = memchr(value->data, ',', value->len);
+    if (!comma || !bal_ngx_option_number(value->data, comma, 1, most, number))
+        return false;
+    ngx_str_t rest = {(size_t)(end - comma - 1), (u_char *)comma + 1};
+    const ngx_int_t ms = ngx_parse_time(&rest, 0);
+    *time = (ngx_msec_t)ms;
+    return rest.len && ms != NGX_ERROR && ms >= 1 && ms <= 24 * 3600 * 1000;
+}
+
+ngx_http_complex_value_t *bal_ngx_option_class(ngx_conf_t *cf, ngx_str_t *value) {
+    ngx_http_compile_complex_value_t compile = {.cf = cf, .value = value};
+    compile.complex_value = ngx_pcalloc(cf->pool, sizeof *compile.complex_value);
+    if (!compile.complex_value || ngx_http_compile_complex_value(&compile) != NGX_OK)
+        return NULL;
+    if (compile.complex_value->lengths)
+        return compile.complex_value;
+    bal_ngx_option_wrong(cf, "\"class=", value, "a variable, as in class=$http_priority");
+    return NULL;
+}
+
+char *bal_ngx_option_set(ngx_conf_t *cf, const struct bal_ngx_option *options, size_t count, void *conf,
+                         const ngx_str_t *text, const char *names) {
+    for (size_t i = 0; i < count; i++) {
+        const size_t length = strlen(options[i].name);
+        if (text->len < length || ngx_strncmp(text->data, options[i].name, length) != 0)
+            continue;
+        ngx_str_t value = {text->len - length, text->data + length};
+        return options[i].set(cf, conf, &value);
+    }
+    return bal_ngx_option_wrong(cf, "unknown option \"", text, names);
+}

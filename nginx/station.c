@@ -1,0 +1,269 @@
+/* The directive `ballast_station slots=K [queue=N] [class=$variable] [classes=N];` and its block in shared
+ * memory. */
+#include "station.h"
+
+#include "class.h"
+#include "option.h"
+#include "process.h"
+#include "upstream.h"
+
+#include <string.h>
+#include <time.h>
+
+enum { QUEUE = 1000 }; /* unless queue= says otherwise */
+static const uint64_t hour_ns = UINT64_C(3600000000000);
+
+struct bal_ngx_station *bal_ngx_station_of(const ngx_http_upstream_srv_conf_t *us) {
+    struct bal_ngx_station *station =
+        us->srv_conf ? ngx_http_conf_upstream_srv_conf(us, ngx_http_ballast_station_module) : NULL;
+    return station && station->us ? station : NULL;
+}
+
+/* ---- the role ---- */
+
+static size_t size(void *user, uint32_t requests) {
+    const struct bal_ngx_station *station = user;
+    (void)requests; /* slots and queue say how many */
+    return bal_station_size(&station->config);
+}
+
+static void create(void *user, void *block, uint64_t now) {
+    struct bal_ngx_station *station = user;
+    struct timespec wall;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    station->config.boot = (uint64_t)wall.tv_sec * 1000000000 + (uint64_t)wall.tv_nsec;
+    bal_station_create(block, &station->config, now);
+}
+
+static enum bal_code open_block(void *user, void *block, uint64_t seed, struct bal_error *err) {
+    struct bal_ngx_station *station = user;
+    station->s = ngx_pcalloc(ngx_cycle->pool, bal_station_view_size());
+    if (!station->s)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory");
+    ngx_rbtree_init(&station->waiting, &station->sentinel, ngx_rbtree_insert_value);
+    return bal_station_open(station->s, block, seed, err);
+}
+
+static enum bal_code join(void *user, uint64_t now, uint64_t pid, uint64_t start, struct bal_error *err) {
+    const struct bal_ngx_station *station = user;
+    return bal_station_join(station->s, now, pid, start, err);
+}
+
+static uint32_t self(void *user) {
+    const struct bal_ngx_station *station = user;
+    return bal_station_self(station->s);
+}
+
+static bool owner(void *user, uint32_t i, uint64_t *pid, uint64_t *start) {
+    const struct bal_ngx_station *station = user;
+    return bal_station_owner(station->s, i, pid, start);
+}
+
+static void reap(void *user, uint64_t now, uint32_t i) {
+    const struct bal_ngx_station *station = user;
+    bal_station_reap(station->s, now, i);
+}
+
+static void leave(void *user, uint64_t now) {
+    const struct bal_ngx_station *station = user;
+    bal_station_leave(station->s, now);
+}
+
+static uint64_t pass(void *user, uint64_t now) {
+    const struct bal_ngx_station *station = user;
+    return bal_station_pass(station->s, now);
+}
+
+static uint32_t woken(void *user) {
+    const struct bal_ngx_station *station = user;
+    return bal_station_woken(station->s);
+}
+
+static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
+    const struct bal_ngx_station *station = user;
+    return bal_station_configure(station->s, now, NULL, 0, NULL, 0, err);
+}
+
+static void tick(void *user, uint64_t now) {
+    (void)user;
+    (void)now;
+}
+
+static void news(void *user) {
+    bal_ngx_visit_news(user);
+}
+
+static const struct bal_ngx_role role = {
+    .size = size,
+    .create = create,
+    .open = open_block,
+    .join = join,
+    .self = self,
+    .owner = owner,
+    .reap = reap,
+    .leave = leave,
+    .pass = pass,
+    .woken = woken,
+    .apply = apply,
+    .tick = tick,
+    .news = news,
+};
+
+/* ---- options ---- */
+
+static char *set_number(ngx_conf_t *cf, const char *what, const ngx_str_t *value, ngx_uint_t least,
+                        ngx_uint_t most, ngx_uint_t *number, const char *right) {
+    if (bal_ngx_option_number(value->data, value->data + value->len, least, most, number))
+        return NGX_CONF_OK;
+    return bal_ngx_option_wrong(cf, what, value, right);
+}
+
+static char *set_slots(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    return set_number(cf, "\"slots=", value, 1, 1 << 20, &station->slots,
+                      "the number of requests that the app works on at once, from 1 on");
+}
+
+static char *set_queue(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    return set_number(cf, "\"queue=", value, 0, 1 << 24, &station->queue,
+                      "the number of requests that may wait, from 0 on");
+}
+
+static char *set_classes(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    return set_number(cf, "\"classes=", value, 1, BAL_CLASSES_MAX, &station->classes, "1 to 8");
+}
+
+static char *set_class(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    station->class = bal_ngx_option_class(cf, value);
+    return station->class ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+static const struct bal_ngx_option options[] = {
+    {"slots=", set_slots},
+    {"queue=", set_queue},
+    {"classes=", set_classes},
+    {"class=", set_class},
+};
+
+/* ---- the configuration ---- */
+
+/* All that the block depends on. */
+static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_station *station) {
+    const size_t room = station->us->host.len + 200;
+    ngx_str_t name = {0, ngx_pnalloc(cf->pool, room)};
+    if (!name.data)
+        return name;
+    const u_char *end = ngx_snprintf(name.data, room, "ballast_station:%V slots=%ui queue=%ui classes=%ui",
+                                     &station->us->host, station->slots, station->queue, station->classes);
+    name.len = (size_t)(end - name.data);
+    return name;
+}
+
+static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us) {
+    struct bal_ngx_station *station = bal_ngx_station_of(us);
+    struct bal_error err;
+    if (station->init_upstream(cf, us) != NGX_OK)
+        return NGX_ERROR;
+    station->config = (struct bal_station_config){.owners = BAL_NGX_OWNERS,
+                                                  .slots = (uint32_t)station->slots,
+                                                  .queue = (uint32_t)station->queue,
+                                                  .classes = (uint32_t)station->classes,
+                                                  .peers = 1,
+                                                  .beat_ns = hour_ns,
+                                                  .id = 1,
+                                                  .boot = 1};
+    if (bal_station_check(&station->config, &err)) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "ballast_station: %s in %V:%ui", err.text, &station->file,
+                      station->line);
+        return NGX_ERROR;
+    }
+    station->init_peer = us->peer.init;
+    us->peer.init = bal_ngx_visit_init;
+    station->ready = true;
+    const ngx_str_t name = zone_name(cf, station);
+    return name.data ? bal_ngx_zone_add(cf, &station->zone, &name, &role, station) : NGX_ERROR;
+}
+
+static char *check(ngx_conf_t *cf, const struct bal_ngx_station *station) {
+    const struct bal_ngx_upstream *b = ngx_http_conf_upstream_srv_conf(station->us, ngx_http_ballast_module);
+    if (b->us) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "ballast_station: upstream \"%V\" has ballast too; a station stands before one "
+                           "app, so leave ballast out",
+                           &station->us->host);
+        return NGX_CONF_ERROR;
+    }
+    if (station->slots)
+        return NGX_CONF_OK;
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "ballast_station: slots= is missing; use the number of requests that the app works on "
+                       "at once, as in slots=4");
+    return NGX_CONF_ERROR;
+}
+
+static char *set_station(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
+    struct bal_ngx_station *station = conf;
+    const ngx_str_t *text = cf->args->elts;
+    char *result = NGX_CONF_OK;
+    (void)command;
+    if (station->us)
+        return (char *)"is duplicate";
+    station->us = ngx_http_conf_get_module_srv_conf(cf, ngx_http_upstream_module);
+    station->file = cf->conf_file->file.name;
+    station->line = cf->conf_file->line;
+    station->queue = QUEUE;
+    for (ngx_uint_t i = 1; result == NGX_CONF_OK && i < cf->args->nelts; i++)
+        result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, station, &text[i],
+                                    "slots=, queue=, classes= or class=");
+    if (result == NGX_CONF_OK)
+        result = check(cf, station);
+    if (!station->classes)
+        station->classes = station->class ? BAL_CLASSES_MAX : 1;
+    ngx_http_upstream_init_pt *init = &station->us->peer.init_upstream;
+    station->init_upstream = *init ? *init : ngx_http_upstream_init_round_robin;
+    *init = init_upstream;
+    return result;
+}
+
+/* Of what balances the upstream the last one that is named counts. */
+static ngx_int_t check_all(ngx_conf_t *cf) {
+    const ngx_http_upstream_main_conf_t *conf =
+        ngx_http_conf_get_module_main_conf(cf, ngx_http_upstream_module);
+    ngx_http_upstream_srv_conf_t *const *us = conf->upstreams.elts;
+    for (ngx_uint_t i = 0; i < conf->upstreams.nelts; i++) {
+        const struct bal_ngx_station *station = bal_ngx_station_of(us[i]);
+        if (!station || station->ready)
+            continue;
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "ballast_station: a balancing method stands behind it in upstream \"%V\"; put "
+                      "ballast_station behind that, in %V:%ui",
+                      &station->us->host, &station->file, station->line);
+        return NGX_ERROR;
+    }
+    return NGX_OK;
+}
+
+static void *create_srv_conf(ngx_conf_t *cf) {
+    return ngx_pcalloc(cf->pool, sizeof(struct bal_ngx_station));
+}
+
+static ngx_command_t commands[] = {
+    {ngx_string("ballast_station"), NGX_HTTP_UPS_CONF | NGX_CONF_1MORE, set_station, NGX_HTTP_SRV_CONF_OFFSET,
+     0, NULL},
+    ngx_null_command,
+};
+
+static ngx_http_module_t context = {
+    .postconfiguration = check_all,
+    .create_srv_conf = create_srv_conf,
+};
+
+ngx_module_t ngx_http_ballast_station_module = {
+    NGX_MODULE_V1,
+    .ctx = &context,
+    .commands = commands,
+    .type = NGX_HTTP_MODULE,
+};

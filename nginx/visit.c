@@ -1,0 +1,228 @@
+/* A request at a station: it waits for a slot, goes through to the app, and gives the slot back.
+ *
+ * A request has its slot until nginx has done with it, over all tries of proxy_next_upstream: that no other
+ * try follows is known only when nginx's call is over. */
+#include "class.h"
+#include "process.h"
+#include "station.h"
+
+enum { RETRY_AFTER_MS = 1000 };
+
+/* ---- the end ---- */
+
+static void leave(struct bal_ngx_visit *visit, bool answered, bool failed) {
+    struct bal_ngx_station *station = visit->station;
+    visit->state = BAL_VISIT_NEW;
+    if (!station->zone.inside)
+        return;
+    bal_ngx_zone_lock(&station->zone);
+    if (answered)
+        bal_station_done(station->s, bal_ngx_now(), visit->ticket, failed);
+    else
+        bal_station_cancel(station->s, bal_ngx_now(), visit->ticket);
+    bal_ngx_zone_unlock(&station->zone);
+}
+
+static void end_waiting(struct bal_ngx_visit *visit) {
+    struct bal_ngx_station *station = visit->station;
+    ngx_rbtree_delete(&station->waiting, &visit->node);
+    bal_ngx_zone_waited(&station->zone);
+    visit->waited += ngx_current_msec - visit->place.began;
+}
+
+/* Nothing of it remains in shared memory. */
+static void settle(struct bal_ngx_visit *visit) {
+    bal_ngx_unpost(&visit->later);
+    if (visit->state == BAL_VISIT_WAITING)
+        end_waiting(visit);
+    if (visit->state == BAL_VISIT_FAILED)
+        leave(visit, true, true);
+    else if (visit->state != BAL_VISIT_NEW && visit->state != BAL_VISIT_REFUSED)
+        leave(visit, false, false);
+    visit->state = BAL_VISIT_NEW;
+    bal_ngx_placeholder_lost(&visit->place);
+}
+
+static void clean_up(void *data) {
+    settle(data);
+}
+
+/* ---- coming in ---- */
+
+static ngx_int_t let_wait(struct bal_ngx_visit *visit, ngx_peer_connection_t *pc) {
+    struct bal_ngx_station *station = visit->station;
+    const bool waits = visit->state == BAL_VISIT_WAITING;
+    if (bal_ngx_placeholder_put(&visit->place, pc, &station->us->host) != NGX_AGAIN) {
+        if (waits)
+            leave(visit, false, false);
+        visit->state = BAL_VISIT_NEW;
+        return NGX_ERROR;
+    }
+    if (waits) {
+        visit->node.key = (ngx_rbtree_key_t)visit->ticket;
+        ngx_rbtree_insert(&station->waiting, &visit->node);
+        bal_ngx_zone_wait(&station->zone, NGX_MAX_INT_T_VALUE);
+    }
+    bal_ngx_post(&visit->later);
+    return NGX_AGAIN;
+}
+
+static void arrive(struct bal_ngx_visit *visit) {
+    static const enum bal_ngx_visit_state states[] = {
+        [BAL_RUN] = BAL_VISIT_RUNNING, [BAL_QUEUE] = BAL_VISIT_WAITING, [BAL_FULL] = BAL_VISIT_REFUSED};
+    struct bal_ngx_station *station = visit->station;
+    struct bal_station_task task;
+    bal_ngx_zone_lock(&station->zone);
+    bal_station_arrive(station->s, bal_ngx_now(), visit->rank, 0, false, &task);
+    bal_ngx_zone_unlock(&station->zone);
+    visit->ticket = task.ticket;
+    visit->state = states[task.verdict];
+}
+
+/* With a slot it goes to whatever balances the upstream. */
+static ngx_int_t pass_through(struct bal_ngx_visit *visit, ngx_peer_connection_t *pc) {
+    const ngx_int_t rc = visit->get(pc, visit->data);
+    visit->inside = rc == NGX_OK || rc == NGX_DONE;
+    if (!visit->inside && visit->state == BAL_VISIT_RUNNING)
+        leave(visit, false, false); /* there is no server, and nginx has none to give back */
+    return rc;
+}
+
+static ngx_int_t get_peer(ngx_peer_connection_t *pc, void *data) {
+    struct bal_ngx_visit *visit = data;
+    bal_ngx_unpost(&visit->later);
+    if (visit->state == BAL_VISIT_CALLED || visit->state == BAL_VISIT_FAILED)
+        visit->state = BAL_VISIT_RUNNING;
+    else if (visit->station->zone.inside) /* else it goes through uncounted */
+        arrive(visit);
+    if (visit->state == BAL_VISIT_WAITING || visit->state == BAL_VISIT_REFUSED) {
+        pc->cached = 0;
+        return let_wait(visit, pc);
+    }
+    return pass_through(visit, pc);
+}
+
+/* ---- giving back ---- */
+
+/* How it went, by the status that the client gets to see: one that has gone before has learned nothing. */
+static void end(struct bal_ngx_visit *visit) {
+    const ngx_http_upstream_t *u = visit->place.u;
+    const ngx_uint_t status = u->state ? u->state->status : 0;
+    leave(visit, status && status != NGX_HTTP_SWITCHING_PROTOCOLS,
+          status >= NGX_HTTP_INTERNAL_SERVER_ERROR || u->error);
+}
+
+static void free_peer(ngx_peer_connection_t *pc, void *data, ngx_uint_t state) {
+    struct bal_ngx_visit *visit = data;
+    if (!visit->inside) {
+        pc->tries = 0;
+        settle(visit);
+        return;
+    }
+    visit->inside = false;
+    visit->free(pc, visit->data, state);
+    if (visit->state != BAL_VISIT_RUNNING) {
+        settle(visit);
+    } else if (state & (NGX_PEER_FAILED | NGX_PEER_NEXT)) {
+        visit->state = BAL_VISIT_FAILED;
+        bal_ngx_post(&visit->later);
+    } else {
+        end(visit);
+    }
+}
+
+/* ---- what nginx's calls must not do themselves ---- */
+
+static void refuse(struct bal_ngx_visit *visit) {
+    ngx_connection_t *c = visit->place.request->connection;
+    ngx_http_set_log_request(c->log, visit->place.request);
+    ngx_log_error(NGX_LOG_ERR, c->log, 0, "ballast: station \"%V\": request refused, %ui wait already",
+                  &visit->station->us->host, visit->station->queue);
+    visit->state = BAL_VISIT_NEW;
+    bal_ngx_placeholder_refuse(&visit->place, RETRY_AFTER_MS);
+}
+
+static void on_later(ngx_event_t *event) {
+    struct bal_ngx_visit *visit = event->data;
+    if (visit->state == BAL_VISIT_FAILED)
+        settle(visit);
+    else if (visit->state == BAL_VISIT_REFUSED)
+        refuse(visit);
+    else
+        bal_ngx_placeholder_calm(&visit->place);
+}
+
+static bool next_news(struct bal_ngx_station *station, struct bal_station_task *task) {
+    bal_ngx_zone_lock(&station->zone);
+    const bool more = bal_station_news(station->s, bal_ngx_now(), task);
+    bal_ngx_zone_unlock(&station->zone);
+    return more;
+}
+
+void bal_ngx_visit_news(struct bal_ngx_station *station) {
+    struct bal_station_task task;
+    while (station->zone.waiting && next_news(station, &task)) {
+        ngx_rbtree_node_t *node = bal_ngx_waiting_find(&station->waiting, task.ticket);
+        if (!node)
+            continue;
+        struct bal_ngx_visit *visit = ngx_rbtree_data(node, struct bal_ngx_visit, node);
+        end_waiting(visit);
+        visit->state = BAL_VISIT_CALLED;
+        bal_ngx_placeholder_go_on(&visit->place);
+    }
+}
+
+/* ---- TLS sessions are of the balancer inside ---- */
+
+#if (NGX_HTTP_SSL)
+
+static ngx_int_t set_session(ngx_peer_connection_t *pc, void *data) {
+    const struct bal_ngx_visit *visit = data;
+    return visit->set_session(pc, visit->data);
+}
+
+static void save_session(ngx_peer_connection_t *pc, void *data) {
+    const struct bal_ngx_visit *visit = data;
+    visit->save_session(pc, visit->data);
+}
+
+#endif
+
+/* ---- a request ---- */
+
+const struct bal_ngx_visit *bal_ngx_visit_of(const ngx_http_request_t *r) {
+    for (const ngx_pool_cleanup_t *c = r->pool->cleanup; c; c = c->next)
+        if (c->handler == clean_up && ((const struct bal_ngx_visit *)c->data)->place.request == r)
+            return c->data;
+    return NULL;
+}
+
+ngx_int_t bal_ngx_visit_init(ngx_http_request_t *r, ngx_http_upstream_srv_conf_t *us) {
+    struct bal_ngx_station *station = bal_ngx_station_of(us);
+    ngx_pool_cleanup_t *cleanup = ngx_pool_cleanup_add(r->pool, sizeof(struct bal_ngx_visit));
+    if (!cleanup)
+        return NGX_ERROR;
+    struct bal_ngx_visit *visit = cleanup->data;
+    *visit = (struct bal_ngx_visit){.station = station, .place = {r, r->upstream, NULL, 0}};
+    cleanup->handler = clean_up;
+    if (station->init_peer(r, us) != NGX_OK)
+        return NGX_ERROR;
+    visit->rank = bal_ngx_class_of(r, station->class, station->classes);
+    visit->later.handler = on_later;
+    visit->later.data = visit;
+    visit->later.log = r->connection->log;
+    ngx_peer_connection_t *pc = &r->upstream->peer;
+    visit->data = pc->data;
+    visit->get = pc->get;
+    visit->free = pc->free;
+    pc->data = visit;
+    pc->get = get_peer;
+    pc->free = free_peer;
+#if (NGX_HTTP_SSL)
+    visit->set_session = pc->set_session;
+    visit->save_session = pc->save_session;
+    pc->set_session = set_session;
+    pc->save_session = save_session;
+#endif
+    return NGX_OK;
+}
