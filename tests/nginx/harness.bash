@@ -15,6 +15,7 @@ control=              # and where it is controlled
 nginx_pid=
 failed=false
 export LC_ALL=C
+ulimit -n "$(ulimit -Hn)"
 
 finish() {
     local name
@@ -205,12 +206,8 @@ gone() { # pid: it has ended, whether or not somebody has asked how
     ! grep -qs '^State:.[^ZX]' "/proc/$1/status"
 }
 
-workers() { # pids of those that have not been told to end
-    pgrep -P "$nginx_pid" -f 'worker process$'
-}
-
-all_workers() {
-    pgrep -P "$nginx_pid"
+workers() { # pids of those that have not been told to end; valgrind hides which they are
+    pgrep -P "$nginx_pid" -f 'worker process$' || pgrep -P "$nginx_pid"
 }
 
 # Lets nginx end, by default at once (TERM) or gracefully (QUIT), and looks at its log.
@@ -242,16 +239,14 @@ status() { # path, arguments of curl...: the answer's status
     get "$1" -o /dev/null -w '%{http_code}' "${@:2}"
 }
 
-reload() { # and wait until the workers of before are told
-    local before
-    before=$(workers | head -n 1)
+reload() { # and wait until there are other workers
+    pgrep -P "$nginx_pid" >"$work/workers"
     kill -HUP "$nginx_pid"
-    within 10 new_workers "$before"
+    within 20 new_workers
 }
 
 new_workers() {
-    local now
-    now=$(workers) && ! grep -qx "$1" <<<"$now"
+    pgrep -P "$nginx_pid" | grep -qvxFf "$work/workers"
 }
 
 # ---- what the module knows ----
