@@ -279,7 +279,8 @@ static void choose_all(struct cli_common *common, const struct bal_replay *repla
         struct bal_policy_spec spec;
         struct bal_case c;
         if (bal_policy_parse(bal_policy_table[i]->name, &spec, NULL) == BAL_OK &&
-            bal_replay_case(replay, &spec, &c, NULL) == BAL_OK)
+            bal_replay_case(replay, &spec, &c, NULL) == BAL_OK &&
+            bal_simulate_is_distinct(&c.model, spec.policy))
             common->policy[common->policies++] = spec;
     }
 }

@@ -99,7 +99,8 @@ enum bal_code cli_set_quiet(void *into, const char *value, struct bal_error *err
     return BAL_OK;
 }
 
-/* Without --policy: every policy that can run this model; where jobs are made at the servers, that one. */
+/* Without --policy: every policy that can run this model, but for those that choose by weights where there
+ * are none, and so are others under another name; where jobs are made at the servers, that one. */
 static void choose_all(struct cli_common *common) {
     const struct bal_model *model = &common->draft.c.model;
     const bool steals = model->steal.kind != BAL_STEAL_NONE;
@@ -110,7 +111,8 @@ static void choose_all(struct cli_common *common) {
     for (size_t i = 0; i < bal_policy_count && common->policies < CLI_POLICIES_MAX; i++) {
         struct bal_policy_spec spec;
         enum bal_engine engine;
-        if (bal_policy_parse(bal_policy_table[i]->name, &spec, NULL) == BAL_OK &&
+        if (bal_simulate_is_distinct(model, bal_policy_table[i]) &&
+            bal_policy_parse(bal_policy_table[i]->name, &spec, NULL) == BAL_OK &&
             bal_simulate_check(model, &spec, common->draft.c.run.engine, &engine, NULL) == BAL_OK)
             common->policy[common->policies++] = spec;
     }

@@ -59,6 +59,12 @@ enum bal_discipline {
 const char *bal_discipline_text(enum bal_discipline discipline); /* "auto", "fifo", "preemptive",
                                                                     "nonpreemptive" */
 
+/* What a dispatcher knows of the speeds of its servers: they are the weights of its policy, or there are
+ * none.
+ */
+enum bal_weights { BAL_WEIGHTS_SPEEDS, BAL_WEIGHTS_NONE };
+const char *bal_weights_text(enum bal_weights weights); /* "speeds", "none" */
+
 /* What servers draw, in watts. */
 struct bal_watts {
     double busy, idle, setup, off;
@@ -94,6 +100,7 @@ size_t bal_start_print(const struct bal_start *start, char *text, size_t size);
  * (docs/slotted.md). */
 struct bal_model {
     struct bal_servers servers;
+    enum bal_weights weights;
     struct bal_law size; /* continuous time only */
     double load;
     enum bal_clock clock;
@@ -127,6 +134,9 @@ struct bal_model {
 /* The discipline of the servers; where the model leaves it open it is preemptive if the policy wants ranks
  * served so (its flag BAL_SERVES_RANKS), else fifo. Without classes always fifo. */
 enum bal_discipline bal_model_discipline(const struct bal_model *model, bool serves_ranks);
+
+/* Has the fleet weights that tell its servers apart? In slotted time it has none. */
+bool bal_model_is_weighted(const struct bal_model *model);
 
 /* Work per unit of time that all servers can do: the sum of their speeds times the slots of each. The load is
  * the work that arrives over this. */

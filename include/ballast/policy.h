@@ -38,9 +38,10 @@
  * fewer than k jobs. It says so each time that a job leaves it with a free slot. Queue lengths and own counts
  * are all jobs at the server, in service or not.
  *
- * Speeds and weights. No policy needs to know them: a fast server is idle more often and its queue is
- * shorter. A host that has weights (twice the weight, twice the work) says so in fleet.weight; those that
- * compare own counts then compare own count over weight, and the others do not look at it.
+ * Speeds and weights. Most policies need not know them: a fast server is idle more often and its queue is
+ * shorter. A host that has weights (twice the weight, twice the work; the speed, if it is known) says so in
+ * fleet.weight, and may change them at any time. Policies that compare own counts then compare own count over
+ * weight, those with the flag BAL_TAKES_WEIGHTS choose by them, and the others do not look at them.
  *
  * Time. A policy that needs the present time finds it in fleet.now. It may begin anywhere and have any unit;
  * response times, latencies and the policy's parameters that are times have the same one. In the lab it is
@@ -87,6 +88,15 @@ struct bal_reply {
                         NaN: not told */
 };
 
+/* By what servers are compared, w being their weight, or 1. */
+enum bal_own_rule {
+    BAL_OWN_FEWEST,     /* own / w */
+    BAL_OWN_SOONEST,    /* (own + 1) / w: how long a job that comes now would take */
+    BAL_OWN_IDLE_FIRST, /* those with none before all others, the fastest first; then the soonest */
+};
+
+struct bal_fleet;
+
 /* The servers as a dispatcher may see them. The host (an engine, a proxy) fills it in and keeps it up to
  * date; policies use the functions below, never the members. What a host cannot do may stay NULL. */
 struct bal_fleet {
@@ -100,6 +110,9 @@ struct bal_fleet {
     uint32_t (*shortest)(struct bal_fleet *fleet, struct bal_rng *rng);
     uint32_t (*least_work)(struct bal_fleet *fleet, struct bal_rng *rng);
     uint32_t (*fewest_own)(struct bal_fleet *fleet, struct bal_rng *rng); /* by own count over weight */
+    uint32_t (*best_own)(struct bal_fleet *fleet, enum bal_own_rule rule, struct bal_rng *rng);
+    /* ... and this one an open server, each with a probability in proportion to its weight. */
+    uint32_t (*draw_by_weight)(struct bal_fleet *fleet, struct bal_rng *rng);
     /* Time until a job that joins now would begin: until the server has finished what it has or, if it works
      * on several jobs at once, until the first of its slots is free. Required by policies that need work. */
     double (*work)(struct bal_fleet *fleet, uint32_t server);
@@ -190,9 +203,27 @@ static inline double bal_own_over_weight(const struct bal_fleet *fleet, uint32_t
     return fleet->weight ? fleet->own[server] / fleet->weight[server] : fleet->own[server];
 }
 
-/* A uniform one of the open servers with the fewest own requests (over their weight), or BAL_NONE. O(1) or
- * O(log servers) where the host keeps an index, else a scan. */
+static inline double bal_weight(const struct bal_fleet *fleet, uint32_t server) {
+    return fleet->weight ? fleet->weight[server] : 1;
+}
+
+/* What a rule compares, of a server that has `more` requests than it has been sent so far; less is better. */
+static inline double bal_own_key(const struct bal_fleet *fleet, uint32_t server, enum bal_own_rule rule,
+                                 uint32_t more) {
+    const double own = (double)fleet->own[server] + more, weight = bal_weight(fleet, server);
+    if (rule == BAL_OWN_IDLE_FIRST && own == 0)
+        return -weight;
+    return (rule == BAL_OWN_FEWEST ? own : own + 1) / weight;
+}
+
+/* A uniform one of the open servers with the fewest own requests (over their weight), or of those that are
+ * best by a rule, or BAL_NONE. O(1) or O(log servers) where the host keeps an index, else a scan. */
 uint32_t bal_own_fewest(struct bal_fleet *fleet, struct bal_rng *rng);
+uint32_t bal_own_best(struct bal_fleet *fleet, enum bal_own_rule rule, struct bal_rng *rng);
+
+/* An open server, each with a probability in proportion to its weight, or BAL_NONE. A scan, unless all have
+ * the same weight or the host knows better. */
+uint32_t bal_draw_by_weight(struct bal_fleet *fleet, struct bal_rng *rng);
 
 /* ---- what a policy answers ---- */
 
@@ -288,6 +319,8 @@ enum {
     BAL_ASKS = 4096,       /* asks without waiting: bal_ask() */
     BAL_READS_ONLY = 8192, /* route and sample do not write the state */
     BAL_NEEDS_RESPONSES = 16384, /* must be told of responses */
+    BAL_TAKES_WEIGHTS = 32768,   /* made for servers of different weights: where there are none, another
+                                    policy does the same */
 };
 
 /* What a host can do, besides sending a job to a server. */

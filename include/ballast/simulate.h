@@ -195,6 +195,10 @@ struct bal_trial {
 enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal_policy_spec *policy,
                                  enum bal_engine engine, enum bal_engine *chosen, struct bal_error *err);
 
+/* Is the policy worth a row of its own? One that chooses by weights is another one under another name where
+ * the fleet has none. */
+bool bal_simulate_is_distinct(const struct bal_model *model, const struct bal_policy *policy);
+
 /* Runs one trial. *trial is meaningful only on success. */
 enum bal_code bal_simulate(const struct bal_model *model, const struct bal_policy_spec *policy,
                            const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);

@@ -20,12 +20,29 @@ static uint32_t shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
     return index->order[ties > 1 ? bal_rng_below(rng, ties) : 0];
 }
 
+static uint32_t best_own(struct bal_fleet *fleet, enum bal_own_rule rule, struct bal_rng *rng) {
+    struct dispatcher *d = fleet->host;
+    return bal_ranking_best(&d->ranking, fleet, rule, rng);
+}
+
+static uint32_t fewest_by_weight(struct bal_fleet *fleet, struct bal_rng *rng) {
+    return best_own(fleet, BAL_OWN_FEWEST, rng);
+}
+
+static uint32_t draw_by_weight(struct bal_fleet *fleet, struct bal_rng *rng) {
+    const struct dispatcher *d = fleet->host;
+    return bal_weights_draw(&d->net->system.weights, rng);
+}
+
 /* An index that knows nothing of closed servers answers only while all are open. */
 static void set_open(const struct network *net, struct dispatcher *d) {
     const bool all = d->open->count == net->system.servers;
     const bool indexed = all && net->system.features & INDEXED;
     d->fleet.open = all ? NULL : d->open;
-    d->fleet.fewest_own = indexed ? fewest_own : NULL;
+    const bool ranked = all && net->system.features & WEIGHED;
+    d->fleet.fewest_own = indexed ? fewest_own : ranked ? fewest_by_weight : NULL;
+    d->fleet.best_own = ranked ? best_own : NULL;
+    d->fleet.draw_by_weight = all ? draw_by_weight : NULL;
     d->fleet.shortest = indexed && !net->takes_time ? shortest : NULL;
 }
 
@@ -35,12 +52,16 @@ static void own_up(struct network *net, struct dispatcher *d, uint32_t server) {
     if (net->system.features & INDEXED && !bal_by_length_up(&d->by_own, server, d->own[server]))
         net->no_memory = true;
     d->own[server]++;
+    if (net->system.features & WEIGHED)
+        bal_ranking_change(&d->ranking, &d->fleet, server);
 }
 
 static void own_down(struct network *net, struct dispatcher *d, uint32_t server) {
     if (net->system.features & INDEXED)
         bal_by_length_down(&d->by_own, server, d->own[server]);
     d->own[server]--;
+    if (net->system.features & WEIGHED)
+        bal_ranking_change(&d->ranking, &d->fleet, server);
 }
 
 void bal_dispatcher_own(struct network *net, uint32_t job) {
@@ -480,7 +501,7 @@ static enum bal_code set_up(struct network *net, uint32_t index, const struct ba
     d->length = calloc(n, sizeof *d->length);
     d->urgent = calloc(n, sizeof *d->urgent);
     d->open = malloc(bal_set_size(n));
-    d->fleet = (struct bal_fleet){.servers = n, .own = d->own, .host = d};
+    d->fleet = (struct bal_fleet){.servers = n, .own = d->own, .weight = system->weights.of, .host = d};
     d->fleet.length = net->takes_time ? d->length : system->length;
     d->fleet.urgent = !(system->features & RANKED) ? NULL : net->takes_time ? d->urgent : system->urgent;
     d->fleet.ask = malloc(n * sizeof *d->fleet.ask);
@@ -494,7 +515,8 @@ static enum bal_code set_up(struct network *net, uint32_t index, const struct ba
     if (!d->own || !d->length || !d->urgent || !d->open || !d->fleet.ask ||
         (wire->heartbeat > 0 && !d->heard) || ((wire->heartbeat > 0 || wire->quarantine) && !d->said) ||
         (wire->quarantine && !d->quarantine) ||
-        (system->features & INDEXED && bal_by_length_init(&d->by_own, n)))
+        (system->features & INDEXED && bal_by_length_init(&d->by_own, n)) ||
+        (system->features & WEIGHED && bal_ranking_init(&d->ranking, &d->fleet)))
         return BAL_E_MEMORY;
     if (d->said)
         memset(d->said, BAL_REPORT_BUSY, n);
@@ -520,6 +542,7 @@ void bal_dispatchers_fini(struct network *net) {
         if (i > 0)
             free(d->state);
         bal_by_length_fini(&d->by_own);
+        bal_ranking_fini(&d->ranking);
         free(d->own);
         free(d->length);
         free(d->urgent);

@@ -97,6 +97,7 @@ struct dispatcher {
     struct bal_fleet fleet;
     struct bal_rng rng;
     uint32_t *own;
+    struct ranking ranking;      /* WEIGHED */
     struct bal_by_length by_own; /* INDEXED */
     uint32_t *length, *urgent;   /* what replies have said, where messages take time */
     double *heard;               /* of each server; kept where there are heartbeats */

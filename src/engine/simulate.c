@@ -38,9 +38,22 @@ static struct bal_host host_of(const struct bal_model *model, bool network) {
     return (struct bal_host){"one dispatcher without delays", BAL_CAN_ALL & ~BAL_CAN_HOLD};
 }
 
+bool bal_simulate_is_distinct(const struct bal_model *model, const struct bal_policy *policy) {
+    return !(policy->flags & BAL_TAKES_WEIGHTS) || bal_model_is_weighted(model);
+}
+
 /* Who steals in slotted time has a policy of its own. */
-static enum bal_code check_slotted(const struct bal_model *model, const struct bal_policy *policy,
+static enum bal_code check_slotted(const struct bal_model *model, const struct bal_policy_spec *spec,
                                    enum bal_engine engine, struct bal_error *err) {
+    const struct bal_policy *policy = spec->policy;
+    if (bal_policy_flags(spec) & BAL_TAKES_WEIGHTS) {
+        char text[200];
+        bal_policy_print(spec, text, sizeof text);
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy '%s' chooses by speeds, which in slotted time nobody has: what a server can "
+                        "do is drawn anew in each slot; use continuous time",
+                        text);
+    }
     if (engine == BAL_ENGINE_STEALING || model->steal.kind != BAL_STEAL_NONE ||
         model->placement.kind != BAL_PLACEMENT_EVEN)
         return bal_fail(
@@ -249,7 +262,7 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
                         policy->policy->name);
     if (model->clock == BAL_CLOCK_SLOTTED) {
         *chosen = BAL_ENGINE_SLOTTED;
-        return check_slotted(model, policy->policy, engine, err);
+        return check_slotted(model, policy, engine, err);
     }
     if (engine == BAL_ENGINE_SLOTTED || engine == BAL_ENGINE_STEALING)
         return bal_fail(err, BAL_E_MODEL, "engine '%s' needs slotted time; use another or auto",

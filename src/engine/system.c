@@ -12,6 +12,22 @@ static uint32_t shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
     return index->order[ties > 1 ? bal_rng_below(rng, ties) : 0];
 }
 
+/* ---- servers by weight ---- */
+
+static uint32_t best_own(struct bal_fleet *fleet, enum bal_own_rule rule, struct bal_rng *rng) {
+    struct system *system = fleet->host;
+    return bal_ranking_best(&system->ranking, fleet, rule, rng);
+}
+
+static uint32_t fewest_own(struct bal_fleet *fleet, struct bal_rng *rng) {
+    return best_own(fleet, BAL_OWN_FEWEST, rng);
+}
+
+static uint32_t draw_by_weight(struct bal_fleet *fleet, struct bal_rng *rng) {
+    const struct system *system = fleet->host;
+    return bal_weights_draw(&system->weights, rng);
+}
+
 /* Servers of the start that are ahead of a share of the fleet. */
 static uint32_t servers_below(const struct system *system, double share) {
     return (uint32_t)lrint(share * system->servers);
@@ -49,7 +65,7 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
     const unsigned flags = bal_policy_flags(spec);
     unsigned features = 0;
     if (flags & BAL_NEEDS_INDEX && !run->plain && run->failing == 0) /* the index knows no closed servers */
-        features |= INDEXED;
+        features |= flags & BAL_NEEDS_OWN && bal_model_is_weighted(model) ? WEIGHED : INDEXED;
     if (flags & BAL_NEEDS_RESPONSES)
         features |= OBSERVED;
     if (policy->wants & BAL_WANTS_LOAD && policy->load_share)
@@ -182,17 +198,25 @@ static enum bal_code set_up_power(struct system *system, const struct bal_model 
 }
 
 static enum bal_code set_up_fleet(struct system *system) {
+    const bool weighed = system->features & WEIGHED;
     system->fleet = (struct bal_fleet){.servers = system->servers,
                                        .length = system->length,
                                        .urgent = system->urgent,
                                        .shortest = system->features & INDEXED ? shortest : NULL,
-                                       .fewest_own = system->features & INDEXED ? shortest : NULL,
+                                       .fewest_own = weighed                      ? fewest_own
+                                                     : system->features & INDEXED ? shortest
+                                                                                  : NULL,
+                                       .best_own = weighed ? best_own : NULL,
+                                       .draw_by_weight = system->run->failing == 0 ? draw_by_weight : NULL,
                                        .own = system->length, /* the only dispatcher has sent all */
+                                       .weight = system->weights.of,
                                        .ask = system->ask,
                                        .ask_room = sizeof system->ask / sizeof *system->ask,
                                        .host = system};
     system->pace = system->features & ASKING ? calloc(system->servers, sizeof *system->pace) : NULL;
     if (system->features & ASKING && !system->pace)
+        return BAL_E_MEMORY;
+    if (weighed && bal_ranking_init(&system->ranking, &system->fleet))
         return BAL_E_MEMORY;
     if (system->features & TASKS) {
         system->fleet.shares = malloc(system->servers * sizeof *system->fleet.shares);
@@ -236,6 +260,8 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     system->start = model->start;
     enum bal_code code = set_up_queues(system, words);
     if (!code)
+        code = bal_weights_init(&system->weights, model);
+    if (!code)
         code = set_up_slots(system, words);
     if (!code)
         code = set_up_fleet(system);
@@ -262,6 +288,8 @@ void bal_system_fini(struct system *system) {
         free(system->length);
     bal_queues_fini(&system->queues);
     bal_by_length_fini(&system->by_length);
+    bal_weights_fini(&system->weights);
+    bal_ranking_fini(&system->ranking);
     bal_tally_fini(&system->tally);
     bal_history_fini(&system->history);
     free(system->in_slot);

@@ -15,6 +15,7 @@
 #include "base/queues.h"
 #include "engine/history.h"
 #include "engine/tally.h"
+#include "engine/weights.h"
 
 enum {
     INDEXED = 1,        /* servers are kept sorted by length */
@@ -32,6 +33,7 @@ enum {
     LOADED = 1 << 19,   /* servers report their load after completions */
     TIMED = 1 << 20,    /* the policy looks at the time */
     ASKING = 1 << 21,   /* it asks servers and does not wait */
+    WEIGHED = 1 << 22,  /* servers are kept by own count and weight */
     /* The event engine's alone: */
     MANY = 2048,       /* servers work on several jobs at once */
     STEALING = 4096,   /* servers that run out of work steal */
@@ -41,7 +43,7 @@ enum {
     KINDED = 131072,   /* the history tells kinds of jobs apart */
     FAILING = 262144,  /* servers fail */
     UNUSUAL = MANY | STEALING | RECORDED | HISTORIED | OBSERVED | BURSTY | KINDED | FAILING | LOADED | TIMED |
-              ASKING
+              ASKING | WEIGHED
 };
 
 /* As features for the choice of a loop: the one that looks at them as it goes. */
@@ -70,8 +72,10 @@ struct system {
     union bal_word *in_slot; /* the job in each slot */
     uint32_t *vacant;        /* for each server: its free slots, first in its row of `slots` places */
     struct bal_by_length by_length;
-    struct bal_set *idle; /* RATED */
-    double report_rate;   /* of each idle server */
+    struct weights weights;
+    struct ranking ranking; /* WEIGHED */
+    struct bal_set *idle;   /* RATED */
+    double report_rate;     /* of each idle server */
     struct bal_rng report_rng, class_rng;
     double high; /* share of the high class */
     uint32_t buffer;
@@ -221,6 +225,8 @@ FOLDED bool system_count_up(struct system *system, double now, uint32_t server, 
         tally_high_up(&system->tally, now, ++system->urgent[server]);
     if (features & INDEXED && !bal_by_length_up(&system->by_length, server, before))
         return false;
+    if (features & WEIGHED)
+        bal_ranking_change(&system->ranking, &system->fleet, server);
     if (features & RATED && before == system_room(system, features))
         bal_set_remove(system->idle, server);
     if (features & POWERED && before == 0)
@@ -237,6 +243,8 @@ FOLDED uint32_t system_count_down(struct system *system, double now, uint32_t se
     tally_down(&system->tally, now, left + 1);
     if (features & INDEXED)
         bal_by_length_down(&system->by_length, server, left + 1);
+    if (features & WEIGHED)
+        bal_ranking_change(&system->ranking, &system->fleet, server);
     if (features & RATED && left == system_room(system, features))
         bal_set_insert(system->idle, server);
     if (features & POWERED && left == 0)

@@ -5,20 +5,23 @@
  * it must ask first. Memory: which servers are idle, N bits.
  * Proved: no waiting as N grows, for every load below 1 and equal servers (Stolyar 2015, where it is called
  * PULL), also with several dispatchers as N over their number grows (Lu et al. 2011, who call report=d
- * JIQ-SQ(d)); with unequal servers it can be unstable below full load (Atar et al. 2020). */
+ * JIQ-SQ(d)); with unequal servers it can be unstable below full load (Atar et al. 2020). There else=own
+ * compares requests over weights, and idle=fastest takes the fastest of the idle servers. */
 #include "policy/parts.h"
 #include "policy/table.h"
 
-enum { ELSE, REPORT };
+enum { ELSE, REPORT, IDLE };
 
 static const struct bal_param params[] = {
     [ELSE] = BAL_ELSE_PARAM,
     [REPORT] = {"report", 1, 64, 1, true, false,
                 "dispatchers that an idle server asks for one with the fewest tokens"},
+    [IDLE] = BAL_IDLE_PARAM,
 };
 
 struct state {
     enum bal_else otherwise;
+    enum bal_idle which;
     struct bal_set idle; /* last: it has a flexible tail */
 };
 
@@ -30,13 +33,14 @@ static size_t size(const double *value, const struct bal_setting *setting) {
 static void init(void *block, const double *value, const struct bal_setting *setting) {
     struct state *state = block;
     state->otherwise = (enum bal_else)value[ELSE];
+    state->which = (enum bal_idle)value[IDLE];
     bal_set_init(&state->idle, setting->servers);
 }
 
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     struct state *state = block;
-    const struct bal_decision decision = bal_take_tokens(&state->idle, fleet, job, rng);
+    const struct bal_decision decision = bal_take_tokens(state->which, &state->idle, fleet, job, rng);
     return decision.server == BAL_NONE ? bal_otherwise(state->otherwise, fleet, job, rng) : decision;
 }
 
@@ -56,7 +60,7 @@ static uint32_t tokens(const void *block) {
 }
 
 static unsigned more_flags(const double *value) {
-    return bal_else_flags(value[ELSE]);
+    return bal_else_flags(value[ELSE]) | bal_idle_flags(value[IDLE]);
 }
 
 static uint32_t report_choices(const double *value) {
@@ -65,7 +69,8 @@ static uint32_t report_choices(const double *value) {
 
 static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
     const struct state *state = block;
-    return state->otherwise == (enum bal_else)value[ELSE] && bal_set_sound(&state->idle, setting->servers);
+    return state->otherwise == (enum bal_else)value[ELSE] && state->which == (enum bal_idle)value[IDLE] &&
+           bal_set_sound(&state->idle, setting->servers);
 }
 
 static double memory_bits(const double *value, const struct bal_setting *setting) {

@@ -17,6 +17,23 @@ uint32_t bal_draw_among_open(struct bal_set *set, const struct bal_fleet *fleet,
     return BAL_NONE;
 }
 
+const char *const bal_idle_words[] = {"any", "fastest"};
+
+uint32_t bal_draw_fastest(const struct bal_set *set, const struct bal_fleet *fleet, struct bal_rng *rng) {
+    uint32_t best = BAL_NONE, ties = 0;
+    for (uint32_t i = 0; i < set->count; i++) {
+        const uint32_t server = set->slot[i];
+        if (!bal_is_open(fleet, server) ||
+            (best != BAL_NONE && bal_weight(fleet, server) < bal_weight(fleet, best)))
+            continue;
+        const bool faster = best == BAL_NONE || bal_weight(fleet, server) > bal_weight(fleet, best);
+        ties = faster ? 1 : ties + 1;
+        if (faster || bal_rng_below(rng, ties) == 0)
+            best = server;
+    }
+    return best;
+}
+
 /* All open leaves, one after the other. */
 static uint32_t scan_least(const struct bal_tournament *tree, const struct bal_fleet *fleet,
                            struct bal_rng *rng) {
@@ -129,17 +146,13 @@ static struct bal_decision shares(struct bal_fleet *fleet, uint32_t parts) {
                  : bal_to(BAL_NONE);
 }
 
-/* Each job of a batch goes where `choose` says, which may look at what the others got: the shares of the
- * servers by number. */
-static struct bal_decision scatter_by(uint32_t (*choose)(const struct bal_fleet *, struct bal_rng *),
-                                      struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng) {
-    if (bal_open_count(fleet) == 0)
-        return bal_to(BAL_NONE);
-    struct bal_share *share = fleet->shares;
+void bal_shares_begin(struct bal_fleet *fleet) {
     for (uint32_t server = 0; server < fleet->servers; server++)
-        share[server] = (struct bal_share){server, 0};
-    for (uint32_t i = 0; i < count; i++)
-        share[choose(fleet, rng)].count++;
+        fleet->shares[server] = (struct bal_share){server, 0};
+}
+
+struct bal_decision bal_shares_end(struct bal_fleet *fleet) {
+    struct bal_share *share = fleet->shares;
     uint32_t parts = 0;
     for (uint32_t server = 0; server < fleet->servers; server++)
         if (share[server].count > 0)
@@ -147,30 +160,54 @@ static struct bal_decision scatter_by(uint32_t (*choose)(const struct bal_fleet 
     return shares(fleet, parts);
 }
 
-static uint32_t choose_any(const struct bal_fleet *fleet, struct bal_rng *rng) {
+struct bal_decision bal_scatter_by(uint32_t (*choose)(struct bal_fleet *, struct bal_rng *),
+                                   struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng) {
+    if (bal_open_count(fleet) == 0)
+        return bal_to(BAL_NONE);
+    bal_shares_begin(fleet);
+    for (uint32_t i = 0; i < count; i++)
+        fleet->shares[choose(fleet, rng)].count++;
+    return bal_shares_end(fleet);
+}
+
+static uint32_t choose_any(struct bal_fleet *fleet, struct bal_rng *rng) {
     return bal_draw(fleet, rng);
 }
 
-static uint32_t choose_own2(const struct bal_fleet *fleet, struct bal_rng *rng) {
+uint32_t bal_own_best_of_shares(struct bal_fleet *fleet, enum bal_own_rule rule, struct bal_rng *rng) {
+    double least = INFINITY;
+    uint32_t best = BAL_NONE, ties = 0;
+    for (uint32_t i = 0; i < bal_open_count(fleet); i++) {
+        const uint32_t server = bal_open_at(fleet, i);
+        const double key = bal_own_key(fleet, server, rule, fleet->shares[server].count);
+        if (key > least)
+            continue;
+        ties = key < least ? 1 : ties + 1;
+        least = key;
+        if (ties == 1 || bal_rng_below(rng, ties) == 0)
+            best = server;
+    }
+    return best;
+}
+
+static uint32_t choose_own2(struct bal_fleet *fleet, struct bal_rng *rng) {
     uint32_t two[2];
     if (bal_draw_distinct(fleet, 2, two, rng) == 1)
         return two[0];
-    const double weight[2] = {fleet->weight ? fleet->weight[two[0]] : 1,
-                              fleet->weight ? fleet->weight[two[1]] : 1};
-    const double own[2] = {(double)fleet->own[two[0]] + fleet->shares[two[0]].count,
-                           (double)fleet->own[two[1]] + fleet->shares[two[1]].count};
-    return two[own[1] / weight[1] < own[0] / weight[0]];
+    const double key[2] = {bal_own_key(fleet, two[0], BAL_OWN_FEWEST, fleet->shares[two[0]].count),
+                           bal_own_key(fleet, two[1], BAL_OWN_FEWEST, fleet->shares[two[1]].count)};
+    return two[key[1] < key[0]];
 }
 
 struct bal_decision bal_scatter(struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng) {
-    return scatter_by(choose_any, fleet, count, rng);
+    return bal_scatter_by(choose_any, fleet, count, rng);
 }
 
-struct bal_decision bal_divide_among(struct bal_set *set, struct bal_fleet *fleet, uint32_t count,
-                                     struct bal_rng *rng) {
+struct bal_decision bal_divide_among(enum bal_idle which, struct bal_set *set, struct bal_fleet *fleet,
+                                     uint32_t count, struct bal_rng *rng) {
     uint32_t parts = 0;
     while (parts < count) {
-        const uint32_t server = bal_draw_among(set, fleet, rng);
+        const uint32_t server = bal_draw_idle(which, set, fleet, rng);
         if (server == BAL_NONE)
             break;
         bal_set_remove(set, server);
@@ -195,6 +232,31 @@ unsigned bal_else_flags(double value) {
     return flags[(unsigned)value];
 }
 
+/* As bal_water_fill, of counts over weights: job by job to the least. */
+static struct bal_decision fill_by_weight(struct bal_fleet *fleet, uint32_t candidates, uint32_t count,
+                                          struct bal_rng *rng) {
+    struct bal_share *share = fleet->shares;
+    for (uint32_t job = 0; job < count && candidates > 0; job++) {
+        uint32_t best = 0, ties = 0;
+        double least = INFINITY;
+        for (uint32_t i = 0; i < candidates; i++) {
+            const double key = share[i].count / fleet->weight[share[i].server];
+            ties = key < least ? 1 : ties + (key == least);
+            if (key < least || (key == least && bal_rng_below(rng, ties) == 0))
+                best = i;
+            least = fmin(least, key);
+        }
+        share[best].count++;
+    }
+    uint32_t parts = 0;
+    for (uint32_t i = 0; i < candidates; i++) {
+        const uint32_t server = share[i].server, got = share[i].count - bal_own(fleet, server);
+        if (got > 0)
+            share[parts++] = (struct bal_share){server, got};
+    }
+    return shares(fleet, parts);
+}
+
 struct bal_decision bal_fill_own(struct bal_fleet *fleet, uint32_t d, uint32_t count, struct bal_rng *rng) {
     uint32_t drawn[BAL_OWN_MOST];
     const uint32_t candidates = d ? bal_draw_distinct(fleet, d, drawn, rng) : bal_open_count(fleet);
@@ -202,7 +264,8 @@ struct bal_decision bal_fill_own(struct bal_fleet *fleet, uint32_t d, uint32_t c
         const uint32_t server = d ? drawn[i] : bal_open_at(fleet, i);
         fleet->shares[i] = (struct bal_share){server, bal_own(fleet, server)};
     }
-    return bal_water_fill(fleet, candidates, count, rng);
+    return fleet->weight ? fill_by_weight(fleet, candidates, count, rng)
+                         : bal_water_fill(fleet, candidates, count, rng);
 }
 
 /* A job that may not be held any longer goes where the dispatcher itself has sent least, if it knows. */
@@ -217,7 +280,7 @@ struct bal_decision bal_otherwise_rare(enum bal_else rule, struct bal_fleet *fle
     case BAL_ELSE_OWN:
         return split ? bal_fill_own(fleet, 0, job->count, rng) : bal_to(bal_own_fewest(fleet, rng));
     case BAL_ELSE_OWN2:
-        return split ? scatter_by(choose_own2, fleet, job->count, rng)
+        return split ? bal_scatter_by(choose_own2, fleet, job->count, rng)
                      : bal_to(bal_own_of_some(fleet, 2, rng));
     default:
         return split ? bal_scatter(fleet, job->count, rng) : bal_to(bal_draw(fleet, rng));

@@ -39,6 +39,30 @@ static inline uint32_t bal_draw_among(struct bal_set *set, const struct bal_flee
     return set->count ? bal_set_uniform(set, rng) : BAL_NONE;
 }
 
+/* Which of several idle servers gets a job: the parameter `idle`. */
+enum bal_idle { BAL_IDLE_ANY, BAL_IDLE_FASTEST };
+
+extern const char *const bal_idle_words[];
+#define BAL_IDLE_PARAM                                                                                       \
+    {                                                                                                        \
+        "idle", 0, BAL_IDLE_FASTEST, BAL_IDLE_ANY, true, false,                                              \
+            "which of the idle servers gets a job: any, or the fastest (by weight)", bal_idle_words          \
+    }
+
+/* The flags that it brings. */
+static inline unsigned bal_idle_flags(double value) {
+    return value == BAL_IDLE_FASTEST ? BAL_TAKES_WEIGHTS : 0;
+}
+
+uint32_t bal_draw_fastest(const struct bal_set *set, const struct bal_fleet *fleet, struct bal_rng *rng);
+
+/* That one, or BAL_NONE. O(1) for any, O(members) for the fastest, of which it is a uniform one. */
+static inline uint32_t bal_draw_idle(enum bal_idle which, struct bal_set *set, const struct bal_fleet *fleet,
+                                     struct bal_rng *rng) {
+    return which == BAL_IDLE_FASTEST && fleet->weight ? bal_draw_fastest(set, fleet, rng)
+                                                      : bal_draw_among(set, fleet, rng);
+}
+
 /* A uniform one of the open leaves with the least key, or BAL_NONE. O(log n) for each closed leaf that is
  * met, O(servers) at most. */
 uint32_t bal_draw_least(struct bal_tournament *tree, const struct bal_fleet *fleet, struct bal_rng *rng);
@@ -118,24 +142,37 @@ static inline struct bal_decision bal_otherwise(enum bal_else rule, struct bal_f
 
 /* ---- batches ---- */
 
+/* A batch that is divided job by job: shares[server] counts what each server has got so far, and in the end
+ * those that got something are left. */
+void bal_shares_begin(struct bal_fleet *fleet);
+struct bal_decision bal_shares_end(struct bal_fleet *fleet);
+/* Each job of a batch goes where `choose` says, which may look at what the others got. */
+struct bal_decision bal_scatter_by(uint32_t (*choose)(struct bal_fleet *, struct bal_rng *),
+                                   struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng);
+/* A uniform one of the open servers that are best by a rule, with what they have got so far. */
+uint32_t bal_own_best_of_shares(struct bal_fleet *fleet, enum bal_own_rule rule, struct bal_rng *rng);
+
 /* Sends each job of the batch to a uniform server: shares are merged per server. O(count), O(servers) at
  * most. */
 struct bal_decision bal_scatter(struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng);
 
-/* Divides the batch over the open members of a set as evenly as possible, the remainder to a uniform subset,
- * and removes those that got something. To BAL_NONE when there are none. O(min(count, members)). */
-struct bal_decision bal_divide_among(struct bal_set *set, struct bal_fleet *fleet, uint32_t count,
-                                     struct bal_rng *rng);
+/* Divides the batch over the open members of a set as evenly as possible, the remainder to a uniform subset
+ * (or to the fastest), and removes those that got something. To BAL_NONE when there are none. O(min(count,
+ * members)). */
+struct bal_decision bal_divide_among(enum bal_idle which, struct bal_set *set, struct bal_fleet *fleet,
+                                     uint32_t count, struct bal_rng *rng);
 
-/* Raises the lowest own counts first, of d <= BAL_OWN_MOST different servers or (d = 0) of all. */
+/* Raises the lowest own counts (over weights) first, of d <= BAL_OWN_MOST different servers or (d = 0) of
+ * all. */
 struct bal_decision bal_fill_own(struct bal_fleet *fleet, uint32_t d, uint32_t count, struct bal_rng *rng);
 
-/* Sends a job to a uniform open member, which is removed, or divides it as above. */
-static inline struct bal_decision bal_take_tokens(struct bal_set *set, struct bal_fleet *fleet,
-                                                  const struct bal_job *job, struct bal_rng *rng) {
+/* Sends a job to an open member, which is removed, or divides it as above. */
+static inline struct bal_decision bal_take_tokens(enum bal_idle which, struct bal_set *set,
+                                                  struct bal_fleet *fleet, const struct bal_job *job,
+                                                  struct bal_rng *rng) {
     if (__builtin_expect(job->split && job->count > 1, 0))
-        return bal_divide_among(set, fleet, job->count, rng);
-    const uint32_t server = bal_draw_among(set, fleet, rng);
+        return bal_divide_among(which, set, fleet, job->count, rng);
+    const uint32_t server = bal_draw_idle(which, set, fleet, rng);
     if (server != BAL_NONE)
         bal_set_remove(set, server);
     return bal_to(server);

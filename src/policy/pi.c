@@ -16,8 +16,13 @@
 #include "policy/parts.h"
 #include "policy/table.h"
 
+enum { IDLE };
+
+static const struct bal_param params[] = {[IDLE] = BAL_IDLE_PARAM};
+
 struct state {
-    uint32_t last_idle;  /* BAL_NONE: not known */
+    uint32_t last_idle; /* BAL_NONE: not known */
+    enum bal_idle which;
     struct bal_set idle; /* last: it has a flexible tail */
 };
 
@@ -27,21 +32,21 @@ static size_t size(const double *value, const struct bal_setting *setting) {
 }
 
 static void init(void *block, const double *value, const struct bal_setting *setting) {
-    (void)value;
     struct state *state = block;
     state->last_idle = BAL_NONE;
+    state->which = (enum bal_idle)value[IDLE];
     bal_set_init(&state->idle, setting->servers);
 }
 
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     struct state *state = block;
-    const uint32_t idle = bal_draw_among(&state->idle, fleet, rng);
+    const uint32_t idle = bal_draw_idle(state->which, &state->idle, fleet, rng);
     if (idle == BAL_NONE)
         return bal_to(bal_is_open(fleet, state->last_idle) ? state->last_idle : bal_draw(fleet, rng));
     state->last_idle = idle;
     if (job->split && job->count > 1)
-        return bal_divide_among(&state->idle, fleet, job->count, rng);
+        return bal_divide_among(state->which, &state->idle, fleet, job->count, rng);
     bal_set_remove(&state->idle, idle);
     return bal_to(idle);
 }
@@ -63,10 +68,14 @@ static uint32_t tokens(const void *block) {
     return state->idle.count;
 }
 
+static unsigned more_flags(const double *value) {
+    return bal_idle_flags(value[IDLE]);
+}
+
 static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
-    (void)value;
     const struct state *state = block;
-    return (state->last_idle == BAL_NONE || state->last_idle < setting->servers) &&
+    return state->which == (enum bal_idle)value[IDLE] &&
+           (state->last_idle == BAL_NONE || state->last_idle < setting->servers) &&
            bal_set_sound(&state->idle, setting->servers);
 }
 
@@ -82,11 +91,14 @@ const struct bal_policy bal_policy_pi = {
     .cost = "at most 1 report",
     .flags = BAL_SYMMETRIC,
     .wants = BAL_WANTS_IDLE,
+    .params = params,
+    .param_count = sizeof params / sizeof *params,
     .route = route,
     .size = size,
     .init = init,
     .sound = sound,
     .report = report,
     .tokens = tokens,
+    .more_flags = more_flags,
     .memory_bits = memory_bits,
 };

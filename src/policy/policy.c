@@ -205,10 +205,46 @@ uint32_t bal_probe_least_work(struct bal_fleet *fleet, struct bal_rng *rng) {
 
 /* ---- own counts ---- */
 
-static double own_of(struct bal_fleet *fleet, uint32_t server) {
-    return bal_own_over_weight(fleet, server);
+static double fewest_of(struct bal_fleet *fleet, uint32_t server) {
+    return bal_own_key(fleet, server, BAL_OWN_FEWEST, 0);
+}
+
+static double soonest_of(struct bal_fleet *fleet, uint32_t server) {
+    return bal_own_key(fleet, server, BAL_OWN_SOONEST, 0);
+}
+
+static double idle_first_of(struct bal_fleet *fleet, uint32_t server) {
+    return bal_own_key(fleet, server, BAL_OWN_IDLE_FIRST, 0);
 }
 
 uint32_t bal_own_fewest(struct bal_fleet *fleet, struct bal_rng *rng) {
-    return fleet->fewest_own ? fleet->fewest_own(fleet, rng) : best_of_open(fleet, own_of, rng);
+    return fleet->fewest_own ? fleet->fewest_own(fleet, rng) : best_of_open(fleet, fewest_of, rng);
+}
+
+/* Where all weights are the same, so are all rules. */
+uint32_t bal_own_best(struct bal_fleet *fleet, enum bal_own_rule rule, struct bal_rng *rng) {
+    static double (*const key[])(struct bal_fleet *, uint32_t) = {fewest_of, soonest_of, idle_first_of};
+    if (rule == BAL_OWN_FEWEST || !fleet->weight)
+        return bal_own_fewest(fleet, rng);
+    return fleet->best_own ? fleet->best_own(fleet, rule, rng) : best_of_open(fleet, key[rule], rng);
+}
+
+/* ---- weights ---- */
+
+uint32_t bal_draw_by_weight(struct bal_fleet *fleet, struct bal_rng *rng) {
+    if (!fleet->weight)
+        return bal_draw(fleet, rng);
+    if (fleet->draw_by_weight)
+        return fleet->draw_by_weight(fleet, rng);
+    const uint32_t count = bal_open_count(fleet);
+    double total = 0;
+    for (uint32_t i = 0; i < count; i++)
+        total += fleet->weight[bal_open_at(fleet, i)];
+    double left = bal_rng_uniform(rng) * total;
+    uint32_t server = BAL_NONE;
+    for (uint32_t i = 0; i < count && left >= 0; i++) { /* the last, if rounding leaves something */
+        server = bal_open_at(fleet, i);
+        left -= fleet->weight[server];
+    }
+    return server;
 }

@@ -41,7 +41,7 @@ static void init(void *block, const double *value, const struct bal_setting *set
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     struct state *state = block;
-    const struct bal_decision decision = bal_take_tokens(&state->names, fleet, job, rng);
+    const struct bal_decision decision = bal_take_tokens(BAL_IDLE_ANY, &state->names, fleet, job, rng);
     return decision.server == BAL_NONE ? bal_otherwise(state->otherwise, fleet, job, rng) : decision;
 }
 

@@ -12,6 +12,22 @@ static size_t print_servers(const struct bal_draft *draft, char *text, size_t si
     return bal_servers_print(&draft->c.model.servers, text, size);
 }
 
+static const char *weights_name(int i) {
+    return bal_weights_text((enum bal_weights)i);
+}
+
+static enum bal_code set_weights(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    int choice = 0;
+    const enum bal_code code = bal_value_choice(text, weights_name, BAL_WEIGHTS_NONE + 1, &choice, err);
+    if (!code)
+        draft->c.model.weights = (enum bal_weights)choice;
+    return code;
+}
+
+static size_t print_weights(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_text(bal_weights_text(draft->c.model.weights), text, size);
+}
+
 static enum bal_code set_slots(struct bal_draft *draft, const char *text, struct bal_error *err) {
     static const struct bal_range range = {1, 1e6, true, "a whole number of jobs from 1 to 1M"};
     return bal_value_whole(text, &range, &draft->c.model.slots, err);
@@ -108,6 +124,11 @@ static const struct bal_field fields[] = {
      .argument = "FLEET",
      .usual = "100",
      .help = "how many, or COUNTxSPEED,...: `50x1,50x10`; slotted also `50xuniform(1,19)`"},
+    {.name = "weights",
+     BAL_SETTING(weights),
+     .fallback = "speeds",
+     .argument = "NAME",
+     .help = "what the dispatcher knows of unequal servers: `speeds`, or `none`"},
     {.name = "slots",
      BAL_SETTING(slots),
      .whole = true,

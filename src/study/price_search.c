@@ -147,7 +147,8 @@ static enum bal_code propose_fixed(struct search *search, struct bal_error *err)
     for (size_t i = 0; i < bal_policy_count && !code; i++) {
         struct bal_policy_spec spec;
         bal_policy_parse(bal_policy_table[i]->name, &spec, NULL);
-        if (!is_named(&spec, "pod") && !is_named(&spec, "pod-memory") && !is_named(&spec, "rcpb"))
+        if (bal_simulate_is_distinct(&search->c->model, spec.policy) && !is_named(&spec, "pod") &&
+            !is_named(&spec, "pod-memory") && !is_named(&spec, "rcpb"))
             code = propose(search, &spec, err);
     }
     return code;

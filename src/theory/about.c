@@ -22,13 +22,21 @@ const struct bal_about *bal_about_at(size_t i) {
     return NULL;
 }
 
-/* A dispatcher that is alone and next to the servers has sent all jobs that are there: own is jsq, or pod
- * without replacement, under another name; so is lsq when every completion is reported. */
+/* Where all weights are the same, policies that look at them are others under another name. And a dispatcher
+ * that is alone and next to the servers has sent all jobs that are there: then own is jsq, or pod without
+ * replacement, and so is lsq when every completion is reported. */
 static const char *name_of(const struct bal_model *model, const struct bal_policy_spec *policy) {
     const char *name = policy->policy->name;
+    const bool weighted = bal_model_is_weighted(model);
+    if (!weighted && strcmp(name, "weighted-random") == 0)
+        return "random";
+    if (!weighted && strcmp(name, "weighted-round-robin") == 0)
+        return "round-robin";
+    if (!weighted && (strcmp(name, "sed") == 0 || strcmp(name, "fastest-idle") == 0))
+        name = "own";
     if (!bal_network_is_plain(&model->network))
         return name;
-    if (strcmp(name, "own") == 0)
+    if (!weighted && strcmp(name, "own") == 0)
         return isnan(bal_policy_value(policy, "d")) ? "jsq" : "pod";
     if (strcmp(name, "lsq") == 0 && bal_policy_value(policy, "p") == 1)
         return "jsq";

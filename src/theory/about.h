@@ -28,6 +28,8 @@ struct bal_about {
     struct bal_known (*fifo)(const struct bal_model *model, const struct bal_policy_spec *policy,
                              const struct bal_uniform *u);
     bool any_sizes;
+    /* The same on servers of different speeds, whatever the sizes. */
+    struct bal_known (*unequal)(const struct bal_model *model, const struct bal_policy_spec *policy);
     bool any_dispatchers; /* what is said here holds for, or looks at, several dispatchers next to the servers
                            */
     /* Two classes, where more is known than follows from fifo (bal_known_classes_of_fifo). */
@@ -81,6 +83,10 @@ bool bal_servers_are_equal(const struct bal_servers *servers);
 extern const struct bal_known bal_known_nothing;
 extern const double bal_known_quantiles[4];
 
+/* Poisson arrivals are divided among servers of different speeds at random, equally or in proportion to the
+ * speed: each is a queue of its own. */
+struct bal_known bal_known_apart(const struct bal_model *model, bool by_speed);
+
 struct bal_known bal_known_from_wait(struct bal_wait wait, double unit, enum bal_known_kind kind,
                                      const char *source);
 /* In the limit of many servers nobody waits: a `fifo`. */
@@ -101,6 +107,8 @@ double bal_critical_of_d(const struct bal_servers *servers, double d, bool repla
 /* How fast servers that are queues of their own forget their start, if their gaps have that squared
  * coefficient of variation; and the whole fleet as one queue N times as fast, which nobody beats. */
 double bal_relaxation_apart(const struct bal_model *model, double arrivals);
+/* ... and where each gets jobs in proportion to its speed. */
+double bal_relaxation_by_speed(const struct bal_model *model, double arrivals);
 double bal_relaxation_together(const struct bal_model *model);
 
 enum bal_code bal_fluid_use_pod(struct bal_known_fluid *fluid, double lambda, double p, unsigned d1,

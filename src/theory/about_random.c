@@ -125,6 +125,11 @@ static struct bal_known slots(const struct bal_model *model, const struct bal_po
     return bal_known_from_wait(bal_wait_mmn(u->lambda, model->slots), u->unit, BAL_KNOWN_EXACT, "M/M/k");
 }
 
+static struct bal_known unequal(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    (void)policy;
+    return bal_known_apart(model, false);
+}
+
 static unsigned choices(const struct bal_policy_spec *policy) {
     (void)policy;
     return 1;
@@ -150,6 +155,7 @@ static enum bal_code fluid(struct bal_known_fluid *f, const struct bal_model *mo
 const struct bal_about bal_about_random[] = {{.policy = "random",
                                               .fifo = fifo,
                                               .any_sizes = true,
+                                              .unequal = unequal,
                                               .arrivals = arrivals,
                                               .any_dispatchers = true,
                                               .classes = classes,

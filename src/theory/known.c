@@ -185,8 +185,22 @@ static struct bal_known known_arrivals(const struct bal_model *model, const stru
     return plain && about->arrivals ? about->arrivals(model, policy, u) : bal_known_nothing;
 }
 
+/* Servers of different speeds and one slot, a Poisson process, one class, first come, first served. */
+static struct bal_known known_unequal(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    const struct bal_about *about = bal_about(model, policy);
+    const bool plain = model->clock == BAL_CLOCK_CONTINUOUS && bal_arrivals_are_poisson(&model->arrivals) &&
+                       bal_network_is_near(&model->network) && model->tasks <= 1 && model->buffer == 0 &&
+                       model->curve.kind == BAL_CURVE_CONSTANT && model->slots <= 1 && !model->classes &&
+                       model->steal.kind == BAL_STEAL_NONE;
+    const bool alone = model->network.dispatchers.count <= 1;
+    return plain && about->unequal && (alone || about->any_dispatchers) ? about->unequal(model, policy)
+                                                                        : bal_known_nothing;
+}
+
 struct bal_known bal_known_of(const struct bal_model *model, const struct bal_policy_spec *policy) {
     struct bal_uniform u;
+    if (!bal_servers_are_equal(&model->servers))
+        return known_unequal(model, policy);
     if (!any_arrivals_of(model, &u) || !knows_dispatchers(model, policy, &u))
         return bal_known_nothing;
     if (!bal_arrivals_are_poisson(&model->arrivals))

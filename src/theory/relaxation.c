@@ -29,18 +29,27 @@ static double squared_variation(const struct bal_law *law) {
 }
 
 /* The slowest to settle counts. */
-double bal_relaxation_apart(const struct bal_model *model, double arrivals) {
+static double relaxation_apart(const struct bal_model *model, double arrivals, bool by_speed) {
     const struct bal_servers *servers = &model->servers;
     const double services = squared_variation(&model->size);
     const double mean_speed = bal_servers_capacity(servers) / bal_servers_count(servers);
     double slowest = 0;
     for (unsigned g = 0; g < servers->groups; g++) {
-        const double speed = servers->group[g].speed, rho = model->load * mean_speed / speed;
+        const double speed = servers->group[g].speed;
+        const double rho = by_speed ? model->load : model->load * mean_speed / speed;
         if (rho >= 1)
             return NAN;
         slowest = fmax(slowest, single_queue(rho, arrivals, services) * model->size.mean / speed);
     }
     return isfinite(slowest) ? slowest : NAN;
+}
+
+double bal_relaxation_apart(const struct bal_model *model, double arrivals) {
+    return relaxation_apart(model, arrivals, false);
+}
+
+double bal_relaxation_by_speed(const struct bal_model *model, double arrivals) {
+    return relaxation_apart(model, arrivals, true);
 }
 
 /* How many eigenvalues of the matrix are below x (Sturm's sequence). */

@@ -283,6 +283,18 @@ enum bal_code bal_model_check(const struct bal_model *model, struct bal_error *e
     return model->clock == BAL_CLOCK_SLOTTED ? check_slotted(model, err) : check_continuous(model, err);
 }
 
+const char *bal_weights_text(enum bal_weights weights) {
+    return weights == BAL_WEIGHTS_NONE ? "none" : "speeds";
+}
+
+bool bal_model_is_weighted(const struct bal_model *model) {
+    const struct bal_servers *servers = &model->servers;
+    bool equal = true;
+    for (unsigned g = 1; g < servers->groups; g++)
+        equal &= servers->group[g].speed == servers->group[0].speed;
+    return model->weights == BAL_WEIGHTS_SPEEDS && model->clock == BAL_CLOCK_CONTINUOUS && !equal;
+}
+
 const char *bal_discipline_text(enum bal_discipline discipline) {
     static const char *const names[] = {"auto", "fifo", "preemptive", "nonpreemptive"};
     return names[discipline];

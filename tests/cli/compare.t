@@ -28,10 +28,14 @@ $ sed 's/:.*//' order.json | sort | comm -23 - known
 $ sed 's/:.*//' order.json | sort | comm -13 - known
 | central
 | delayed-off
+| fastest-idle
 | pod-scp
 | pod-sep
 | pod-ssp
+| sed
 | stealing
+| weighted-random
+| weighted-round-robin
 
 # CSV: as many fields in each row as in the head, and the same numbers as JSON.
 $ ballast compare --servers 10 --jobs 5k --replications 4 --format csv >all.csv

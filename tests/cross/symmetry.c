@@ -257,10 +257,11 @@ static bool looks_symmetric(const struct bal_policy_spec *spec, const uint32_t *
 /* ---- the policies ---- */
 
 /* Every policy as it is listed, and some with other parameters. */
-static const char *const more[] = {"pod:d=3,replace=0", "pod:d=1,pertask=1", "pod-memory:d=2,b=2",
-                                   "rcpb:c=3,mup=1",    "pod-ssp:d1=1,d2=3", "jiq:else=own",
-                                   "jiq:else=own2",     "tabs:else=own",     "tabs:else=own2",
-                                   "own:d=2",           "lsq:p=0.5,d=1",     "prequal:r=1.5,remove=0.5"};
+static const char *const more[] = {"pod:d=3,replace=0", "pod:d=1,pertask=1",       "pod-memory:d=2,b=2",
+                                   "rcpb:c=3,mup=1",    "pod-ssp:d1=1,d2=3",       "jiq:else=own",
+                                   "jiq:else=own2",     "jiq:idle=fastest",        "pi:idle=fastest",
+                                   "tabs:else=own",     "tabs:else=own2",          "own:d=2",
+                                   "lsq:p=0.5,d=1",     "prequal:r=1.5,remove=0.5"};
 
 static bool listed(size_t i, struct bal_policy_spec *spec) {
     if (i >= bal_policy_count + LENGTH(more))

@@ -27,24 +27,29 @@ $ ballast compare --servers 10 --load 0.8 --jobs 20k --replications 5
 $ ballast compare --servers 5x1,5x10 --load 0.8 --jobs 50k --replications 5
 | 5x1,5x10 servers at load 0.8, service exp; 5 replications of 50k jobs each, seed 1
 |
-| policy                mean response             p99  watts  waits  msgs  bits  theory
-| ───────────────────────────────────────────────────────────────────────────────────────────
-| least-work          0.2446 ± 0.0044  ██        2.41    192  50.8%  20.0     0
-| lsq:p=1             0.3536 ± 0.0091  ██▉       4.33    193  42.1%  1.00    40
-| jsq                 0.3540 ± 0.0091  ██▉       4.33    193  42.4%  20.0     0
-| own                 0.3540 ± 0.0091  ██▉       4.33    193  42.4%     0    40
-| prequal:r=3           0.369 ± 0.015  ███       3.76    187  69.3%  6.00   800
-| pi                    0.379 ± 0.016  ███▏      4.66    192  37.6%  0.62    14
-| pod-memory:d=1,b=1    0.977 ± 0.024  ████████  10.1    193  85.8%  4.00     4
-| random                     unstable                                   0     0  load < 0.182
-| round-robin                unstable                                   0     4  load < 0.182
-| pod:d=2                    unstable                                4.00     0  load < 0.364
-| jiq                        unstable                                0.68    10
-| rcpb:c=1                   unstable                                0.95     4
-| tabs:mu=0.1,nu=0.1         unstable                                0.55    20
-| ewma:d=2,decay=10          unstable                                   0  1280
+| policy                  mean response             p99  watts  waits  msgs  bits  theory
+| ───────────────────────────────────────────────────────────────────────────────────────────────
+| sed                     0.235 ± 0.021  █▉        0.95    166  65.6%     0    40
+| fastest-idle          0.2412 ± 0.0060  ██        2.28    189  36.0%     0    40
+| least-work            0.2446 ± 0.0044  ██        2.41    192  50.8%  20.0     0
+| own                   0.2585 ± 0.0062  ██▏       2.37    192  41.1%     0    40
+| lsq:p=1               0.3536 ± 0.0091  ██▉       4.33    193  42.1%  1.00    40
+| jsq                   0.3540 ± 0.0091  ██▉       4.33    193  42.4%  20.0     0
+| prequal:r=3             0.369 ± 0.015  ███       3.76    187  69.3%  6.00   800
+| pi                      0.379 ± 0.016  ███▏      4.66    192  37.6%  0.62    14
+| weighted-round-robin    0.506 ± 0.031  ████▏     5.47    188  67.1%     0    40
+| weighted-random         0.825 ± 0.063  ██████▊   9.63    187  79.3%     0     0  = 0.91 (-9.2%)
+| pod-memory:d=1,b=1      0.977 ± 0.024  ████████  10.1    193  85.8%  4.00     4
+| random                       unstable                                   0     0  load < 0.182
+| round-robin                  unstable                                   0     4  load < 0.182
+| pod:d=2                      unstable                                4.00     0  load < 0.364
+| jiq                          unstable                                0.68    10
+| rcpb:c=1                     unstable                                0.95     4
+| tabs:mu=0.1,nu=0.1           unstable                                0.55    20
+| ewma:d=2,decay=10            unstable                                   0  1280
 |
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
+| theory: = exact, with the difference of the simulation.
 | watts: mean power of a server, busy, idle, in set-up or off.
 | unstable: the queue grows without bound, so there is no mean. load < x: what theory allows.
 $ ballast compare --servers 4 --load 0.7 --service 'hyper(4)' --jobs 20k --replications 5 --policy jsq --policy pod:d=3 --policy random --seed 9

@@ -63,6 +63,7 @@ $ ballast help compare
 |
 | options:
 |   --servers FLEET          how many, or COUNTxSPEED,...: 50x1,50x10; slotted also 50xuniform(1,19) (default 100)
+|   --weights NAME           what the dispatcher knows of unequal servers: speeds, or none (default speeds)
 |   --slots K                jobs that a server works on at once, each at its full speed (default 1)
 |   --discipline NAME        of classes: fifo, preemptive, nonpreemptive; auto: as the policy asks (default auto)
 |   --buffer B               most jobs at a server, one more is lost (default none)
@@ -172,6 +173,14 @@ $ ballast policies
 |     an idle server that is on, else a busy one, and an idle one that is off is started
 | own                         nothing                   10000  classic; nginx, HAProxy, Envoy
 |     the fewest requests in flight of this dispatcher's own (least connections), of all or of d
+| weighted-random             nothing                       0  classic
+|     a server drawn in proportion to its weight (speed)
+| weighted-round-robin        nothing                   10000  classic; nginx
+|     the servers in turn, each as often as its weight (speed) says
+| sed                         nothing                   10000  Shenker and Weinrib 1989; Linux IPVS
+|     the shortest expected delay: the fewest own requests, this one included, over the weight
+| fastest-idle                nothing                   10000  Armony 2005; Linux IPVS (never queue)
+|     the fastest of the servers without own requests, else the shortest expected delay
 | lsq:p=1                     d probes, at most 1 report         10000  Vargaftik et al. 2020
 |     the shortest queue by the dispatcher's own estimates, which reports and probes correct
 | ewma:d=2,decay=10           nothing                  128000  Finagle, Linkerd (peak EWMA)
@@ -216,3 +225,5 @@ $ ballast policies jiq
 |              uniform, own, own2, hold; default uniform
 |   report     dispatchers that an idle server asks for one with the fewest tokens
 |              whole number from 1 to 64, default 1
+|   idle       which of the idle servers gets a job: any, or the fastest (by weight)
+|              any, fastest; default any

@@ -13,11 +13,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Jobs of three tasks for those that can divide them, two classes for those that tell them apart. */
+/* Jobs of three tasks for those that can divide them, two classes for those that tell them apart, and servers
+ * of two speeds, of which some policies ask, before all that know no common queue. */
 static struct bal_model model_for(const struct bal_policy *policy) {
     struct bal_model model = {.load = 0.8};
     const bool ranks = policy->flags & BAL_TAKES_RANKS;
-    assert_int_equal(bal_servers_parse("8", &model.servers, NULL), BAL_OK);
+    const char *servers = bal_scheme_of(policy) == BAL_SCHEME_POLICY ? "4x1,4x1.5" : "8";
+    assert_int_equal(bal_servers_parse(servers, &model.servers, NULL), BAL_OK);
     assert_int_equal(bal_law_parse("exp", &model.size, NULL), BAL_OK);
     model.tasks = ranks || bal_scheme_of(policy) == BAL_SCHEME_POOLED ? 1 : 3;
     model.classes = ranks;

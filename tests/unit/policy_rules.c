@@ -34,6 +34,122 @@ static void round_robin_takes_turns(void **state) {
     host_fini(&host);
 }
 
+/* nginx's smooth order for weights 5, 1, 1; equal weights are round-robin; and a server that is closed for a
+ * while gets no more than its share afterwards. */
+static void weighted_round_robin_is_smooth(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("weighted-round-robin", &spec);
+    struct host host;
+    host_init(&host, &spec, 3, 91);
+    for (uint32_t job = 0; job < 9; job++)
+        assert_int_equal(host_route(&host, 1, false).server, job % 3);
+    double weight[] = {5, 1, 1};
+    host.fleet.weight = weight;
+    static const uint32_t order[] = {0, 0, 1, 0, 2, 0, 0};
+    for (uint32_t job = 0; job < 21; job++)
+        assert_int_equal(host_route(&host, 1, false).server, order[job % 7]);
+    const struct bal_decision split = host_route(&host, 14, true);
+    static const uint32_t wanted[] = {10, 2, 2};
+    assert_int_equal(split.parts, 3);
+    for (uint32_t part = 0; part < 3; part++) {
+        assert_int_equal(host.fleet.shares[part].server, part);
+        assert_int_equal(host.fleet.shares[part].count, wanted[part]);
+    }
+    host_fini(&host);
+}
+
+/* In proportion to the weights; a host that knows a faster way is asked. False alarm: 2e-6 each. */
+static uint32_t always_the_last(struct bal_fleet *fleet, struct bal_rng *rng) {
+    (void)rng;
+    return fleet->servers - 1;
+}
+
+static void weighted_random_is_in_proportion(void **state) {
+    (void)state;
+    enum { SERVERS = 4 };
+    struct bal_policy_spec spec;
+    host_parse("weighted-random", &spec);
+    struct host host;
+    host_init(&host, &spec, SERVERS, 92);
+    const double weight[SERVERS] = {1, 2, 3, 4};
+    struct bal_set *open = host_block(bal_set_size(SERVERS));
+    bal_set_init(open, SERVERS);
+    for (uint32_t server = 0; server < 3; server++)
+        bal_set_insert(open, server);
+    host.fleet.weight = weight;
+    for (int closed = 0; closed < 2; closed++) {
+        host.fleet.open = closed ? open : NULL;
+        const double all = closed ? 6 : 10, p[SERVERS] = {1 / all, 2 / all, 3 / all, closed ? 0 : 4 / all};
+        uint64_t count[SERVERS] = {0};
+        for (int draw = 0; draw < 20000; draw++)
+            count[host_route(&host, 1, false).server]++;
+        assert_fits("weighted-random", p, count, closed ? 3 : SERVERS);
+        assert_true(!closed || count[3] == 0);
+    }
+    host.fleet.draw_by_weight = always_the_last;
+    assert_int_equal(host_route(&host, 1, false).server, SERVERS - 1);
+    bal_set_remove(open, 0), bal_set_remove(open, 1), bal_set_remove(open, 2);
+    host.fleet.draw_by_weight = NULL;
+    assert_int_equal(host_route(&host, 1, false).server, BAL_NONE);
+    free(open);
+    host_fini(&host);
+}
+
+/* Where each goes on a fleet that stands still: the requests of each server, its weight, and the server. */
+static void policies_choose_by_weight(void **state) {
+    (void)state;
+    static const struct {
+        const char *policy;
+        uint32_t own[3];
+        double weight[3];
+        uint32_t to;
+    } cases[] = {
+        {"sed", {0, 2, 9}, {1, 4, 8}, 1},          /* 1, 3/4, 10/8 */
+        {"sed", {0, 3, 7}, {1, 2, 9}, 2},          /* 1, 2, 8/9: the slow idle one is left idle */
+        {"fastest-idle", {0, 3, 7}, {1, 2, 9}, 0}, /* which here gets it */
+        {"fastest-idle", {0, 0, 1}, {1, 2, 9}, 1},
+        {"fastest-idle", {1, 2, 9}, {1, 4, 8}, 1},
+        {"own", {2, 4, 9}, {1, 4, 8}, 1}, /* 2, 1, 9/8 */
+        {"own", {1, 4, 0}, {1, 4, 8}, 2},
+        {"jiq:idle=fastest", {0, 0, 0}, {1, 4, 3}, 1},
+        {"pi:idle=fastest", {0, 0, 0}, {1, 3, 4}, 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bal_policy_spec spec;
+        host_parse(cases[i].policy, &spec);
+        struct host host;
+        host_init(&host, &spec, 3, 93);
+        memcpy(host.length, cases[i].own, sizeof cases[i].own);
+        host.fleet.weight = cases[i].weight;
+        host_report_all(&host);
+        const uint32_t to = host_route(&host, 1, false).server;
+        if (to != cases[i].to)
+            fail_msg("case %zu, %s: server %u", i, cases[i].policy, to);
+        host_fini(&host);
+    }
+}
+
+/* A batch that is split raises the lowest counts over weights: 12 jobs on empty servers of weights 1, 2 and 3
+ * are 2, 4 and 6. */
+static void splits_follow_the_weights(void **state) {
+    (void)state;
+    static const char *const policies[] = {"own", "sed", "jiq:else=own", "own:d=3"};
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        struct bal_policy_spec spec;
+        host_parse(policies[i], &spec);
+        struct host host;
+        host_init(&host, &spec, 3, 94);
+        const double weight[] = {1, 2, 3};
+        host.fleet.weight = weight;
+        const struct bal_decision split = host_route(&host, 12, true);
+        assert_int_equal(split.parts, 3);
+        for (uint32_t part = 0; part < 3; part++)
+            assert_int_equal(host.fleet.shares[part].count, 2 * (host.fleet.shares[part].server + 1));
+        host_fini(&host);
+    }
+}
+
 /* How often each server is chosen while the fleet stands still. */
 static void assert_chosen(struct host *host, const double p[N]) {
     uint64_t count[N] = {0};
@@ -586,6 +702,10 @@ static void different_servers_must_exist(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_robin_takes_turns),
+        cmocka_unit_test(weighted_round_robin_is_smooth),
+        cmocka_unit_test(weighted_random_is_in_proportion),
+        cmocka_unit_test(policies_choose_by_weight),
+        cmocka_unit_test(splits_follow_the_weights),
         cmocka_unit_test(those_that_probe_follow_their_law),
         cmocka_unit_test(least_work_minds_work_and_not_length),
         cmocka_unit_test(pod_memory_remembers),

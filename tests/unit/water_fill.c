@@ -176,7 +176,7 @@ static void division(void **state) {
         for (uint32_t i = 0; i < members; i++)
             bal_set_insert(idle, i);
         const uint32_t count = 1 + bal_rng_below(&rng, 100);
-        collect(&b, bal_divide_among(idle, &b.fleet, count, &rng), count);
+        collect(&b, bal_divide_among(BAL_IDLE_ANY, idle, &b.fleet, count, &rng), count);
         for (uint32_t i = 0; i < MOST; i++) {
             const uint32_t each = i < members ? count / members : 0;
             assert_true(b.got[i] == each || (i < members && b.got[i] == each + 1));
