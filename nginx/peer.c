@@ -12,8 +12,10 @@
 
 static void respond(struct bal_ngx_peer *peer, enum bal_outcome outcome) {
     struct bal_ngx_tier *tier = peer->tier;
+    const uint64_t now = bal_ngx_now();
+    peer->took_ns = now - peer->sent_ns;
     bal_ngx_zone_lock(&tier->zone);
-    bal_dispatcher_respond(tier->d, bal_ngx_now(), peer->to.ticket, outcome);
+    bal_dispatcher_respond(tier->d, now, peer->to.ticket, outcome);
     bal_ngx_zone_unlock(&tier->zone);
 }
 
@@ -78,7 +80,8 @@ static ngx_int_t point(const struct bal_ngx_peer *peer, ngx_peer_connection_t *p
 /* Asks the core: for a new request, or for one that has just failed. */
 static void ask(struct bal_ngx_peer *peer) {
     struct bal_ngx_tier *tier = peer->tier;
-    const uint64_t before = bal_ngx_now();
+    const uint64_t before = peer->sent_ns = bal_ngx_now();
+    peer->began_ns = peer->began_ns ? peer->began_ns : before;
     bal_ngx_zone_lock(&tier->zone);
     if (peer->state == BAL_PEER_FAILED)
         bal_dispatcher_retry(tier->d, before, peer->to.ticket, peer->outcome, &peer->to);
@@ -140,6 +143,7 @@ static ngx_int_t get_peer(ngx_peer_connection_t *pc, void *data) {
     bal_ngx_unpost(&peer->later);
     if (peer->state == BAL_PEER_DECIDED) {
         peer->state = BAL_PEER_SENT;
+        peer->sent_ns = bal_ngx_now();
         return point(peer, pc);
     }
     peer->blameless = peer->plain = false;

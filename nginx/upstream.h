@@ -106,7 +106,10 @@ struct bal_ngx_peer {
     enum bal_ngx_peer_state state;
     enum bal_outcome outcome; /* of FAILED */
     struct bal_dispatch to;   /* the last verdict */
+    uint64_t began_ns;        /* when it came */
     uint64_t waited_ns;       /* of all tries */
+    uint64_t sent_ns;         /* when the last try began, and how long it took; 0: it did not end by itself */
+    uint64_t took_ns;
     uint32_t rank;
     bool plain;             /* the last choice was not counted */
     bool blameless;         /* the server has had no part in what went wrong */

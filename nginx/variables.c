@@ -1,7 +1,9 @@
 /* Variables for logs: what was chosen for a request, and why. */
+#include "process.h"
 #include "upstream.h"
 
 #include <string.h>
+#include <time.h>
 
 static ngx_int_t set_text(ngx_http_variable_value_t *v, const void *text, size_t length) {
     v->valid = 1;
@@ -61,12 +63,32 @@ static ngx_int_t get_length(ngx_http_request_t *r, ngx_http_variable_value_t *v,
     return set_formatted(r, v, "%uL", peer->to.length, 0);
 }
 
+static ngx_int_t set_time(ngx_http_request_t *r, ngx_http_variable_value_t *v, uint64_t ns) {
+    return set_formatted(r, v, "%uL.%06uL", ns / 1000000000, ns / 1000 % 1000000);
+}
+
+/* By the clock on the wall: now, less the time since. */
+static ngx_int_t get_start(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
+    const struct bal_ngx_peer *peer = bal_ngx_peer_of(r);
+    struct timespec now;
+    (void)data;
+    if (!peer || !peer->began_ns)
+        return set_nothing(v);
+    clock_gettime(CLOCK_REALTIME, &now);
+    return set_time(
+        r, v, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - (bal_ngx_now() - peer->began_ns));
+}
+
+static ngx_int_t get_time(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
+    const struct bal_ngx_peer *peer = bal_ngx_peer_of(r);
+    (void)data;
+    return peer && peer->took_ns ? set_time(r, v, peer->took_ns) : set_nothing(v);
+}
+
 static ngx_int_t get_wait(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
     const struct bal_ngx_peer *peer = bal_ngx_peer_of(r);
     (void)data;
-    if (!peer)
-        return set_nothing(v);
-    return set_formatted(r, v, "%uL.%06uL", peer->waited_ns / 1000000000, peer->waited_ns / 1000 % 1000000);
+    return peer ? set_time(r, v, peer->waited_ns) : set_nothing(v);
 }
 
 static ngx_int_t get_class(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
@@ -79,6 +101,8 @@ static ngx_http_variable_t variables[] = {
     {.name = ngx_string("ballast_server"), .get_handler = get_server},
     {.name = ngx_string("ballast_reason"), .get_handler = get_reason},
     {.name = ngx_string("ballast_length"), .get_handler = get_length},
+    {.name = ngx_string("ballast_start"), .get_handler = get_start},
+    {.name = ngx_string("ballast_time"), .get_handler = get_time},
     {.name = ngx_string("ballast_wait"), .get_handler = get_wait},
     {.name = ngx_string("ballast_class"), .get_handler = get_class},
 };

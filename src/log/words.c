@@ -9,11 +9,15 @@ enum { NS = BAL_LOG_NS, US = BAL_LOG_US, MS = BAL_LOG_MS, S = BAL_LOG_S, OPEN = 
 /* $request_time is until the last byte is sent, $upstream_response_time until the last one is received. All
  * times are those of the end, when the line is written. */
 static const struct bal_log_word nginx[] = {
+    {BAL_LOG_START, "ballast_start", 0, 0}, /* of our own module, to the microsecond */
     {BAL_LOG_END, "msec", 0, 0},
     {BAL_LOG_END, "time_iso8601", 0, 0},
     {BAL_LOG_END, "time_local", 0, 0},
+    {BAL_LOG_SERVICE, "ballast_time", S, 0},
     {BAL_LOG_SERVICE, "upstream_response_time", S, BAL_LOG_THOUSANDTHS},
     {BAL_LOG_WHOLE, "request_time", S, BAL_LOG_THOUSANDTHS},
+    {BAL_LOG_AHEAD, "ballast_wait", S, 0},
+    {BAL_LOG_SERVER, "ballast_server", 0, 0},
     {BAL_LOG_SERVER, "upstream_addr", 0, 0},
     {BAL_LOG_SERVER, "upstream_http_x_server", 0, 0},
     {BAL_LOG_SERVER, "sent_http_x_server", 0, 0},
@@ -126,6 +130,7 @@ static const struct bal_log_word haproxy[] = {
     {BAL_LOG_SERVICE, "Tr", MS, BAL_LOG_WHOLES},
     {BAL_LOG_WHOLE, "Ta", MS, BAL_LOG_WHOLES},
     {BAL_LOG_WHOLE, "Tt", MS, BAL_LOG_WHOLES},
+    {BAL_LOG_AHEAD, "ballast_wait", S, 0},
     {BAL_LOG_AHEAD, "TR", MS, BAL_LOG_WHOLES},
     {BAL_LOG_AHEAD, "Tw", MS, BAL_LOG_WHOLES},
     {BAL_LOG_AHEAD, "Tc", MS, BAL_LOG_WHOLES},
@@ -270,6 +275,7 @@ static const struct bal_log_words words_lograge = WORDS("lograge", "", false, ne
 /* Names that anybody may use, in JSON lines and csv: those of the programs above whose meaning is sure, and
  * common ones, whose unit is open. */
 static const struct bal_log_word any[] = {
+    {BAL_LOG_START, "ballast_start", 0, 0},
     {BAL_LOG_START, "StartUTC", 0, 0},
     {BAL_LOG_START, "arrival", 0, 0},
     {BAL_LOG_START, "arrival_time", 0, 0},
@@ -289,6 +295,7 @@ static const struct bal_log_word any[] = {
     {BAL_LOG_END, "time_ms", 0, 0},
     {BAL_LOG_END, "ts_ms", 0, 0},
     {BAL_LOG_END, "end_time", 0, 0},
+    {BAL_LOG_SERVICE, "ballast_time", S, 0},
     {BAL_LOG_SERVICE, "upstream_response_time", S, BAL_LOG_THOUSANDTHS},
     {BAL_LOG_SERVICE, "urt", S, BAL_LOG_THOUSANDTHS},
     {BAL_LOG_SERVICE, "Tr", MS, BAL_LOG_WHOLES},
@@ -313,6 +320,7 @@ static const struct bal_log_word any[] = {
     {BAL_LOG_AHEAD, "Tc", MS, BAL_LOG_WHOLES},
     /* Names that could as well be that of the proxy itself (server, host, upstream) are taken only when they
      * are given. */
+    {BAL_LOG_SERVER, "ballast_server", 0, 0},
     {BAL_LOG_SERVER, "upstream_addr", 0, 0},
     {BAL_LOG_SERVER, "upstream_host", 0, 0},
     {BAL_LOG_SERVER, "ServiceAddr", 0, 0},
