@@ -10,7 +10,7 @@ KILLS ?= 1000
 SETUP ?= scripts/setup
 
 .PHONY: all demo demo-replay nginx install-nginx test bench install lint format golden fuzz mutate short-memory
-.PHONY: world keeper-kills
+.PHONY: install-python world keeper-kills
 .PHONY: clean help
 
 all:
@@ -51,6 +51,13 @@ install:
 	@scripts/configure build -Dprefix=$(abspath $(PREFIX))
 	@ninja -C build product
 	@meson install -C build --no-rebuild
+
+# The package alone, which holds all that it needs; `make install` has it too.
+install-python:
+	@$(SETUP) build python
+	@scripts/configure build -Dprefix=$(abspath $(PREFIX))
+	@ninja -C build product
+	@meson install -C build --no-rebuild --tags python
 
 lint:
 	@$(SETUP) build test nginx lint
@@ -105,6 +112,7 @@ help:
 	@echo 'make test             build and run all tests, also under the sanitizers and valgrind (minutes)'
 	@echo 'make bench            measure the speed of the engines'
 	@echo 'make install          install under PREFIX (now $(PREFIX)); DESTDIR is honoured'
+	@echo 'make install-python   install the Python package under PREFIX, for Debian'"'"'s python3'
 	@echo 'make lint             layout, warnings of gcc and clang, static analysis, manual page, scripts'
 	@echo 'make format           lay out all sources as .clang-format says'
 	@echo 'make golden           make what is printed now the expected output of tests/cli and tests/golden'

@@ -45,6 +45,7 @@ struct cli_command {
     int (*run)(const struct cli_command *command, int argc, char **argv); /* argv[0] is the command's name */
 };
 
+/* Those of the host. */
 extern const struct cli_command *const cli_commands[];
 extern const size_t cli_command_count;
 const struct cli_command *cli_find_command(const char *name);
@@ -64,10 +65,24 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *in
 
 void cli_print_help(const struct cli_command *command, FILE *out);
 
-/* Prints "ballast: ..." in one line on stderr and returns CLI_BAD_INPUT. */
+/* Tells the host why the command fails, in one line, and returns CLI_BAD_INPUT. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_no_memory(void); /* the same for the one error that has no other words */
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- the host ---- */
+
+/* Who runs commands: the program, with standard streams (standard.c), signals (interrupt.c) and a bar of
+ * progress (progress.c), or another program in one of its threads, which gets all of it in memory
+ * (embedded.c). Each has the functions of this part, cli_stop_flag, cli_catch_signals and the progress. */
+
+/* What a command says besides its results; one harmless line without its end. */
+void cli_tell_failure(const char *text);
+void cli_tell_warning(const char *text);
+
+/* Prints and makes sure that it has arrived: CLI_OK, or CLI_BAD_INPUT with the reason told. What it is:
+ * "the results ", or "". */
+int cli_print(const char *what, const char *text, size_t size);
 
 /* ---- values of options ---- */
 
@@ -101,26 +116,22 @@ int cli_spare_file(const char *option, const char *path, const char *input, cons
 
 /* ---- interruption ---- */
 
-/* From here on Ctrl-C, SIGTERM and SIGHUP set this instead of ending the program; a second Ctrl-C ends it at
- * once. */
-extern volatile int cli_stop;
-void cli_catch_signals(void);
+/* Not 0: whoever runs the command wants it to end. */
+const volatile int *cli_stop_flag(void);
 
-/* A file that may not grow and a pipe that nobody reads make errors of writing and do not end the program,
- * which has things to put away. cli_fail_printing says what errno tells of standard output; of a reader that
- * has gone it says nothing, and once all is put away the program ends by the signal after all, as programs
- * do. */
-void cli_survive_writing(void);
-int cli_fail_printing(const char *what); /* "the results ", or ""; CLI_BAD_INPUT */
-void cli_end_with_reader(void);
+/* From here on Ctrl-C, SIGTERM and SIGHUP set the flag instead of ending the program; a second Ctrl-C ends it
+ * at once. */
+void cli_catch_signals(void);
 
 /* ---- progress ---- */
 
-/* A bar on stderr while work goes on, when that is a terminal. */
+/* A bar on stderr while work goes on, when that is a terminal; or what the host of an embedded command makes
+ * of it. */
 struct cli_progress {
     bool shown;
     double start, last;
-    char note[80]; /* shown behind the bar; set it before each show */
+    char note[80];     /* shown behind the bar; set it before each show */
+    const void *asker; /* of an embedded command */
 };
 void cli_progress_start(struct cli_progress *progress, bool quiet);
 void cli_progress_show(void *progress, double part); /* fits bal_lab_options.progress */

@@ -66,10 +66,10 @@ struct work {
 static enum bal_code fit(struct work *work, struct bal_error *err) {
     enum bal_code code = bal_fit_sample_new(&work->sample, err);
     if (!code)
-        code = bal_fit_trace(work->logs.trace, work->logs.summary.resolution, &cli_stop, work->sample,
+        code = bal_fit_trace(work->logs.trace, work->logs.summary.resolution, cli_stop_flag(), work->sample,
                              &work->arrivals, err);
     if (!code)
-        code = bal_fit_laws(work->sample, &cli_stop, &work->fits, err);
+        code = bal_fit_laws(work->sample, cli_stop_flag(), &work->fits, err);
     return code;
 }
 

@@ -143,7 +143,7 @@ static int follow(const struct request *request) {
         .points = (size_t)request->points,
         .simulate = !isnan(request->simulate),
         .seed = (uint64_t)common->seed,
-        .stop = &cli_stop,
+        .stop = cli_stop_flag(),
     };
     struct bal_followed followed;
     struct bal_error err = {0};

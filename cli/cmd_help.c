@@ -1,8 +1,6 @@
 /* ballast help [COMMAND] */
 #include "commands.h"
 
-#include "base/nearest.h"
-
 #include <string.h>
 
 void cli_print_overview(FILE *out) {
@@ -14,20 +12,6 @@ void cli_print_overview(FILE *out) {
     fputs("\nballast help COMMAND tells more about one; ballast --version prints the version.\n"
           "To begin: ballast compare\n",
           out);
-}
-
-int cli_unknown_command(const char *name) {
-    char list[500] = "";
-    size_t used = 0;
-    struct bal_nearest nearest = {.text = name, .length = strlen(name)};
-    for (size_t i = 0; i < cli_command_count && used < sizeof list; i++) {
-        bal_nearest_offer(&nearest, cli_commands[i]->name);
-        used +=
-            (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", cli_commands[i]->name);
-    }
-    if (nearest.name)
-        return cli_fail("unknown command '%.100s'; did you mean '%s'?", name, nearest.name);
-    return cli_fail("unknown command '%.100s'; the commands are %s", name, list);
 }
 
 struct request {

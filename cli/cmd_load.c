@@ -171,7 +171,7 @@ static int complete(struct request *request, char **urls, int count) {
     load->requests = (uint64_t)request->requests;
     load->connections = (unsigned)request->connections;
     load->seed = (uint64_t)request->log.common.seed;
-    load->stop = &cli_stop;
+    load->stop = cli_stop_flag();
     if (load->seconds <= 0 && load->requests == 0 && !request->replay)
         load->seconds = DEFAULT_SECONDS;
     const int status = check_classes(load);

@@ -71,7 +71,7 @@ static int run_experiments(const struct request *request, struct bal_paper_work 
     struct show show = {.count = work->count};
     cli_progress_start(&show.bar, request->trials.quiet);
     const struct bal_sweep_options sweep = {.threads = (unsigned)request->trials.threads,
-                                            .stop = &cli_stop,
+                                            .stop = cli_stop_flag(),
                                             .progress = show_progress,
                                             .progress_context = &show};
     struct bal_error err = {0};

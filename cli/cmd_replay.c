@@ -368,7 +368,7 @@ static int prepare(struct work *work, char **logs, int log_count) {
     if (status >= 0)
         return status;
     struct bal_error err = {0};
-    const enum bal_code code = bal_demand_of(work->logs.trace, &cli_stop, &work->demand, &err);
+    const enum bal_code code = bal_demand_of(work->logs.trace, cli_stop_flag(), &work->demand, &err);
     if (code)
         return stopped_or_failed(code, &err);
     work->replay = replay_of(work->request, &work->logs, &work->demand);
@@ -405,7 +405,7 @@ static int replay_all(struct work *work) {
     const struct cli_common *common = &work->request->log.common;
     struct cli_progress progress;
     const struct bal_lab_options lab = {.threads = threads_of(common),
-                                        .stop = &cli_stop,
+                                        .stop = cli_stop_flag(),
                                         .progress = cli_progress_show,
                                         .progress_context = &progress};
     struct bal_error err = {0};

@@ -158,7 +158,7 @@ static int run_experiment(const struct request *request, const struct bal_experi
     struct show show = {.bar = {.shown = false}};
     cli_progress_start(&show.bar, request->trials.quiet);
     const struct bal_sweep_options sweep = {.threads = (unsigned)request->trials.threads,
-                                            .stop = &cli_stop,
+                                            .stop = cli_stop_flag(),
                                             .progress = show_progress,
                                             .progress_context = &show};
     struct bal_error err = {0};

@@ -194,7 +194,7 @@ struct bal_lab_options cli_common_lab(const struct cli_common *common, struct cl
     cli_progress_start(progress, common->quiet);
     return (struct bal_lab_options){.threads = (unsigned)common->threads,
                                     .most = (unsigned)common->draft.most,
-                                    .stop = &cli_stop,
+                                    .stop = cli_stop_flag(),
                                     .progress = cli_progress_show,
                                     .progress_context = progress};
 }

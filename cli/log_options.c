@@ -112,7 +112,7 @@ static enum bal_code recover(const struct cli_log_request *request, struct cli_l
                                                 .step = logs->summary.resolution,
                                                 .service = is_service(&logs->summary),
                                                 .keep = request->keep_waiting,
-                                                .stop = &cli_stop};
+                                                .stop = cli_stop_flag()};
     struct bal_trace *recovered;
     const enum bal_code code = bal_recover(logs->trace, &options, &recovered, &logs->recovery, err);
     if (recovered) {
@@ -138,7 +138,7 @@ static enum bal_code read_all(const struct cli_log_request *request, char *const
     options.servers = logs->servers;
     options.take = bal_recover_take;
     options.take_context = logs->trace;
-    options.stop = &cli_stop;
+    options.stop = cli_stop_flag();
     options.progress = show_part;
     options.progress_context = &progress;
     enum bal_code code =
@@ -146,7 +146,7 @@ static enum bal_code read_all(const struct cli_log_request *request, char *const
     if (!code) {
         snprintf(progress.note, sizeof progress.note, "sorting");
         cli_progress_show(&progress, 1);
-        code = bal_trace_finish(logs->trace, &cli_stop, err);
+        code = bal_trace_finish(logs->trace, cli_stop_flag(), err);
     }
     if (!code) {
         snprintf(progress.note, sizeof progress.note, "looking for waiting");

@@ -1,5 +1,6 @@
 /* ballast: finds the command and runs it. */
 #include "commands.h"
+#include "standard.h"
 
 #include "ballast/version.h"
 
@@ -15,13 +16,6 @@ const struct cli_command *const cli_commands[] = {
     &cmd_check,    &cmd_results, &cmd_load,   &cmd_policies, &cmd_help,
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
-
-const struct cli_command *cli_find_command(const char *name) {
-    for (size_t i = 0; i < cli_command_count; i++)
-        if (strcmp(cli_commands[i]->name, name) == 0)
-            return cli_commands[i];
-    return NULL;
-}
 
 static int run(int argc, char **argv) {
     if (argc < 2) {

@@ -14,17 +14,17 @@
 #include <string.h>
 
 /* One harmless line, whatever it quotes. */
-static void say(const char *format, va_list args) {
+static void say(void (*tell)(const char *text), const char *format, va_list args) {
     char text[4096]; /* not from the heap: it may be full */
     vsnprintf(text, sizeof text, format, args);
     bal_utf8_tame(text, "");
-    fprintf(stderr, "ballast: %s\n", text);
+    tell(text);
 }
 
 int cli_fail(const char *format, ...) {
     va_list args;
     va_start(args, format);
-    say(format, args);
+    say(cli_tell_failure, format, args);
     va_end(args);
     return CLI_BAD_INPUT;
 }
@@ -36,7 +36,7 @@ int cli_no_memory(void) {
 void cli_warn(const char *format, ...) {
     va_list args;
     va_start(args, format);
-    say(format, args);
+    say(cli_tell_warning, format, args);
     va_end(args);
 }
 
@@ -185,6 +185,17 @@ static bool takes_output(const struct cli_command *command) {
     return find_option(command, "output", strlen("output"), &option);
 }
 
+static int print_help(const struct cli_command *command) {
+    struct bal_gather help;
+    if (bal_gather_open(&help))
+        cli_print_help(command, help.stream);
+    if (!bal_gather_close(&help))
+        return cli_no_memory();
+    const int status = cli_print("", help.text, help.size);
+    bal_gather_discard(&help);
+    return status;
+}
+
 int cli_parse(const struct cli_command *command, int argc, char **argv, void *into, int most, int *operands) {
     int count = 0;
     bool options = true;
@@ -193,8 +204,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *in
             options = false;
             i++;
         } else if (options && (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)) {
-            cli_print_help(command, stdout);
-            return CLI_OK;
+            return print_help(command);
         } else if (options && strcmp(argv[i], "-o") == 0 && takes_output(command)) {
             static char output[] = "--output";
             argv[i] = output;

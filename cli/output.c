@@ -38,14 +38,6 @@ void cli_output_discard(struct cli_output *output) {
     output->stream = NULL;
 }
 
-/* Writes all of it and makes sure that it has arrived. */
-static int print(const struct cli_output *output) {
-    if (fwrite(output->gather.text, 1, output->gather.size, stdout) == output->gather.size &&
-        fflush(stdout) == 0)
-        return CLI_OK;
-    return cli_fail_printing("the results ");
-}
-
 int cli_output_close(struct cli_output *output) {
     struct bal_error err = {0};
     int status = CLI_OK;
@@ -56,7 +48,7 @@ int cli_output_close(struct cli_output *output) {
     }
     output->gather.size = bal_utf8_tame(output->gather.text, "\n\t");
     if (!output->path)
-        status = print(output);
+        status = cli_print("the results ", output->gather.text, output->gather.size);
     else if (bal_file_write(output->path, output->gather.text, output->gather.size, &err))
         status = cli_fail("--output: %s", err.text);
     cli_output_discard(output);

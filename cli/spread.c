@@ -82,7 +82,7 @@ static void do_task(const struct bal_experiment *e, const struct bal_task *task,
     memset(&desk->waiting, 0, sizeof desk->waiting);
     struct bal_trial trial = {.response = &desk->response, .waiting = &desk->waiting};
     struct bal_error err = {0};
-    if (bal_task_run(e, task, &cli_stop, &trial, &err))
+    if (bal_task_run(e, task, cli_stop_flag(), &trial, &err))
         MPI_Send(&err, sizeof err, MPI_BYTE, 0, FAILED, MPI_COMM_WORLD);
     else
         MPI_Send(desk->bytes, (int)bal_pack_trial(&trial, desk->bytes), MPI_BYTE, 0, RESULT, MPI_COMM_WORLD);

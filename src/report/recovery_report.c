@@ -199,6 +199,7 @@ void bal_recovery_json(struct json *json, const char *key, const struct bal_reco
     const struct bal_recovery *r = report->recovery;
     bal_json_open(json, key, '{');
     bal_json_text(json, "kind", bal_times_text(r->times));
+    bal_json_bool(json, "doubtful", bal_times_are_doubtful(r->times));
     bal_json_open_line(json, "logged", '{');
     bal_json_number(json, "mean", r->logged_mean);
     bal_json_number(json, "p99", r->logged_p99);

@@ -104,6 +104,7 @@ static void csv_row(const struct bal_replay_report *report, size_t i, const stru
             bal_csv_number(sized ? values[n] : NAN, out);
         if (bal_is_priced(report))
             bal_csv_number(sized ? bal_replay_cost(report, &sizing->c, &sizing->at.result) : NAN, out);
+        bal_doubt_csv(sized ? sizing->at.result.doubts : 0, out);
     }
     bal_head_csv(draft, out);
     fputc('\n', out);
@@ -136,6 +137,7 @@ void bal_replay_csv(const struct bal_replay_report *report, FILE *out) {
             out);
         if (bal_is_priced(report))
             fputs(",target.cost", out);
+        fputs(",target.doubts", out);
     }
     fputs(",settings\n", out);
     const struct bal_draft draft = bal_replay_settings(report);
@@ -358,6 +360,7 @@ static void json_target(struct json *json, const struct bal_replay_report *repor
         if (bal_is_priced(report))
             bal_json_number(json, "cost",
                             sized ? bal_replay_cost(report, &sizing->c, &sizing->at.result) : NAN);
+        bal_doubt_json(json, sized ? sizing->at.result.doubts : 0);
         bal_json_count(json, "fleets_tried", sizing->fleets_tried);
         bal_json_close(json, '}');
     }

@@ -59,7 +59,7 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jiq --policy js
 
 # Both are there for programs, and what every number rests on.
 $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --replications 1 --format json | jq -c '.times, .results[0].service_times, .spec.servers'
-| {"kind":"recovered","logged":{"mean":0.20660545833333271,"p99":0.9400548354166638},"used":{"mean":0.05154862500549933,"p99":0.2582568229166659},"waiting_share":0.7504972742935381,"waiting_share_ci":null,"server_field":"$upstream_addr","servers":3,"servers_seen":3,"slots":1,"slots_given":false,"slots_low":1,"slots_high":1,"overtaking":0,"dependence":1.021947488767301,"logged_load":3.285422845223982,"load":0.8197219549816631,"unserved":0,"abandoned":0}
+| {"kind":"recovered","doubtful":false,"logged":{"mean":0.20660545833333271,"p99":0.9400548354166638},"used":{"mean":0.05154862500549933,"p99":0.2582568229166659},"waiting_share":0.7504972742935381,"waiting_share_ci":null,"server_field":"$upstream_addr","servers":3,"servers_seen":3,"slots":1,"slots_given":false,"slots_low":1,"slots_high":1,"overtaking":0,"dependence":1.021947488767301,"logged_load":3.285422845223982,"load":0.8197219549816631,"unserved":0,"abandoned":0}
 | "recovered"
 | "3"
 $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --replications 1 --format csv | tr ',' '\n' | grep -c recovered

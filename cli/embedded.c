@@ -1,0 +1,94 @@
+#include "embedded.h"
+
+#include "commands.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const struct cli_command *const cli_commands[] = {
+    &cmd_compare,  &cmd_replay, &cmd_price, &cmd_share,   &cmd_tune,
+    &cmd_frontier, &cmd_fluid,  &cmd_run,   &cmd_results, &cmd_policies,
+};
+const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
+
+/* The command that a thread is running, and what it has said so far. */
+struct call {
+    const struct bal_asker *asker;
+    struct bal_gather output, failure, warnings;
+};
+static _Thread_local struct call *now;
+
+/* ---- the host ---- */
+
+void cli_tell_failure(const char *text) {
+    fputs(text, now->failure.stream);
+}
+
+void cli_tell_warning(const char *text) {
+    fprintf(now->warnings.stream, "%s\n", text);
+}
+
+int cli_print(const char *what, const char *text, size_t size) {
+    (void)what;
+    fwrite(text, 1, size, now->output.stream); /* what gets lost is known when the stream is closed */
+    return CLI_OK;
+}
+
+const volatile int *cli_stop_flag(void) {
+    return now->asker->stop;
+}
+
+/* Signals are the business of whoever asks. */
+void cli_catch_signals(void) {
+}
+
+/* Threads of the lab show progress too, and `now` is of another. */
+void cli_progress_start(struct cli_progress *progress, bool quiet) {
+    *progress = (struct cli_progress){.shown = !quiet && now->asker->progress, .asker = now->asker};
+    cli_progress_show(progress, 0);
+}
+
+void cli_progress_show(void *context, double part) {
+    const struct cli_progress *progress = context;
+    const struct bal_asker *asker = progress->asker;
+    if (progress->shown)
+        asker->progress(asker->context, fmin(fmax(part, 0), 1));
+}
+
+void cli_progress_end(struct cli_progress *progress) {
+    progress->shown = false;
+}
+
+/* ---- asking ---- */
+
+static int run(int count, char **words) {
+    const struct cli_command *command = cli_find_command(words[0]);
+    return command ? command->run(command, count, words) : cli_unknown_command(words[0]);
+}
+
+void bal_answer_fini(struct bal_answer *answer) {
+    free(answer->output);
+    free(answer->failure);
+    free(answer->warnings);
+    *answer = (struct bal_answer){0};
+}
+
+int bal_ask(int count, char **words, const struct bal_asker *asker, struct bal_answer *answer) {
+    struct call call = {.asker = asker};
+    struct call *const outer = now;
+    *answer = (struct bal_answer){0};
+    bool whole = bal_gather_open(&call.output);
+    whole = bal_gather_open(&call.failure) && whole;
+    whole = bal_gather_open(&call.warnings) && whole;
+    now = &call;
+    const int status = whole ? run(count, words) : CLI_BAD_INPUT;
+    now = outer;
+    whole = bal_gather_close(&call.output) && whole;
+    whole = bal_gather_close(&call.failure) && whole;
+    whole = bal_gather_close(&call.warnings) && whole;
+    *answer = (struct bal_answer){status, call.output.text, call.failure.text, call.warnings.text};
+    if (whole)
+        return 0;
+    bal_answer_fini(answer);
+    return -1;
+}

@@ -1,0 +1,44 @@
+/* The standard streams of the program: results on the one, everything else on the other. */
+#include "standard.h"
+
+#include "cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+static bool pipes_end_us; /* unless whoever started the program has said otherwise */
+static bool reader_gone;
+
+void cli_survive_writing(void) {
+    signal(SIGXFSZ, SIG_IGN);
+    pipes_end_us = signal(SIGPIPE, SIG_IGN) != SIG_IGN;
+}
+
+int cli_fail_printing(const char *what) {
+    if (errno != EPIPE || !pipes_end_us)
+        return cli_fail("cannot write %sto standard output: %s", what, strerror(errno));
+    reader_gone = true;
+    return CLI_BAD_INPUT;
+}
+
+void cli_end_with_reader(void) {
+    if (!reader_gone)
+        return;
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+}
+
+void cli_tell_failure(const char *text) {
+    fprintf(stderr, "ballast: %s\n", text);
+}
+
+void cli_tell_warning(const char *text) {
+    fprintf(stderr, "ballast: %s\n", text);
+}
+
+int cli_print(const char *what, const char *text, size_t size) {
+    if (fwrite(text, 1, size, stdout) == size && fflush(stdout) == 0)
+        return CLI_OK;
+    return cli_fail_printing(what);
+}

@@ -1,0 +1,441 @@
+"""The Python package against the program: the same numbers to the digit, the same errors word for word.
+
+usage: tests/python/run BUILD_ROOT tests/python/package.py PROGRAM LOG_MAKER [TEST]..."""
+import csv
+import io
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import warnings
+
+import ballast
+
+PROGRAM, LOG_MAKER = map(os.path.realpath, sys.argv[1:3])
+
+EXPERIMENT = """\
+title: two policies
+fleet: {servers: 20}
+sweep: {axis: load, values: [0.5, 0.8]}
+policies: [random, jiq]
+run: {jobs: 5000, replications: 3}
+metrics: [response.mean]
+claims:
+  - {id: better, says: jiq is better, measure: ratio, of: jiq, to: random, expect: {most: 0.9}}
+  - {id: worse, says: jiq is worse, measure: ratio, of: jiq, to: random, expect: {least: 2}}
+"""
+
+
+def program(*words, form='json'):
+    done = subprocess.run([PROGRAM, *words, f'--format={form}'], stdout=subprocess.PIPE, check=False)
+    assert done.returncode in (0, 1), words
+    text = done.stdout.decode()
+    return json.loads(text) if form == 'json' else list(csv.DictReader(io.StringIO(text)))
+
+
+def complaint(*words):
+    """The one line that the program prints."""
+    done = subprocess.run([PROGRAM, *words, '--format=json'], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.returncode == 2 and not done.stdout, words
+    lines = done.stderr.decode().splitlines()
+    assert len(lines) == 1, lines
+    return lines[0].replace('ballast: ', '', 1)
+
+
+def same(ours, theirs):
+    """A value of a table and one of JSON or csv."""
+    if theirs is None or theirs == '':
+        return ours in ('', None) or math.isnan(ours)
+    if isinstance(theirs, str) and not isinstance(ours, str):
+        theirs = float(theirs)
+    if isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(same, ours, theirs))
+    return ours == theirs
+
+
+class Ballast(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.TemporaryDirectory()
+        cls.before = os.getcwd()
+        os.chdir(cls.place.name)
+        with open('load.yaml', 'w', encoding='utf-8') as file:
+            file.write(EXPERIMENT)
+        with open('access.log', 'wb') as log:
+            subprocess.run([LOG_MAKER, '--lines=3000', '--servers=5', '--load=0.5'], stdout=log, check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        os.chdir(cls.before)
+        cls.place.cleanup()
+
+    def assert_same(self, frame, column, values):
+        self.assertEqual(len(frame[column]), len(values))
+        for ours, theirs in zip(frame[column], values):
+            self.assertTrue(same(ours, theirs), f'{column}: {ours!r} is not {theirs!r}')
+
+    def assert_csv(self, frame, rows, least):
+        """Columns of the same name have the same values; there are at least so many of them."""
+        common = [name for name in rows[0] if name in frame.columns and name not in ('doubts', 'seconds')]
+        self.assertGreaterEqual(len(common), least, common)
+        for name in common:
+            self.assert_same(frame, name, [row[name] for row in rows])
+
+
+class Answers(Ballast):
+    def test_the_version_is_that_of_the_program(self):
+        printed = subprocess.run([PROGRAM, '--version'], stdout=subprocess.PIPE, check=True).stdout
+        self.assertEqual(printed.decode(), f'ballast {ballast.version}\n')
+
+    def test_compare_agrees_with_the_program_to_the_digit(self):
+        options = ['compare', '--servers=10', '--load=0.85', '--jobs=5k', '--policy=random', '--policy=jiq',
+                   '--service=lognormal(2)', '--seed=7']
+        frame = ballast.compare(10, 0.85, ['random', 'jiq'], jobs='5k', service='lognormal(2)', seed=7)
+        answer = program(*options)
+        results = answer['results']
+        self.assertEqual(list(frame['policy']), [row['policy'] for row in results])
+        for part in 'response', 'waiting':
+            self.assert_same(frame, f'{part}.mean', [row[part]['mean'] for row in results])
+            self.assert_same(frame, f'{part}.mean.ci', [row[part]['ci'] for row in results])
+            for quantile in 'p50', 'p90', 'p99', 'p999':
+                self.assert_same(frame, f'{part}.{quantile}', [row[part][quantile] for row in results])
+                half = [row[part][quantile + '_ci'] for row in results]
+                self.assert_same(frame, f'{part}.{quantile}.ci', half)
+        for part in 'messages', 'power':
+            for key in results[0][part]:
+                name = f'{part}.{key[:-3]}.ci' if key.endswith('_ci') else f'{part}.{key}'
+                self.assert_same(frame, name, [row[part][key] for row in results])
+        for key in ('lost', 'refused', 'memory_bits', 'verdict', 'engine', 'replications', 'precise', 'jobs',
+                    'events'):
+            self.assert_same(frame, key, [row[key] for row in results])
+        self.assert_same(frame, 'queue.tail', [row['queue']['tail'] for row in results])
+        self.assert_same(frame, 'theory.response_mean',
+                         [row['theory'] and row['theory']['response_mean'] for row in results])
+        self.assertEqual(frame.attrs['spec'], answer['spec'])
+        self.assertEqual(frame.attrs['settings'], answer['settings'])
+        self.assert_csv(frame, program(*options, form='csv'), 30)
+
+    def test_every_policy_answers_in_columns(self):
+        frame = ballast.compare(servers=10, jobs=2000, replications=2)
+        rows = program('compare', '--servers=10', '--jobs=2000', '--replications=2', form='csv')
+        self.assert_csv(frame, rows, 30)
+        self.assertGreater(len(frame), 10)
+
+    def test_run_agrees_and_keeps_what_it_has_done(self):
+        parts = []
+        frame = ballast.run('load.yaml', db='ours.db', progress=parts.append)
+        answer = program('run', 'load.yaml', '--db=theirs.db')
+        self.assertEqual(list(frame['load']), [0.5, 0.5, 0.8, 0.8])
+        self.assertEqual(list(frame['label']), ['random', 'jiq'] * 2)
+        self.assert_same(frame, 'response.mean', [row['response']['mean'] for row in answer['results']])
+        self.assert_same(frame, 'seed', [row['seed'] for row in answer['results']])
+        for part in 'mean', 'ci':
+            name = 'ratio.response.mean' + ('.ci' if part == 'ci' else '')
+            self.assert_same(frame, name, [row['ratio']['response.mean'][part] for row in answer['results']])
+        self.assert_csv(frame, program('results', 'theirs.db', form='csv'), 30)
+        self.assertEqual(frame.attrs['claims'], answer['claims'])
+        self.assertEqual([claim['verdict'] for claim in frame.attrs['claims']], ['holds', 'does not hold'])
+        self.assertTrue(all(0 <= part <= 1 for part in parts))
+        self.assertEqual(parts[-1], 1)
+        again = ballast.run('load.yaml', db='ours.db')
+        self.assertEqual(list(again['response.mean']), list(frame['response.mean']))
+        self.assertEqual(list(again['seconds']), list(frame['seconds']))  # of the same trials
+
+    def test_replay_agrees_with_the_program_to_the_digit(self):
+        words = ['replay', 'access.log', '--target=p99=2s', '--policy=random', '--policy=jiq',
+                 '--policy=tabs']
+        frame = ballast.replay('access.log', 'p99=2s', policies=['random', 'jiq', 'tabs'])
+        answer = program(*words)
+        needs = answer['target']['policies']
+        self.assertEqual(list(frame['policy']), [need['policy'] for need in needs])
+        for key in 'outcome', 'servers', 'servers_low', 'servers_high', 'value', 'one_fewer', 'kwh', 'watts':
+            self.assert_same(frame, 'target.' + key, [need[key] for need in needs])
+        self.assert_same(frame, 'target.value.ci', [need['value_ci'] for need in needs])
+        for key in 'mean', 'p50', 'p90', 'p99', 'p999', 'target':
+            self.assert_same(frame, 'response.' + key, [row['response'][key] for row in answer['results']])
+            self.assert_same(frame, f'response.{key}.ci',
+                             [row['response'][key + '_ci'] for row in answer['results']])
+            for i, end in enumerate(('low', 'high')):
+                self.assert_same(frame, f'other_logs.{key}.{end}',
+                                 [row['other_logs'][key][i] for row in answer['results']])
+        for key in 'log', 'times', 'demand', 'spec', 'history':
+            self.assertEqual(frame.attrs[key], answer[key])
+        self.assert_csv(frame, program(*words, form='csv'), 20)
+
+    def test_several_logs_are_one(self):
+        with open('access.log', 'rb') as log, open('a.log', 'wb') as a, open('-b.log', 'wb') as b:
+            lines = log.readlines()
+            a.writelines(lines[:1000])
+            b.writelines(lines[1000:])
+        frame = ballast.replay(['a.log', '-b.log'], policies='jiq', servers=5)
+        words = ['replay', '--policy=jiq', '--servers=5', '--format=json', '--', 'a.log', '-b.log']
+        done = subprocess.run([PROGRAM, *words], stdout=subprocess.PIPE, check=True)
+        self.assert_same(frame, 'response.p99', [json.loads(done.stdout)['results'][0]['response']['p99']])
+
+    def test_policies_are_those_of_the_program(self):
+        frame, rows = ballast.policies(), program('policies')
+        for key in 'name', 'summary', 'cost', 'paper', 'symmetric', 'parameters':
+            self.assertEqual(list(frame[key]), [row[key] for row in rows])
+
+    def test_other_commands_answer_with_their_json(self):
+        ours = ballast.ask('fluid', 'pod:d=2', load=0.9, until=3)
+        self.assertEqual(ours, program('fluid', 'pod:d=2', '--load=0.9', '--until=3'))
+
+
+class Flags(Ballast):
+    def test_a_doubted_row_has_its_flag_and_reasons(self):
+        frame = ballast.compare(10, policies=['random', 'jiq'], jobs='10k')
+        words = ['compare', '--servers=10', '--policy=random', '--policy=jiq', '--jobs=10k']
+        results = program(*words)['results']
+        self.assertIn(['settling'], [row['doubts'] for row in results])
+        self.assertIn([], [row['doubts'] for row in results])
+        self.assertEqual(list(frame['flag']), ['!' if row['doubts'] else '' for row in results])
+        self.assertEqual(list(frame['doubts']), [', '.join(row['doubts']) for row in results])
+
+    def test_flags_stand_before_the_numbers(self):
+        columns = list(ballast.compare(5, jobs=1000, policies='jiq').columns)
+        self.assertEqual(columns[:5], ['policy', 'flag', 'verdict', 'doubts', 'response.mean'])
+
+    def test_an_unstable_queue_has_no_mean(self):
+        frame = ballast.compare(10, 1.3, 'jiq', jobs='10k')
+        self.assertEqual(list(frame['verdict']), ['unstable'])
+        for name in 'response.mean', 'response.mean.ci', 'response.p99', 'waiting.mean', 'queue.mean':
+            self.assertTrue(math.isnan(frame[name][0]), name)
+
+    def test_what_nobody_can_decide_has_a_question_mark(self):
+        row = {'verdict': 'undecided', 'doubts': []}
+        self.assertEqual(ballast._frame.flag(dict(row))['flag'], '?')
+        self.assertEqual(ballast._frame.flag({**row, 'doubts': ['few']})['flag'], '?!')
+
+    def test_a_log_whose_times_may_include_waiting_flags_every_row(self):
+        with open('waiting.csv', 'w', encoding='utf-8') as log:
+            log.write('time,duration\n')
+            for i in range(2000):
+                log.write(f'{1700000000 + i * 0.01:.3f},{0.02 + 0.0005 * (i % 100):.4f}\n')
+        with self.assertWarnsRegex(ballast.DoubtWarning, 'looks like waiting'):
+            frame = ballast.replay('waiting.csv', policies=['random', 'jiq'], servers=10,
+                                   service_field='duration:s')
+        self.assertTrue(frame.attrs['times']['doubtful'], frame.attrs['times'])
+        self.assertEqual(list(frame['flag']), ['!', '!'])
+        self.assertIn('service times ' + frame.attrs['times']['kind'], frame['doubts'][0])
+
+    def test_warnings_of_the_program_are_warnings(self):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter('always')
+            ballast.replay('access.log', policies='jiq', servers=5, high='^/nowhere')
+        self.assertEqual([str(warning.message) for warning in caught], ['--high ^/nowhere: no job matches'])
+        self.assertIs(caught[0].category, ballast.DoubtWarning)
+        self.assertEqual(caught[0].filename, __file__)
+
+
+class Errors(Ballast):
+    def test_errors_are_the_programs_own_words(self):
+        for call, words in [
+            (lambda: ballast.compare(load=-1), ['compare', '--load=-1']),
+            (lambda: ballast.compare(servers='3y'), ['compare', '--servers=3y']),
+            (lambda: ballast.compare(laod=0.5), ['compare', '--laod=0.5']),
+            (lambda: ballast.compare(policies=['jiq', 'jqs']), ['compare', '--policy=jiq', '--policy=jqs']),
+            (lambda: ballast.compare(batch='fixed(3)'), ['compare', '--batch=fixed(3)']),
+            (lambda: ballast.run('none.yaml'), ['run', 'none.yaml']),
+            (lambda: ballast.replay('none.log'), ['replay', 'none.log']),
+            (lambda: ballast.replay([]), ['replay']),
+            (lambda: ballast.replay('access.log', 'p99=2'), ['replay', 'access.log', '--target=p99=2']),
+            (lambda: ballast.ask('share', load=2), ['share', '--load=2']),
+        ]:
+            with self.subTest(words=words), self.assertRaises(ballast.Error) as raised:
+                call()
+            self.assertEqual(str(raised.exception), complaint(*words))
+
+    def test_what_would_take_the_answer_away_is_refused(self):
+        for option in 'format', 'output', 'quiet', 'help':
+            with self.assertRaisesRegex(ballast.Error, f'^{option}: '):
+                ballast.compare(**{option: 'x'})
+        with self.assertRaisesRegex(ballast.Error, "unknown command 'fit'"):
+            ballast.ask('fit', 'access.log')
+
+    def test_values_that_are_none_are_refused(self):
+        for value in object(), [object()], 1j:
+            with self.assertRaisesRegex(ballast.Error, '^jobs: '):
+                ballast.compare(jobs=value)
+        with self.assertRaisesRegex(ballast.Error, 'NUL'):
+            ballast.run('load.yaml\0.txt')
+
+    def test_an_exception_of_progress_ends_the_command(self):
+        def give_up(part):
+            raise LookupError(f'enough at {part}')
+        with self.assertRaisesRegex(LookupError, 'enough'):
+            ballast.compare(jobs='1G', progress=give_up)
+
+
+class Threads(Ballast):
+    def interrupt(self, call):
+        """Ctrl-C while it works."""
+        timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        try:
+            with self.assertRaises(KeyboardInterrupt):
+                call()
+        finally:
+            timer.cancel()
+            timer.join()
+        self.assertEqual(threading.enumerate(), [threading.current_thread()])
+
+    def test_ctrl_c_ends_a_comparison(self):
+        self.interrupt(lambda: ballast.compare(jobs='1G'))
+        self.assertEqual(len(ballast.compare(5, jobs=1000, policies='jiq')), 1)
+
+    def test_an_interrupted_run_goes_on(self):
+        with open('long.yaml', 'w', encoding='utf-8') as file:
+            file.write(EXPERIMENT.replace('jobs: 5000, replications: 3', 'jobs: 20M, replications: 3'))
+        self.interrupt(lambda: ballast.run('long.yaml', db='long.db'))
+        with open('long.yaml', 'w', encoding='utf-8') as file:
+            file.write(EXPERIMENT)
+        whole = ballast.run('load.yaml', db='other.db')
+        after = ballast.run('long.yaml', db='long.db')
+        self.assertEqual(list(after['response.mean']), list(whole['response.mean']))
+
+    def test_ctrl_c_ends_a_replay(self):
+        with open('long.log', 'wb') as log:
+            subprocess.run([LOG_MAKER, '--lines=100000', '--servers=9', '--load=0.5'], stdout=log, check=True)
+        self.interrupt(lambda: ballast.replay('long.log', 'p99=2s', replications=100))
+
+    def test_others_work_while_a_command_does(self):
+        turns = []
+
+        def work():
+            turns.append(ballast.compare(100, jobs='100k', policies='jiq'))
+        thread = threading.Thread(target=work)
+        thread.start()
+        count = 0
+        while thread.is_alive():
+            count += 1
+        self.assertEqual(len(turns), 1)
+        self.assertGreater(count, 1000)
+
+    def test_commands_side_by_side_do_not_meet(self):
+        def question(i):
+            try:
+                policies = ['random', 'jiq'] if i % 2 else 'nobody'
+                return list(ballast.compare(5 + i, jobs='5k', policies=policies)['jobs'])
+            except ballast.Error as error:
+                return str(error)
+        alone = [question(i) for i in range(8)]
+        together = [None] * 8
+
+        def work(i):
+            together[i] = question(i)
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(together, alone)
+
+
+class Surroundings(Ballast):
+    SCRIPT = """\
+import json, sys
+for name in sys.argv[1:]:
+    sys.modules[name] = None
+import ballast
+frame = ballast.compare(10, policies=['random', 'jiq'], jobs='10k')
+part = frame[['policy', 'response.mean']]
+assert len(frame) == 2 and list(part.columns) == ['policy', 'response.mean'] and 'flag' in frame
+print(json.dumps([type(frame).__name__, type(frame['response.mean']).__name__, list(frame['policy']),
+    [float(mean) for mean in frame['response.mean']],
+    [list(map(float, tail)) for tail in frame['queue.tail']],
+    frame.attrs['spec']['servers'], len(frame.columns), repr(frame)]))
+"""
+
+    def without(self, *names):
+        done = subprocess.run([sys.executable, '-c', self.SCRIPT, *names], stdout=subprocess.PIPE, check=True)
+        return json.loads(done.stdout)
+
+    def test_without_pandas_and_numpy_the_numbers_are_the_same(self):
+        full, bare = self.without(), self.without('pandas', 'numpy')
+        self.assertEqual(bare[:2], ['Table', 'list'])
+        self.assertEqual(bare[2:-1], full[2:-1])
+        lines = bare[-1].splitlines()
+        self.assertTrue(lines[0].startswith('policy  flag  verdict  doubts    response.mean'), lines)
+        self.assertTrue(lines[2].startswith('random  !     stable'), lines)
+        self.assertLessEqual(max(map(len, lines)), 110)
+
+    def test_with_numpy_alone_columns_are_arrays(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest('python3-numpy is not there; scripts/setup python installs it')
+        full, plain = self.without(), self.without('pandas')
+        self.assertEqual(plain[:2], ['Table', 'ndarray'])
+        self.assertEqual(plain[2:-1], full[2:-1])
+        theirs = ballast.compare(numpy.int64(5), numpy.float64(0.5), 'jiq', jobs=numpy.int32(1000))
+        self.assertEqual(theirs['jobs'][0], ballast.compare(5, 0.5, 'jiq', jobs=1000)['jobs'][0])
+
+    def test_with_pandas_answers_are_data_frames(self):
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest('python3-pandas is not there; scripts/setup python installs it')
+        frame = ballast.compare(5, jobs=1000, policies=['random', 'jiq'])
+        self.assertIsInstance(frame, pandas.DataFrame)
+        self.assertEqual(str(frame['response.mean'].dtype), 'float64')
+        self.assertEqual(str(frame['messages.probes_per_job'].dtype), 'float64')
+        self.assertEqual(str(frame['jobs'].dtype), 'int64')
+
+    def test_nothing_is_printed(self):
+        script = ('import ballast\nballast.compare(5, jobs=1000)\nballast.run("load.yaml", db="quiet.db")\n'
+                  'ballast.replay("access.log", "p99=2s", policies="jiq")\n'
+                  'try:\n    ballast.compare(load=-1)\nexcept ballast.Error:\n    pass\n')
+        done = subprocess.run([sys.executable, '-c', script], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        self.assertEqual((done.returncode, done.stdout), (0, b''))
+
+
+class Tap(unittest.TestResult):
+    """Tells Meson of each test."""
+
+    def say(self, word, test, note=''):
+        print(f'{word} {self.testsRun} - {test.id().partition(".")[2]}{note}', flush=True)
+
+    def addSuccess(self, test):
+        self.say('ok', test)
+
+    def addSkip(self, test, reason):
+        self.say('ok', test, f' # SKIP {reason}')
+
+    def addFailure(self, test, err):
+        self.wrong(test, err)
+
+    def addError(self, test, err):
+        self.wrong(test, err)
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err:
+            self.wrong(subtest, err)
+
+    def wrong(self, test, err):
+        self.failures.append((test, ''))
+        self.say('not ok', test)
+        for line in self._exc_info_to_string(err, test).splitlines():
+            print('#', line)
+
+
+def main():
+    loader = unittest.TestLoader()
+    names = sys.argv[3:]
+    suite = loader.loadTestsFromNames(names, sys.modules[__name__]) if names else \
+        loader.loadTestsFromModule(sys.modules[__name__])
+    result = Tap()
+    suite.run(result)
+    print(f'1..{result.testsRun}')
+    sys.exit(1 if result.failures else 0)
+
+
+if __name__ == '__main__':
+    main()
