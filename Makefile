@@ -9,8 +9,8 @@ KILLS ?= 1000
 # On a system that scripts/setup does not know, install the packages by hand and use SETUP=true.
 SETUP ?= scripts/setup
 
-.PHONY: all demo demo-replay nginx install-nginx test bench install lint format golden fuzz mutate short-memory
-.PHONY: install-python world keeper-kills
+.PHONY: all demo demo-replay nginx install-nginx test bench install lint format golden fuzz mutate
+.PHONY: short-memory install-python world keeper-kills
 .PHONY: clean help
 
 all:
