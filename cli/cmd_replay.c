@@ -38,6 +38,7 @@ struct request {
     unsigned open;
     double price; /* of a server for an hour; NaN: not given */
     bool nginx;
+    bool keeper; /* what switching servers off would have cost */
     const char *page;
     size_t kinds;
     char *kind_name[KINDS_MAX];
@@ -54,7 +55,9 @@ static struct bal_model *model_of(void *into) {
 static enum bal_code set_policy(void *into, const char *value, struct bal_error *err) {
     struct cli_common *common = into;
     const enum bal_code code = cli_set_policy(into, value, err);
-    if (!code && common->policy[common->policies - 1].policy->power && strchr(value, ':'))
+    const bool rates =
+        strstr(value, ":mu=") || strstr(value, ",mu=") || strstr(value, ":nu=") || strstr(value, ",nu=");
+    if (!code && common->policy[common->policies - 1].policy->power && rates)
         return bal_fail(err, BAL_E_MODEL,
                         "in a replay its times are said by --standby and --setup, such as 60s; write '%s'",
                         common->policy[common->policies - 1].policy->name);
@@ -117,6 +120,12 @@ static enum bal_code set_price(void *into, const char *value, struct bal_error *
 static enum bal_code set_nginx(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
     ((struct request *)into)->nginx = true;
+    return BAL_OK;
+}
+
+static enum bal_code set_keeper(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct request *)into)->keeper = true;
     return BAL_OK;
 }
 
@@ -203,6 +212,11 @@ static const struct cli_option options[] = {
     {.setting = "sinkhole"},
     {.setting = "quarantine"},
     {"price", "X", "of an hour of a server: what the fleet costs, beside its energy", set_price},
+    {"keeper", NULL,
+     "what servers that switch off would have cost, in server-hours too: tabs, delayed-off and windowed "
+     "beside "
+     "jiq, always on",
+     set_keeper},
     {"nginx", NULL, "print the upstream block of nginx for the answer too", set_nginx},
     CLI_LOG_OPTIONS,
     {"class", "NAME=PATTERN", "times of requests whose path matches, apart; repeat it: api=^/api/", set_kind},
@@ -283,6 +297,20 @@ static void choose_all(struct cli_common *common, const struct bal_replay *repla
             bal_simulate_is_distinct(&c.model, spec.policy))
             common->policy[common->policies++] = spec;
     }
+}
+
+/* With --keeper: always on, and all that switch servers off. Returns -1 to go on, or the exit status. */
+static int choose_keepers(struct cli_common *common, const struct bal_replay *replay) {
+    static const char *const names[] = {"jiq", "tabs", "tabs:else=hold", "delayed-off", "windowed"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct bal_case c;
+        struct bal_error err = {0};
+        if (bal_scheme_parse(names[i], &common->policy[common->policies], &err) ||
+            bal_replay_case(replay, &common->policy[common->policies], &c, &err))
+            return cli_fail("--keeper: %s", err.text);
+        common->policies++;
+    }
+    return -1;
 }
 
 /* ---- the work, in the order in which it is done ---- */
@@ -376,6 +404,11 @@ static int prepare(struct work *work, char **logs, int log_count) {
     const int failed = check_failure(&work->replay);
     if (failed >= 0)
         return failed;
+    if (common->policies == 0 && work->request->keeper) {
+        const int unfit = choose_keepers(common, &work->replay);
+        if (unfit >= 0)
+            return unfit;
+    }
     if (common->policies == 0)
         choose_all(common, &work->replay);
     if (common->policies == 0)
@@ -476,6 +509,7 @@ static int write_all(const struct work *work, const char *title, struct cli_outp
         .price = request->price,
         .servers = work->logs.servers,
         .nginx = request->nginx,
+        .keeper = request->keeper,
     };
     struct bal_error err = {0};
     if (request->log.common.figure && bal_replay_figure(&report, request->log.common.figure, &err))
@@ -601,10 +635,13 @@ const struct cli_command cmd_replay = {
         "also compressed; - is standard input) and replays them, each at its recorded time and with its\n"
         "recorded service time, on a fleet of servers under each policy. Prints what was read, response\n"
         "times, messages and energy, best first. With --target it also finds the least number of servers\n"
-        "that each policy needs; exit status 1 when no number will do.",
+        "that each policy needs; exit status 1 when no number will do. With --keeper it says what servers "
+        "that\n"
+        "switch off would have cost (docs/autoscaling.md).",
     .examples =
         "  ballast replay access.log --servers 40\n"
         "  ballast replay access.log.gz --servers 40 --slots 8 --speedup 2 --target p99=200ms\n"
+        "  ballast replay access.log --keeper --setup 10s --standby 1s\n"
         "  ballast replay haproxy.log --service-field Tr --high '^/checkout' --report replay.html\n"
         "  ballast replay logs/*.json.zst --service-field duration:ms --from 2026-11-15T18:00 --status 2xx\n",
     .options = options,

@@ -27,6 +27,18 @@ extern const size_t bal_pooled_count;
 extern const struct bal_policy *const bal_generated_table[];
 extern const size_t bal_generated_count;
 
+/* The parameters of the pooled scheme `windowed`; times are in the unit of the model's time. */
+struct bal_window_rule {
+    double target;    /* jobs that each server should have on average */
+    double window;    /* over which they are averaged */
+    double panic;     /* the short window, as a part of that */
+    double threshold; /* a short average that wants so many times the servers that are ready is a panic */
+    double tick;      /* between two decisions */
+};
+enum { BAL_WINDOW_UP = 1000, BAL_WINDOW_DOWN = 2 }; /* servers at most times, and divided by, this at once */
+/* False: it is another scheme. */
+bool bal_window_rule_of(const struct bal_policy_spec *spec, struct bal_window_rule *rule);
+
 /* All schemes, the policies first; NULL behind the last. */
 const struct bal_policy *bal_scheme_at(size_t i);
 const struct bal_policy *bal_scheme_find(const char *name); /* NULL when there is none */

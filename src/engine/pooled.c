@@ -5,12 +5,18 @@
  * and a dispatch policy are compared on the same jobs. Completions wait in one heap, ends of standby and of
  * set-up in another. While jobs wait no server stands by, and as many are in set-up as jobs wait, or all that
  * are not busy if those are fewer. Which of several servers standing by takes a job, or which set-up is
- * cancelled, does not matter while those times are exponential; it is drawn uniformly. */
+ * cancelled, does not matter while those times are exponential; it is drawn uniformly.
+ *
+ * Where a rule says how many servers are on (windowed.h), set-ups are started and cancelled, and servers that
+ * stand by or complete a job switched off, when it says so.
+ *
+ * Recorded jobs come when they came and take what they took; the run ends when the last of them has left. */
 #include "ballast/set.h"
 #include "base/heap.h"
 #include "base/queues.h"
 #include "engine/engine.h"
-#include "engine/tally.h"
+#include "engine/history.h"
+#include "engine/windowed.h"
 
 #include <assert.h>
 #include <math.h>
@@ -36,8 +42,16 @@ struct pooled {
     struct bal_heap completions, timers;
     struct bal_set *standby, *setup, *off;
     double *arrival; /* of the job in service at each server */
+    bool ruled;      /* how many servers are on is said by the rule */
+    struct windowed rule;
+    struct bal_trace_cursor *cursor; /* NULL: jobs are drawn */
+    struct bal_trace_job recorded;   /* the next job; of size 0: there is none */
+    int64_t first;                   /* time of the first */
+    double seconds;                  /* of a nanosecond of the trace */
     struct tally tally;
+    struct history history;
     const struct bal_run *run;
+    struct bal_error *err;
 };
 
 static uint32_t waiting(const struct pooled *p) {
@@ -81,6 +95,26 @@ static void cancel_excess(struct pooled *p, double now) {
     }
 }
 
+static uint32_t count_on(const struct pooled *p) {
+    return p->servers - p->off->count;
+}
+
+/* As many on as the rule wants, but for busy ones, which go when they have done their job. */
+static void follow_rule(struct pooled *p, double now) {
+    while (count_on(p) > p->rule.wanted && p->setup->count > 0) {
+        const uint32_t server = bal_set_uniform(p->setup, &p->choices);
+        leave(p, now, p->setup, server, POWER_SETUP);
+        switch_off(p, now, server);
+    }
+    while (count_on(p) > p->rule.wanted && p->standby->count > 0) {
+        const uint32_t server = bal_set_uniform(p->standby, &p->choices);
+        leave(p, now, p->standby, server, POWER_STANDBY);
+        switch_off(p, now, server);
+    }
+    while (count_on(p) < p->rule.wanted)
+        start_setup(p, now);
+}
+
 /* ---- jobs ---- */
 
 static void serve(struct pooled *p, double now, uint32_t server, double arrival, double size) {
@@ -89,13 +123,25 @@ static void serve(struct pooled *p, double now, uint32_t server, double arrival,
     bal_heap_insert(&p->completions, server, now + size * p->per_speed);
 }
 
+/* A job has come that nobody can serve yet. */
+static void ask_for_server(struct pooled *p, double now) {
+    if (!p->ruled && p->off->count > 0)
+        start_setup(p, now);
+    if (!p->ruled || p->rule.wanted > 0)
+        return;
+    p->rule.wanted = 1;
+    follow_rule(p, now);
+}
+
 static enum bal_code arrive(struct pooled *p, double now) {
     if (p->curve->kind != BAL_CURVE_CONSTANT && p->arrivals.first &&
         bal_rng_uniform(&p->thinning) >= bal_curve_at(p->curve, now) * p->per_most) {
         bal_arrival_source_drop(&p->arrivals); /* a batch is real as a whole */
         return BAL_OK;
     }
-    const double size = bal_law_sample(p->size, &p->sizes);
+    const double size = p->cursor ? (double)p->recorded.size * 1e-9 : bal_law_sample(p->size, &p->sizes);
+    if (p->ruled)
+        windowed_count(&p->rule, now, 1);
     if (p->standby->count > 0) {
         const uint32_t server = bal_set_uniform(p->standby, &p->choices);
         leave(p, now, p->standby, server, POWER_STANDBY);
@@ -109,13 +155,16 @@ static enum bal_code arrive(struct pooled *p, double now) {
     item[ARRIVAL].real = now;
     item[SIZE].real = size;
     tally_up(&p->tally, now, WAITING);
-    if (p->off->count > 0)
-        start_setup(p, now);
+    ask_for_server(p, now);
     return BAL_OK;
 }
 
-/* A server that is on takes the job at the head of the queue, or stands by. */
+/* A server that is on takes the job at the head of the queue, or stands by; one too many goes. */
 static void take_next(struct pooled *p, double now, uint32_t server) {
+    if (p->ruled && count_on(p) > p->rule.wanted) {
+        switch_off(p, now, server);
+        return;
+    }
     if (waiting(p) == 0) {
         stand_by(p, now, server);
         return;
@@ -126,14 +175,19 @@ static void take_next(struct pooled *p, double now, uint32_t server) {
     tally_down(&p->tally, now, WAITING);
     tally_start(&p->tally, &p->tally.all, now - arrival, true);
     serve(p, now, server, arrival, size);
-    cancel_excess(p, now);
+    if (!p->ruled)
+        cancel_excess(p, now);
 }
 
 static void complete(struct pooled *p, double now) {
     const uint32_t server = p->completions.slot[0].id;
     bal_heap_remove(&p->completions, server);
     tally_complete(&p->tally, &p->tally.all, now - p->arrival[server]);
+    if (p->history.to)
+        history_complete(&p->history, &p->tally, p->arrival[server], now - p->arrival[server]);
     tally_down(&p->tally, now, 1);
+    if (p->ruled)
+        windowed_count(&p->rule, now, -1);
     take_next(p, now, server);
 }
 
@@ -159,7 +213,10 @@ static void check_state(const struct pooled *p, double now) {
     const uint32_t idle = p->servers - p->completions.count;
     const uint32_t wanted = waiting(p) < idle ? waiting(p) : idle;
     const bool whole = p->standby->count + p->setup->count + p->off->count == idle;
-    if (whole && (waiting(p) == 0 || p->standby->count == 0) && (!p->powered || p->setup->count == wanted))
+    const bool as_ruled = count_on(p) >= p->rule.wanted &&
+                          (count_on(p) == p->rule.wanted || p->setup->count + p->standby->count == 0);
+    const bool powered_well = p->ruled ? as_ruled : !p->powered || p->setup->count == wanted;
+    if (whole && (waiting(p) == 0 || p->standby->count == 0) && powered_well)
         return;
     fprintf(stderr,
             "ballast: internal error: a common queue of %u jobs with %u servers standing by, %u in set-up, "
@@ -172,36 +229,87 @@ static void check_state(const struct pooled *p, double now) {
 
 static enum bal_code advance(struct pooled *p, double now) {
     check_state(p, now);
-    while (now >= p->tally.slice_end) {
+    while (now >= p->tally.slice_end && p->tally.slice < p->tally.slices) {
         if (!bal_tally_close_slice(&p->tally, 0))
             return BAL_E_MEMORY;
         if (tally_done(&p->tally))
             return BAL_E_STOPPED;
     }
+    bal_history_advance(&p->history, &p->tally, p->servers, now);
     return p->run->stop && *p->run->stop ? BAL_E_STOPPED : BAL_OK;
 }
 
+/* No slice and no span of the history ends before this. */
+static double next_stop(const struct pooled *p) {
+    const double slice = p->tally.slice < p->tally.slices ? p->tally.slice_end : INFINITY;
+    return fmin(slice, history_next(&p->history));
+}
+
+/* The time of the next arrival after `now`; INFINITY: there is none. */
+static enum bal_code next_arrival(struct pooled *p, double now, double *next) {
+    if (!p->cursor) {
+        *next = bal_arrival_source_next(&p->arrivals, now);
+        return BAL_OK;
+    }
+    const enum bal_code code = bal_trace_next(p->cursor, &p->recorded, p->err);
+    const uint64_t since = (uint64_t)p->recorded.time - (uint64_t)p->first; /* may be above 2^63 */
+    *next = p->recorded.size > 0 ? (double)since * p->seconds : INFINITY;
+    return code;
+}
+
+/* When the next thing happens that servers or the rule do by themselves. */
+static double next_change(const struct pooled *p) {
+    return fmin(first_of(&p->timers), p->ruled ? windowed_next(&p->rule) : INFINITY);
+}
+
+static void change(struct pooled *p, double now) {
+    if (now == first_of(&p->timers)) {
+        run_timer(p, now);
+        return;
+    }
+    bal_windowed_decide(&p->rule, p->completions.count + p->standby->count);
+    follow_rule(p, now);
+}
+
+/* The last recorded job has left. Servers switch off until the end of the run. */
+static enum bal_code drained(struct pooled *p, double last) {
+    const double end = fmax(last, p->run->time);
+    enum bal_code code = BAL_OK;
+    for (double now; !code && (now = next_change(p)) < end;) {
+        code = now >= next_stop(p) ? advance(p, now) : BAL_OK;
+        if (!code)
+            change(p, now);
+    }
+    if (!code)
+        code = advance(p, end);
+    if (code)
+        return code;
+    bal_history_advance(&p->history, &p->tally, p->servers, INFINITY);
+    return bal_tally_end(&p->tally, end, 0) ? BAL_E_STOPPED : BAL_E_MEMORY;
+}
+
 static enum bal_code run_all(struct pooled *p) {
-    double next_arrival = bal_arrival_source_next(&p->arrivals, 0);
-    for (;;) {
-        const double next_completion = first_of(&p->completions), next_timer = first_of(&p->timers);
-        const double now = fmin(next_arrival, fmin(next_completion, next_timer));
-        if (__builtin_expect(now >= p->tally.slice_end, 0)) {
-            const enum bal_code code = advance(p, now);
-            if (code)
-                return code;
-        }
-        if (now == next_arrival) {
-            const enum bal_code code = arrive(p, now);
-            if (code)
-                return code;
-            next_arrival = bal_arrival_source_next(&p->arrivals, now);
-        } else if (now == next_completion) {
+    double arrives, before = 0;
+    enum bal_code code = next_arrival(p, 0, &arrives);
+    while (!code) {
+        const double completes = first_of(&p->completions);
+        const double now = fmin(arrives, fmin(completes, next_change(p)));
+        if (p->cursor && arrives == INFINITY && completes == INFINITY && waiting(p) == 0)
+            return drained(p, before);
+        if (__builtin_expect(now >= next_stop(p), 0) && (code = advance(p, now)))
+            return code;
+        before = now;
+        if (now == arrives) {
+            code = arrive(p, now);
+            if (!code)
+                code = next_arrival(p, now, &arrives);
+        } else if (now == completes) {
             complete(p, now);
         } else {
-            run_timer(p, now);
+            change(p, now);
         }
     }
+    return code;
 }
 
 /* ---- setting up ---- */
@@ -229,7 +337,7 @@ static void set_up_power(struct pooled *p, const struct bal_model *model,
         return;
     const struct bal_power power = policy->policy->power(policy->value);
     const double unit = model->size.mean * p->per_speed;
-    p->standby_law = timer_law(&model->standby, power.standby_rate, unit);
+    p->standby_law = timer_law(p->ruled ? &(struct bal_law){0} : &model->standby, power.standby_rate, unit);
     p->setup_law = timer_law(&model->setup, power.setup_rate, unit);
 }
 
@@ -262,7 +370,25 @@ static enum bal_code allocate(struct pooled *p) {
     if (!p->arrival || bal_queues_init(&p->waiting, 1, WORDS) || bal_heap_init(&p->completions, p->servers) ||
         bal_heap_init(&p->timers, p->servers))
         return BAL_E_MEMORY;
-    return BAL_OK;
+    return bal_history_init(&p->history, p->run->history, p->run->time);
+}
+
+static enum bal_code set_up_rule(struct pooled *p, const struct bal_policy_spec *policy) {
+    struct bal_window_rule rule;
+    p->ruled = bal_window_rule_of(policy, &rule);
+    return p->ruled ? bal_windowed_init(&p->rule, &rule, p->servers) : BAL_OK;
+}
+
+static enum bal_code set_up_trace(struct pooled *p) {
+    const struct bal_run *run = p->run;
+    if (!run->trace)
+        return BAL_OK;
+    p->first = bal_trace_info(run->trace)->first;
+    p->seconds = 1e-9 / (run->speedup > 0 ? run->speedup : 1);
+    const enum bal_code code = bal_trace_cursor_new(run->trace, &p->cursor, p->err);
+    if (!code) /* every policy of a replication sees the same draw */
+        bal_trace_cursor_redraw(p->cursor, &p->arrivals.rng);
+    return code;
 }
 
 static enum bal_code set_up(struct pooled *p, const struct bal_model *model,
@@ -283,7 +409,12 @@ static enum bal_code set_up(struct pooled *p, const struct bal_model *model,
     bal_rng_init(&p->power, seed, replication, BAL_STREAM_POWER);
     enum bal_code code = allocate(p);
     if (!code)
+        code = set_up_rule(p, policy);
+    if (!code)
         code = bal_tally_init(&p->tally, p->run, model->size.mean, false);
+    if (code)
+        return bal_fail(p->err, code, "not enough memory for %u servers", p->servers);
+    code = set_up_trace(p);
     if (code)
         return code;
     set_up_power(p, model, policy);
@@ -293,6 +424,9 @@ static enum bal_code set_up(struct pooled *p, const struct bal_model *model,
 
 static void tear_down(struct pooled *p) {
     bal_tally_fini(&p->tally);
+    bal_history_fini(&p->history);
+    bal_windowed_fini(&p->rule);
+    bal_trace_cursor_free(p->cursor);
     bal_queues_fini(&p->waiting);
     bal_heap_fini(&p->completions);
     bal_heap_fini(&p->timers);
@@ -308,18 +442,20 @@ enum bal_code bal_engine_pooled(const struct bal_model *model, const struct bal_
     if (!p)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trial");
     p->run = run;
+    p->err = err;
     enum bal_code code = set_up(p, model, policy);
-    if (code) {
-        bal_fail(err, code, "not enough memory for %u servers", p->servers);
+    if (code)
         goto out;
-    }
     code = run_all(p);
-    if (code == BAL_E_MEMORY)
+    if (code == BAL_E_MEMORY) {
         bal_fail(err, code, "not enough memory: %u jobs wait in the common queue", waiting(p));
-    else if (!tally_done(&p->tally))
-        code = bal_fail(err, BAL_E_STOPPED, "stopped before the end");
-    else
-        bal_tally_finish(&p->tally, p->servers, trial), code = BAL_OK;
+    } else if (code == BAL_E_STOPPED && !tally_done(&p->tally)) {
+        bal_fail(err, code, "stopped before the end");
+    } else if (code == BAL_E_STOPPED) {
+        bal_history_finish(&p->history, &p->tally);
+        bal_tally_finish(&p->tally, p->servers, trial);
+        code = BAL_OK;
+    }
 out:
     tear_down(p);
     free(p);

@@ -109,8 +109,13 @@ static enum bal_code check_classes(const struct bal_model *model, const struct b
 }
 
 /* A common queue has one class of jobs, all of one task, and equal servers. */
-static enum bal_code check_pooled(const struct bal_model *model, const struct bal_policy *policy,
+static enum bal_code check_pooled(const struct bal_model *model, const struct bal_policy_spec *spec,
                                   enum bal_engine engine, struct bal_error *err) {
+    const struct bal_policy *policy = spec->policy;
+    const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
+    const enum bal_code code = policy->check ? policy->check(spec->value, &setting, err) : BAL_OK;
+    if (code)
+        return code;
     if (engine != BAL_ENGINE_AUTO && engine != BAL_ENGINE_POOLED)
         return bal_fail(err, BAL_E_MODEL, "engine '%s' cannot run policy '%s'; use pooled or auto",
                         bal_engine_text(engine), policy->name);
@@ -244,7 +249,7 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
         return code;
     if (bal_scheme_of(policy->policy) == BAL_SCHEME_POOLED) {
         *chosen = BAL_ENGINE_POOLED;
-        return check_pooled(model, policy->policy, engine, err);
+        return check_pooled(model, policy, engine, err);
     }
     if (bal_scheme_of(policy->policy) == BAL_SCHEME_GENERATED) {
         *chosen = BAL_ENGINE_STEALING;
@@ -311,16 +316,11 @@ static enum bal_code check_path(const struct bal_run *run, enum bal_engine engin
     return BAL_OK;
 }
 
-/* Recorded jobs are served as they came: by the event engine, from the first of them on. */
-static enum bal_code check_trace(const struct bal_model *model, const struct bal_policy_spec *policy,
-                                 const struct bal_run *run, struct bal_error *err) {
+/* Recorded jobs are served as they came, from the first of them on. */
+static enum bal_code check_trace(const struct bal_model *model, const struct bal_run *run,
+                                 struct bal_error *err) {
     if (!run->trace)
         return BAL_OK;
-    if (bal_scheme_of(policy->policy) == BAL_SCHEME_POOLED)
-        return bal_fail(err, BAL_E_MODEL,
-                        "policy '%s' is one common queue and cannot replay recorded jobs; least-work serves "
-                        "them in the same order",
-                        policy->policy->name);
     const char *what = model->clock == BAL_CLOCK_SLOTTED              ? "slotted time"
                        : model->tasks > 1                             ? "jobs of several tasks"
                        : model->curve.kind != BAL_CURVE_CONSTANT      ? "a load curve"
@@ -368,14 +368,14 @@ static enum bal_code check_event_only(const struct bal_model *model, const struc
 static enum bal_code choose_engine(const struct bal_model *model, const struct bal_policy_spec *policy,
                                    const struct bal_run *run, enum bal_engine *engine,
                                    struct bal_error *err) {
-    enum bal_code code = check_trace(model, policy, run, err);
+    enum bal_code code = check_trace(model, run, err);
     if (!code)
         code = bal_simulate_check(model, policy, run->engine, engine, err);
     if (code || !(run->trace || run->history || run->failing > 0))
         return code;
     if (run->engine == BAL_ENGINE_AUTO && *engine == BAL_ENGINE_MARKOV)
         *engine = BAL_ENGINE_EVENT;
-    if (*engine != BAL_ENGINE_EVENT && *engine != BAL_ENGINE_NETWORK)
+    if (*engine != BAL_ENGINE_EVENT && *engine != BAL_ENGINE_NETWORK && *engine != BAL_ENGINE_POOLED)
         return bal_fail(err, BAL_E_MODEL, "%s needs engine 'event', not '%s'; use event or auto",
                         run->trace     ? "a replay of recorded jobs"
                         : run->history ? "a history"

@@ -102,10 +102,23 @@ const char *bal_quantile_name(const struct bal_target *target, enum bal_response
 /* ---- policies ---- */
 
 void bal_replay_label(const struct bal_policy_spec *policy, char text[BAL_REPLAY_LABEL]) {
-    if (policy->policy->power)
-        snprintf(text, BAL_REPLAY_LABEL, "%s", policy->policy->name);
-    else
+    if (!policy->policy->power) {
         bal_policy_print(policy, text, BAL_REPLAY_LABEL);
+        return;
+    }
+    char all[BAL_REPLAY_LABEL], plain[BAL_REPLAY_LABEL], *save = NULL;
+    struct bal_policy_spec by_default;
+    bal_scheme_parse(policy->policy->name, &by_default, NULL);
+    bal_policy_print(&by_default, plain, sizeof plain);
+    bal_policy_print(policy, all, sizeof all);
+    size_t used = (size_t)snprintf(text, BAL_REPLAY_LABEL, "%s", strtok_r(all, ":,", &save));
+    const char *join = ":";
+    for (const char *part; (part = strtok_r(NULL, ":,", &save)) && used < BAL_REPLAY_LABEL;) {
+        if (strncmp(part, "mu=", 3) == 0 || strncmp(part, "nu=", 3) == 0 || strstr(plain, part))
+            continue;
+        used += (size_t)snprintf(text + used, BAL_REPLAY_LABEL - used, "%s%s", join, part);
+        join = ",";
+    }
 }
 
 /* The share of all jobs that was turned away. */

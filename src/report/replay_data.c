@@ -82,6 +82,8 @@ static void csv_row(const struct bal_replay_report *report, size_t i, const stru
         }
     if (bal_is_priced(report))
         bal_csv_number(bal_replay_cost(report, &report->cases[i], result), out);
+    if (report->keeper)
+        bal_csv_number(bal_replay_server_time(&report->cases[i], result) / 3600, out);
     if (report->target) {
         const struct bal_sizing *sizing = &report->sizing[i];
         const bool sized = sizing->outcome == BAL_SIZED;
@@ -129,6 +131,8 @@ void bal_replay_csv(const struct bal_replay_report *report, FILE *out) {
         }
     if (bal_is_priced(report))
         fputs(",cost", out);
+    if (report->keeper)
+        fputs(",server_hours", out);
     if (report->target) {
         fputs(
             ",target.outcome,target.here,target.here.ci,target.here.log_low,target.here.log_high"
@@ -319,6 +323,8 @@ static void json_result(struct json *json, const struct bal_replay_report *repor
     json_power(json, result);
     if (bal_is_priced(report))
         bal_json_number(json, "cost", bal_replay_cost(report, &report->cases[i], result));
+    if (report->keeper)
+        bal_json_number(json, "server_hours", bal_replay_server_time(&report->cases[i], result) / 3600);
     bal_json_number(json, "refused", result->metric[BAL_REFUSED].mean);
     if (bal_network_fails(&report->cases[i].model.network))
         bal_json_number(json, "failed", result->metric[BAL_FAILED].mean);

@@ -141,6 +141,8 @@ static void add_row(struct table *table, const struct bal_replay_report *report,
     bal_cell_add(table, bal_replay_energy(result) / energy.seconds);
     bal_cell_add(table, result->metric[BAL_POWER_MEAN].mean);
     bal_cell_add_cost(table, report, &report->cases[i], result);
+    if (report->keeper)
+        bal_cell_add(table, bal_replay_server_time(&report->cases[i], result) / 3600);
     bal_cell_add_mark(table, report);
 }
 
@@ -151,7 +153,8 @@ void bal_replay_table(const struct bal_replay_report *report, const size_t *orde
     const bool classes = report->replay->model.classes;
     enum bal_response_time shown[BAL_REPLAY_TIMES];
     const unsigned times = bal_shown_quantiles(report->target, true, shown);
-    bal_table_init(table, (classes ? 9u : 7u) + times + bal_is_priced(report) + bal_is_marked(report));
+    bal_table_init(table, (classes ? 9u : 7u) + times + bal_is_priced(report) + report->keeper +
+                              bal_is_marked(report));
     *align = 0;
     bal_column_add(table, align, 'l', "policy", "");
     bal_column_add(table, align, 'r', "mean", unit.name);
@@ -168,6 +171,8 @@ void bal_replay_table(const struct bal_replay_report *report, const size_t *orde
     bal_column_add(table, align, 'r', "watts", "");
     if (bal_is_priced(report))
         bal_column_add(table, align, 'r', "cost", "");
+    if (report->keeper)
+        bal_column_add(table, align, 'r', "server h", "");
     if (bal_is_marked(report))
         bal_column_add(table, align, 'l', "service times", "");
     for (size_t i = 0; i < report->count; i++)
@@ -228,27 +233,39 @@ static size_t always_on(const struct bal_replay_report *report, const size_t *or
     return found;
 }
 
+/* How a policy decides who is on. */
+static void print_ways(const struct bal_case *c, char *text, size_t size) {
+    char standby[BAL_TIME_TEXT], setup[BAL_TIME_TEXT], window[BAL_TIME_TEXT];
+    struct bal_window_rule rule;
+    bal_time_length(c->model.standby.mean, standby);
+    bal_time_length(c->model.setup.mean, setup);
+    if (bal_window_rule_of(&c->policy, &rule)) {
+        bal_time_length(rule.window, window);
+        snprintf(text, size, "has as many on as the jobs of the last %s want, and on in %s", window, setup);
+    } else {
+        snprintf(text, size, "switches servers off after %s idle and on in %s", standby, setup);
+    }
+}
+
 static void print_saving(const struct bal_replay_report *report, size_t i, size_t other, FILE *out) {
-    const struct bal_model *model = &report->cases[i].model;
     const struct bal_result *result = &report->outcomes[i].result, *on = &report->outcomes[other].result;
     const struct bal_replay_unit unit = bal_replay_unit(report);
     const double joules = bal_replay_energy(result), without = bal_replay_energy(on);
     const struct bal_replay_unit energy = bal_energy_unit(fmax(joules, without));
-    char label[BAL_REPLAY_LABEL], other_label[BAL_REPLAY_LABEL], standby[BAL_TIME_TEXT], setup[BAL_TIME_TEXT];
+    char label[BAL_REPLAY_LABEL], other_label[BAL_REPLAY_LABEL], ways[200];
     bal_replay_label(&report->cases[i].policy, label);
     bal_replay_label(&report->cases[other].policy, other_label);
-    bal_time_length(model->standby.mean, standby);
-    bal_time_length(model->setup.mean, setup);
+    print_ways(&report->cases[i], ways, sizeof ways);
     char saving[40] = "as much as";
     const double less = 100 * (1 - joules / without);
     if (fabs(less) >= 0.05)
         snprintf(saving, sizeof saving, "%.1f %% %s than", fabs(less), less > 0 ? "less" : "more");
     char spent[BAL_CELL], other_spent[BAL_CELL], p99[BAL_CELL], other_p99[BAL_CELL];
     fprintf(out,
-            "%s switches servers off after %s idle and on in %s: %s %s, %s %s (%s),\n"
+            "%s %s: %s %s, %s %s (%s),\n"
             "  whose servers are always on; p99 %s %s beside %s.\n",
-            label, standby, setup, bal_cell_number(joules / energy.seconds, spent), energy.name, saving,
-            other_label, bal_cell_number(without / energy.seconds, other_spent),
+            label, ways, bal_cell_number(joules / energy.seconds, spent), energy.name, saving, other_label,
+            bal_cell_number(without / energy.seconds, other_spent),
             bal_cell_number(result->metric[BAL_RESPONSE_P99].mean / unit.seconds, p99), unit.name,
             bal_cell_number(on->metric[BAL_RESPONSE_P99].mean / unit.seconds, other_p99));
 }
@@ -257,7 +274,9 @@ static void print_saving(const struct bal_replay_report *report, size_t i, size_
 static void print_hint(const struct bal_replay_report *report, size_t i, FILE *out) {
     enum { RARELY = 1000 }; /* one server in so many is off */
     const struct bal_case *c = &report->cases[i];
-    if (report->outcomes[i].result.metric[BAL_SERVERS_OFF].mean * RARELY >= 1)
+    struct bal_window_rule rule;
+    if (report->outcomes[i].result.metric[BAL_SERVERS_OFF].mean * RARELY >= 1 ||
+        bal_window_rule_of(&c->policy, &rule))
         return;
     char label[BAL_REPLAY_LABEL], standby[BAL_TIME_TEXT], between[BAL_TIME_TEXT];
     bal_replay_label(&c->policy, label);
@@ -293,6 +312,8 @@ static void print_meaning(const struct bal_replay_report *report, FILE *out) {
     fputs("Energy of the whole fleet until the last job has left; watts: mean of a server.\n", out);
     if (bal_is_priced(report))
         fprintf(out, "cost: servers that are on, %g an hour each.\n", report->price);
+    if (report->keeper)
+        fputs("server h: hours for which servers are on or in set-up, all together.\n", out);
     if (report->replay->replications > 1)
         fprintf(out,
                 "\u00b1: 95 %% confidence over %u replays of the same jobs with other random choices of the "

@@ -27,6 +27,7 @@ struct bal_replay_report {
     double price;                          /* of an hour of a server; NaN: not given */
     const struct bal_log_servers *servers; /* of the log */
     bool nginx;                            /* the upstream block is wanted too */
+    bool keeper;                           /* and the hours for which servers are on */
 };
 
 void bal_replay_text(const struct bal_replay_report *report, FILE *out);
@@ -49,7 +50,7 @@ void bal_replay_nginx(const struct bal_replay_report *report, FILE *out);
 enum { BAL_REPLAY_LABEL = 200, BAL_REPLAY_COLUMNS = 24 };
 
 /* The policy as the tables call it. One that switches servers off has its times from the fleet, not from its
- * own parameters, which are left out. */
+ * own rates, which are left out; so is what is as by default. */
 void bal_replay_label(const struct bal_policy_spec *policy, char text[BAL_REPLAY_LABEL]);
 
 /* The settings of the replay, its fleet included. */

@@ -22,6 +22,9 @@ double bal_replay_load(const struct bal_replay *replay, double work) {
 static enum bal_code check_failure(const struct bal_case *c, struct bal_error *err) {
     if (c->run.failing == 0)
         return BAL_OK;
+    if (c->run.engine == BAL_ENGINE_POOLED)
+        return bal_fail(err, BAL_E_MODEL, "policy '%s' is one common queue and knows no servers that fail",
+                        c->policy.policy->name);
     if (c->run.engine == BAL_ENGINE_NETWORK)
         return bal_fail(err, BAL_E_MODEL,
                         "policy '%s' and these settings of the network know no servers that fail at a time; "
@@ -39,8 +42,10 @@ static enum bal_code check_failure(const struct bal_case *c, struct bal_error *e
     return BAL_OK;
 }
 
-/* The event engine, unless there is a network in between or jobs wait at the dispatcher. */
+/* The event engine, unless there is a network in between or jobs wait at the dispatcher, or there is none. */
 static enum bal_engine engine_of(const struct bal_replay *replay, const struct bal_policy_spec *policy) {
+    if (bal_scheme_of(policy->policy) == BAL_SCHEME_POOLED)
+        return BAL_ENGINE_POOLED;
     const bool near =
         bal_network_is_plain(&replay->model.network) && !(bal_policy_flags(policy) & BAL_MAY_HOLD);
     return near ? BAL_ENGINE_EVENT : BAL_ENGINE_NETWORK;
@@ -49,9 +54,6 @@ static enum bal_engine engine_of(const struct bal_replay *replay, const struct b
 enum bal_code bal_replay_case(const struct bal_replay *replay, const struct bal_policy_spec *policy,
                               struct bal_case *c, struct bal_error *err) {
     const struct bal_trace_info *info = bal_trace_info(replay->trace);
-    if (bal_scheme_of(policy->policy) == BAL_SCHEME_POOLED)
-        return bal_fail(err, BAL_E_MODEL, "policy '%s' is one common queue, which cannot be replayed",
-                        policy->policy->name);
     *c = (struct bal_case){
         .model = replay->model,
         .policy = *policy,

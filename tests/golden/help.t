@@ -191,6 +191,8 @@ $ ballast policies
 |     one common queue for all servers: nothing is routed
 | delayed-off:mu=0.1,nu=0.1   none counted                  0  Gandhi et al. 2013
 |     one common queue; idle servers switch off, a job that waits starts one
+| windowed:nu=0.1             none counted                  0  Knative Pod Autoscaler
+|     one common queue; as many servers on as the average number of jobs over a window asks for
 | stealing                    a probe when idle             0  Berenbrink et al. 2001
 |     slotted: jobs are made at the servers, and a server without work steals from another
 |
