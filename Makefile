@@ -46,6 +46,14 @@ bench:
 	@scripts/configure build -Dtests=true
 	@meson test -C build --benchmark --verbose
 
+# The module for nginx beside nginx's own ways to choose a server.
+.PHONY: bench-live
+bench-live:
+	@$(SETUP) build test nginx
+	@scripts/configure build -Dtests=true
+	@ninja -C build ballast nginx-module tests/nginx-app
+	@bench/nginx build/ballast build/tests/nginx-app build/nginx/ngx_http_ballast_module.so
+
 install:
 	@$(SETUP) build
 	@scripts/configure build -Dprefix=$(abspath $(PREFIX))
@@ -111,6 +119,7 @@ help:
 	@echo 'make install-nginx    install it where this nginx looks for modules; PREFIX and DESTDIR are honoured'
 	@echo 'make test             build and run all tests, also under the sanitizers and valgrind (minutes)'
 	@echo 'make bench            measure the speed of the engines'
+	@echo 'make bench-live       measure what the module costs inside nginx, beside what nginx offers (minutes)'
 	@echo 'make install          install under PREFIX (now $(PREFIX)); DESTDIR is honoured'
 	@echo 'make install-python   install the Python package under PREFIX, for Debian'"'"'s python3'
 	@echo 'make lint             layout, warnings of gcc and clang, static analysis, manual page, scripts'

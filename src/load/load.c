@@ -117,8 +117,14 @@ static void watch(struct run *run, struct link *link, int how, uint32_t events) 
 }
 
 static void take_out(struct run *run, struct link *link) {
-    *(link->before ? &link->before->after : &run->first) = link->after;
-    *(link->after ? &link->after->before : &run->last) = link->before;
+    if (link->before)
+        link->before->after = link->after;
+    else
+        run->first = link->after;
+    if (link->after)
+        link->after->before = link->before;
+    else
+        run->last = link->before;
 }
 
 static void put_behind(struct run *run, struct link *link, struct link *before) {
@@ -305,7 +311,8 @@ static void expire(struct run *run, double now) {
 }
 
 static void finish_answer(struct run *run, struct link *link, bool more) {
-    const bool keep = link->answer.keep && !more && !run->load->fresh;
+    const bool whole = link->state == LINK_READING; /* the request, too */
+    const bool keep = link->answer.keep && whole && !more && !run->load->fresh;
     const double now = now_of(run);
     take_out(run, link);
     run->result->strange += link->answer.id != UINT64_MAX && link->answer.id != link->request.number;
@@ -382,8 +389,9 @@ static void show_progress(struct run *run, double now) {
         return;
     run->last_progress = now;
     const double expected = run->schedule.expected;
-    const double part = load->requests && !load->seconds ? (double)run->result->due / (double)load->requests
-                                                         : run->result->lasted / expected;
+    const double part = load->requests > 0 && load->seconds <= 0
+                            ? (double)run->result->due / (double)load->requests
+                            : run->result->lasted / expected;
     load->progress(load->progress_context, expected > 0 ? fmin(part, 1) : 0, run->result->sent,
                    run->tally.failed);
 }
@@ -400,11 +408,18 @@ static double patience(const struct run *run, double now) {
     return fmax(until - now, 0);
 }
 
+/* Where the system cannot wait for less than a millisecond, requests are late, and it shows. */
+static int wait_for(const struct run *run, struct epoll_event events[EVENTS], double seconds) {
+    const struct timespec wait = {.tv_nsec = (long)(1e9 * seconds)};
+    const int count = epoll_pwait2(run->epoll, events, EVENTS, &wait, NULL);
+    return count < 0 && errno == ENOSYS ? epoll_wait(run->epoll, events, EVENTS, (int)ceil(1e3 * seconds))
+                                        : count;
+}
+
 static void step(struct run *run) {
     struct epoll_event events[EVENTS];
     const double now = now_of(run);
-    const struct timespec wait = {.tv_nsec = (long)(1e9 * patience(run, now))};
-    const int count = epoll_pwait2(run->epoll, events, EVENTS, &wait, NULL);
+    const int count = wait_for(run, events, patience(run, now));
     if (count < 0 && errno != EINTR)
         run->code = BAL_E_IO;
     for (int i = 0; i < count; i++)
@@ -420,14 +435,15 @@ static bool is_stopped(const struct run *run) {
 
 static void finish(struct run *run) {
     run->result->stopped = is_stopped(run);
-    for (; run->first; run->result->cut++) {
-        struct link *link = run->first;
-        take_out(run, link);
+    for (struct link *link = run->first, *after; link; link = after, run->result->cut++) {
+        after = link->after;
         close_link(run, link);
     }
     for (size_t i = 0; i < run->load->urls; i++)
-        while (run->idle[i])
-            forget_idle(run, run->idle[i]);
+        for (struct link *link = run->idle[i], *next; link; link = next) {
+            next = link->next_idle;
+            close_link(run, link);
+        }
     run->result->cut += run->held;
     if (!run->result->stopped)
         run->result->lasted =
