@@ -19,7 +19,7 @@ ngx_int_t bal_ngx_hold(struct bal_ngx_peer *peer, ngx_peer_connection_t *pc) {
     if (peer->state == BAL_PEER_WAITING) {
         peer->node.key = (ngx_rbtree_key_t)peer->to.ticket;
         ngx_rbtree_insert(&tier->waiting, &peer->node);
-        bal_ngx_zone_wait(&tier->zone, peer->upstream->hold);
+        bal_ngx_zone_wait(&tier->zone, 0); /* how long, the core knows */
     }
     bal_ngx_post(&peer->later);
     return NGX_AGAIN;

@@ -2,10 +2,42 @@
 #include "station.h"
 #include "upstream.h"
 
+/* Of http {}. */
+struct main_conf {
+    struct bal_key key;
+};
+
+static void *create_main_conf(ngx_conf_t *cf) {
+    struct main_conf *conf = ngx_pcalloc(cf->pool, sizeof *conf);
+    if (conf)
+        conf->key = bal_key_none();
+    return conf;
+}
+
+const struct bal_key *bal_ngx_key(ngx_conf_t *cf) {
+    const struct main_conf *conf = ngx_http_conf_get_module_main_conf(cf, ngx_http_ballast_module);
+    return &conf->key;
+}
+
+static char *set_key(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
+    struct main_conf *main = conf;
+    const ngx_str_t *text = cf->args->elts;
+    struct bal_error err;
+    (void)command;
+    if (bal_key_is_secret(&main->key))
+        return (char *)"is duplicate";
+    if (!bal_key_parse((const char *)text[1].data, &main->key, &err))
+        return NGX_CONF_OK;
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "ballast_key: %s", err.text);
+    return NGX_CONF_ERROR;
+}
+
 static ngx_command_t commands[] = {
     {ngx_string("ballast"), NGX_HTTP_UPS_CONF | NGX_CONF_1MORE, bal_ngx_upstream_directive,
      NGX_HTTP_SRV_CONF_OFFSET, 0, NULL},
     {ngx_string("ballast_status"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS, bal_ngx_status_directive, 0, 0, NULL},
+    {ngx_string("ballast_key"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, set_key, NGX_HTTP_MAIN_CONF_OFFSET, 0,
+     NULL},
     ngx_null_command,
 };
 
@@ -15,6 +47,7 @@ static void *create_srv_conf(ngx_conf_t *cf) {
 
 static ngx_http_module_t context = {
     .preconfiguration = bal_ngx_variables_add,
+    .create_main_conf = create_main_conf,
     .create_srv_conf = create_srv_conf,
 };
 

@@ -166,6 +166,12 @@ static bool is_broken(const ngx_http_upstream_t *u) {
     return u->error || (u->pipe && u->pipe->upstream_error);
 }
 
+/* A station whose queue is full says so, and is as well as ever. */
+static bool is_full(const struct bal_ngx_peer *peer) {
+    const ngx_http_upstream_t *u = peer->place.u;
+    return peer->upstream->stations && u->state && u->state->status == NGX_HTTP_SERVICE_UNAVAILABLE;
+}
+
 /* What nginx ends by itself: by the status that the client gets to see, if it is still there. How long a
  * connection that was upgraded has lasted says nothing about the server. */
 static void end(struct bal_ngx_peer *peer) {
@@ -177,7 +183,7 @@ static void end(struct bal_ngx_peer *peer) {
         return;
     }
     const bool bad = status >= NGX_HTTP_INTERNAL_SERVER_ERROR || is_broken(u);
-    respond(peer, bad ? BAL_OUTCOME_BAD : BAL_OUTCOME_GOOD);
+    respond(peer, bad && !is_full(peer) ? BAL_OUTCOME_BAD : BAL_OUTCOME_GOOD);
     peer->state = BAL_PEER_NEW;
 }
 
@@ -192,7 +198,7 @@ static void free_peer(ngx_peer_connection_t *pc, void *data, ngx_uint_t state) {
     if (peer->blameless) {
         bal_ngx_peer_cancel(peer);
     } else if (state & (NGX_PEER_FAILED | NGX_PEER_NEXT)) {
-        peer->outcome = state & NGX_PEER_FAILED ? BAL_OUTCOME_FAILED : BAL_OUTCOME_GOOD;
+        peer->outcome = state & NGX_PEER_FAILED && !is_full(peer) ? BAL_OUTCOME_FAILED : BAL_OUTCOME_GOOD;
         peer->state = BAL_PEER_FAILED;
         bal_ngx_post(&peer->later);
     } else {

@@ -13,6 +13,12 @@ uint64_t bal_ngx_now(void) {
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+uint64_t bal_ngx_boot(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 /* ---- who lives ---- */
 
 /* The 22nd field of /proc/PID/stat; the second is a name in parentheses that may hold anything. */

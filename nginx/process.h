@@ -15,6 +15,8 @@
 
 /* Nanoseconds of a clock that does not go back. */
 uint64_t bal_ngx_now(void);
+/* Nanoseconds of the wall clock: greater at each start. */
+uint64_t bal_ngx_boot(void);
 
 /* When a process was started, in the system's ticks: with its number that is who it is, for numbers are used
  * again. 0: not known. */

@@ -1,5 +1,5 @@
-/* The directive `ballast_station slots=K [queue=N] [class=$variable] [classes=N];` and its block in shared
- * memory. */
+/* The directive `ballast_station slots=K [queue=N] [class=$variable] [classes=N] [listen=ADDRESS
+ * dispatchers=ADDRESS,... [report=T]];` and its block in shared memory. */
 #include "station.h"
 
 #include "class.h"
@@ -8,10 +8,12 @@
 #include "upstream.h"
 
 #include <string.h>
-#include <time.h>
 
-enum { QUEUE = 1000 }; /* unless queue= says otherwise */
-static const uint64_t hour_ns = UINT64_C(3600000000000);
+enum {
+    QUEUE = 1000, /* unless queue= says otherwise */
+    BEAT_MS = 100,
+    HOUR_MS = 3600000,
+};
 
 struct bal_ngx_station *bal_ngx_station_of(const ngx_http_upstream_srv_conf_t *us) {
     struct bal_ngx_station *station =
@@ -29,9 +31,7 @@ static size_t size(void *user, uint32_t requests) {
 
 static void create(void *user, void *block, uint64_t now) {
     struct bal_ngx_station *station = user;
-    struct timespec wall;
-    clock_gettime(CLOCK_REALTIME, &wall);
-    station->config.boot = (uint64_t)wall.tv_sec * 1000000000 + (uint64_t)wall.tv_nsec;
+    station->config.boot = bal_ngx_boot();
     bal_station_create(block, &station->config, now);
 }
 
@@ -81,7 +81,21 @@ static uint32_t woken(void *user) {
 
 static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
     const struct bal_ngx_station *station = user;
-    return bal_station_configure(station->s, now, NULL, 0, NULL, 0, err);
+    const struct bal_ngx_address *other = station->mail.others.elts;
+    uint64_t ids[DISPATCHERS_MOST];
+    for (ngx_uint_t i = 0; i < station->mail.others.nelts; i++)
+        ids[i] = other[i].id;
+    return bal_station_configure(station->s, now, ids, (uint32_t)station->mail.others.nelts, NULL, 0, err);
+}
+
+static const struct bal_message *out(void *user, uint32_t *count) {
+    const struct bal_ngx_station *station = user;
+    return bal_station_out(station->s, count);
+}
+
+static void hear(void *user, uint64_t now, const struct bal_message *message) {
+    const struct bal_ngx_station *station = user;
+    bal_station_hear(station->s, now, message);
 }
 
 static void tick(void *user, uint64_t now) {
@@ -107,6 +121,8 @@ static const struct bal_ngx_role role = {
     .apply = apply,
     .tick = tick,
     .news = news,
+    .out = out,
+    .hear = hear,
 };
 
 /* ---- options ---- */
@@ -141,29 +157,71 @@ static char *set_class(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     return station->class ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
+static char *set_listen(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    return bal_ngx_mail_parse(cf, "listen=", value, &station->listen) == NGX_OK ? NGX_CONF_OK
+                                                                                : NGX_CONF_ERROR;
+}
+
+static char *set_dispatchers(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    const u_char *at = value->data, *end = value->data + value->len;
+    for (const u_char *comma; at <= end; at = comma + 1) {
+        comma = memchr(at, ',', (size_t)(end - at));
+        comma = comma ? comma : end;
+        const ngx_str_t text = {(size_t)(comma - at), (u_char *)at};
+        if (station->dispatchers == DISPATCHERS_MOST)
+            return (char *)"names more than 64 dispatchers";
+        if (bal_ngx_mail_parse(cf, "dispatchers=", &text, &station->dispatcher[station->dispatchers++]))
+            return NGX_CONF_ERROR;
+    }
+    return NGX_CONF_OK;
+}
+
+static char *set_report(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    const ngx_int_t ms = ngx_parse_time(value, 0);
+    station->report = (ngx_msec_t)ms;
+    if (ms != NGX_ERROR && ms >= 1 && ms <= HOUR_MS)
+        return NGX_CONF_OK;
+    return bal_ngx_option_wrong(cf, "\"report=", value,
+                                "the mean time between reports of an idle app, as in report=50ms");
+}
+
 static const struct bal_ngx_option options[] = {
-    {"slots=", set_slots},
-    {"queue=", set_queue},
-    {"classes=", set_classes},
-    {"class=", set_class},
+    {"slots=", set_slots},   {"queue=", set_queue},   {"classes=", set_classes},
+    {"class=", set_class},   {"listen=", set_listen}, {"dispatchers=", set_dispatchers},
+    {"report=", set_report},
 };
 
 /* ---- the configuration ---- */
 
 /* All that the block depends on. */
 static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_station *station) {
-    const size_t room = station->us->host.len + 200;
+    const size_t room = station->us->host.len + 300;
     ngx_str_t name = {0, ngx_pnalloc(cf->pool, room)};
     if (!name.data)
         return name;
-    const u_char *end = ngx_snprintf(name.data, room, "ballast_station:%V slots=%ui queue=%ui classes=%ui",
-                                     &station->us->host, station->slots, station->queue, station->classes);
+    const u_char *end = ngx_snprintf(name.data, room,
+                                     "ballast_station:%V slots=%ui queue=%ui classes=%ui listen=%V report=%M",
+                                     &station->us->host, station->slots, station->queue, station->classes,
+                                     &station->listen.name, station->report);
     name.len = (size_t)(end - name.data);
     return name;
 }
 
+static ngx_int_t know_dispatchers(ngx_conf_t *cf, struct bal_ngx_station *station) {
+    if (bal_ngx_mail_init(cf, &station->mail, &station->listen, bal_ngx_key(cf), &station->zone) != NGX_OK)
+        return NGX_ERROR;
+    for (ngx_uint_t i = 0; i < station->dispatchers; i++)
+        if (bal_ngx_mail_know(&station->mail, &station->dispatcher[i]) != NGX_OK)
+            return NGX_ERROR;
+    return NGX_OK;
+}
+
 static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us) {
     struct bal_ngx_station *station = bal_ngx_station_of(us);
+    const bool speaks = station->listen.sockaddr != NULL;
     struct bal_error err;
     if (station->init_upstream(cf, us) != NGX_OK)
         return NGX_ERROR;
@@ -171,9 +229,10 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
                                                   .slots = (uint32_t)station->slots,
                                                   .queue = (uint32_t)station->queue,
                                                   .classes = (uint32_t)station->classes,
-                                                  .peers = 1,
-                                                  .beat_ns = hour_ns,
-                                                  .id = 1,
+                                                  .peers = DISPATCHERS_MOST,
+                                                  .beat_ns = (uint64_t)(speaks ? BEAT_MS : HOUR_MS) * 1000000,
+                                                  .offer_ns = (uint64_t)station->report * 1000000,
+                                                  .id = speaks ? station->listen.id : 1,
                                                   .boot = 1};
     if (bal_station_check(&station->config, &err)) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "ballast_station: %s in %V:%ui", err.text, &station->file,
@@ -184,7 +243,9 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
     us->peer.init = bal_ngx_visit_init;
     station->ready = true;
     const ngx_str_t name = zone_name(cf, station);
-    return name.data ? bal_ngx_zone_add(cf, &station->zone, &name, &role, station) : NGX_ERROR;
+    if (!name.data || bal_ngx_zone_add(cf, &station->zone, &name, &role, station) != NGX_OK)
+        return NGX_ERROR;
+    return speaks ? know_dispatchers(cf, station) : NGX_OK;
 }
 
 static char *check(ngx_conf_t *cf, const struct bal_ngx_station *station) {
@@ -194,6 +255,13 @@ static char *check(ngx_conf_t *cf, const struct bal_ngx_station *station) {
                            "ballast_station: upstream \"%V\" has ballast too; a station stands before one "
                            "app, so leave ballast out",
                            &station->us->host);
+        return NGX_CONF_ERROR;
+    }
+    if (!station->listen.sockaddr != !station->dispatchers) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "ballast_station: %s; a station that speaks to dispatchers needs listen= and "
+                           "dispatchers=",
+                           station->dispatchers ? "listen= is missing" : "dispatchers= is missing");
         return NGX_CONF_ERROR;
     }
     if (station->slots)
@@ -217,7 +285,7 @@ static char *set_station(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     station->queue = QUEUE;
     for (ngx_uint_t i = 1; result == NGX_CONF_OK && i < cf->args->nelts; i++)
         result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, station, &text[i],
-                                    "slots=, queue=, classes= or class=");
+                                    "slots=, queue=, classes=, class=, listen=, dispatchers= or report=");
     if (result == NGX_CONF_OK)
         result = check(cf, station);
     if (!station->classes)

@@ -10,6 +10,8 @@
 #include "placeholder.h"
 #include "zone.h"
 
+enum { DISPATCHERS_MOST = 64 };
+
 /* The directive. Zeroed: there is none in this upstream. */
 struct bal_ngx_station {
     ngx_http_upstream_srv_conf_t *us;
@@ -17,10 +19,15 @@ struct bal_ngx_station {
     ngx_uint_t line;
     ngx_uint_t slots, queue, classes;
     ngx_http_complex_value_t *class;
+    struct bal_ngx_address listen; /* without an address: it speaks to nobody */
+    struct bal_ngx_address dispatcher[DISPATCHERS_MOST];
+    ngx_uint_t dispatchers;
+    ngx_msec_t report; /* mean time between reports while a slot is free; 0: when it becomes free */
     ngx_http_upstream_init_pt init_upstream; /* of the balancer inside */
     ngx_http_upstream_init_peer_pt init_peer;
     struct bal_station_config config;
     struct bal_ngx_zone zone;
+    struct bal_ngx_mail mail;
     bool ready; /* the upstream has been set up, and nobody has taken our place */
     /* Of this process: */
     struct bal_station *s;

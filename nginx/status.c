@@ -106,6 +106,15 @@ static struct seen *look(ngx_pool_t *pool, struct bal_ngx_tier *tier) {
 
 /* ---- what is said of it ---- */
 
+/* Datagrams by what became of them; heard: those that the block has been told of. */
+static void say_datagrams(struct page *page, const struct bal_ngx_zone *zone, const uint64_t *heard) {
+    say(page, ",\"datagrams\":{");
+    for (int i = 0; i < BAL_RECEIPTS; i++)
+        say(page, "%s\"%s\":%uL", i ? "," : "", bal_receipt_name((enum bal_receipt)i),
+            heard[i] + bal_ngx_zone_receipts(zone, (enum bal_receipt)i));
+    say(page, "}");
+}
+
 static const char *state_of(const struct seen_server *s) {
     const struct bal_server_view *view = &s->view;
     if (view->leaving)
@@ -170,7 +179,10 @@ static void say_tier(struct page *page, const struct bal_ngx_tier *tier, const s
         say(page, i ? ",\n" : "\n");
         say_server(page, seen, &seen->server[i]);
     }
-    say(page, "]}");
+    say(page, "]");
+    if (tier->zone.mail)
+        say_datagrams(page, &tier->zone, seen->counts.receipts);
+    say(page, "}");
 }
 
 /* ---- stations ---- */
@@ -192,8 +204,13 @@ static void say_station(struct page *page, struct bal_ngx_station *station) {
         say(page, "%s%uD", rank ? "," : "", view.jobs[rank]);
     say(page,
         "],\"counts\":{\"arrived\":%uL,\"ran\":%uL,\"answered\":%uL,\"failed\":%uL,\"full\":%uL,"
-        "\"cancelled\":%uL,\"reaped\":%uL,\"rebuilds\":%uL,\"void_tickets\":%uL}}",
+        "\"cancelled\":%uL,\"reaped\":%uL,\"rebuilds\":%uL,\"void_tickets\":%uL}",
         c.arrived, c.ran, c.answered, c.failed, c.full, c.cancelled, c.reaped, c.rebuilds, c.void_tickets);
+    if (station->zone.mail) {
+        say(page, ",\"offered\":%uD,\"offers\":%uL,\"probed\":%uL", view.offered, c.offers, c.probed);
+        say_datagrams(page, &station->zone, c.receipts);
+    }
+    say(page, "}");
 }
 
 static void say_stations(struct page *page, ngx_http_request_t *r) {

@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* With stations: how long replies to probes are waited for; how long one that has not been heard of may be
+ * chosen when it is new; how often hunger is told. */
+enum { PROBE_MS = 10, GRACE_MS = 1000, BEAT_MS = 100 };
+
 /* ---- servers by name ---- */
 
 static int by_name(const void *a, const void *b) {
@@ -154,6 +158,7 @@ static size_t size(void *user, uint32_t requests) {
 
 static void create(void *user, void *block, uint64_t now) {
     struct bal_ngx_tier *tier = user;
+    tier->config.boot = bal_ngx_boot();
     bal_dispatcher_create((char *)block + shared_size(tier), &tier->upstream->policy, &tier->config, now);
 }
 
@@ -209,6 +214,16 @@ static void news(void *user) {
     bal_ngx_hold_news(user);
 }
 
+static const struct bal_message *out(void *user, uint32_t *count) {
+    const struct bal_ngx_tier *tier = user;
+    return bal_dispatcher_out(tier->d, count);
+}
+
+static void hear(void *user, uint64_t now, const struct bal_message *message) {
+    const struct bal_ngx_tier *tier = user;
+    bal_dispatcher_hear(tier->d, now, message);
+}
+
 /* ---- the configuration ---- */
 
 static uint64_t mix(uint64_t hash, const void *bytes, size_t count) {
@@ -241,6 +256,7 @@ static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
             continue;
         given[count++] = (struct bal_dispatcher_server){
             .name = (const char *)s->name.data,
+            .station = bal_ngx_mail_id(&s->name),
             .weight = (double)s->weight,
             .most = (uint32_t)s->max_conns,
             .down = s->down,
@@ -289,6 +305,8 @@ static const struct bal_ngx_role role = {
     .apply = apply,
     .tick = tick,
     .news = news,
+    .out = out,
+    .hear = hear,
 };
 
 /* ---- from the configuration ---- */
@@ -331,11 +349,40 @@ static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_tier *tier, bool
         return name;
     const u_char *end = ngx_snprintf(
         name.data, room,
-        "ballast:%V%s:%s slots=%uD classes=%uD hold=%uD,%uL quarantine=%uD,%uL servers=%uD%s",
+        "ballast:%V%s:%s slots=%uD classes=%uD hold=%uD,%uL quarantine=%uD,%uL servers=%uD%s listen=%V",
         &tier->upstream->us->host, backup ? ":backup" : "", tier->upstream->text, c->slots, c->classes,
-        c->held, c->hold_ns, c->failures, c->back_off_ns, c->servers, c->backed ? " backed" : "");
+        c->held, c->hold_ns, c->failures, c->back_off_ns, c->servers, c->backed ? " backed" : "",
+        &tier->upstream->listen.name);
     name.len = (size_t)(end - name.data);
     return name;
+}
+
+/* The station of a server has its address, in UDP. */
+static ngx_int_t know_stations(ngx_conf_t *cf, struct bal_ngx_tier *tier, bool backup) {
+    const struct bal_ngx_upstream *upstream = tier->upstream;
+    struct bal_ngx_server *const *server = tier->servers.elts;
+    if (backup) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "ballast: upstream \"%V\" has backup servers, which cannot be where servers have "
+                      "stations; leave out either backup or listen= in %V:%ui",
+                      &upstream->us->host, &upstream->file, upstream->line);
+        return NGX_ERROR;
+    }
+    if (bal_ngx_mail_init(cf, &tier->mail, &upstream->listen, bal_ngx_key(cf), &tier->zone) != NGX_OK)
+        return NGX_ERROR;
+    for (ngx_uint_t i = 0; i < tier->servers.nelts; i++) {
+        struct bal_ngx_address address;
+        if (bal_ngx_mail_address(&server[i]->name, server[i]->sockaddr, server[i]->socklen, &address)) {
+            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                          "ballast: server \"%V\" cannot have a station; use an address of IP, or leave out "
+                          "listen= in %V:%ui",
+                          &server[i]->name, &upstream->file, upstream->line);
+            return NGX_ERROR;
+        }
+        if (bal_ngx_mail_know(&tier->mail, &address) != NGX_OK)
+            return NGX_ERROR;
+    }
+    return NGX_OK;
 }
 
 ngx_int_t bal_ngx_tier_init(ngx_conf_t *cf, struct bal_ngx_tier *tier, struct bal_ngx_upstream *upstream,
@@ -368,6 +415,12 @@ ngx_int_t bal_ngx_tier_init(ngx_conf_t *cf, struct bal_ngx_tier *tier, struct ba
         .backed = !backup && peers->next,
         .failures = (uint32_t)upstream->failures,
         .back_off_ns = (uint64_t)upstream->back_off * 1000000,
+        .stations = upstream->stations,
+        .probe_ns = (uint64_t)PROBE_MS * 1000000,
+        .grace_ns = (uint64_t)GRACE_MS * 1000000,
+        .beat_ns = (uint64_t)BEAT_MS * 1000000,
+        .id = upstream->stations ? upstream->listen.id : 1,
+        .boot = 1,
     };
     if (bal_dispatcher_check(&upstream->policy, &tier->config, &err)) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "ballast: upstream \"%V\": %s in %V:%ui",
@@ -375,5 +428,7 @@ ngx_int_t bal_ngx_tier_init(ngx_conf_t *cf, struct bal_ngx_tier *tier, struct ba
         return NGX_ERROR;
     }
     const ngx_str_t name = zone_name(cf, tier, backup);
-    return name.data ? bal_ngx_zone_add(cf, &tier->zone, &name, &role, tier) : NGX_ERROR;
+    if (!name.data || bal_ngx_zone_add(cf, &tier->zone, &name, &role, tier) != NGX_OK)
+        return NGX_ERROR;
+    return upstream->stations ? know_stations(cf, tier, backup) : NGX_OK;
 }

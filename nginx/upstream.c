@@ -1,4 +1,5 @@
-/* The directive `ballast POLICY [slots=K] [hold=N,T] [class=$variable] [quarantine=K,T|off] [zone=SIZE];` */
+/* The directive `ballast POLICY [slots=K] [hold=N,T] [class=$variable] [quarantine=K,T|off] [zone=SIZE]
+ * [listen=ADDRESS];` */
 #include "upstream.h"
 #include "option.h"
 
@@ -68,20 +69,55 @@ static char *set_zone(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     return NGX_CONF_OK;
 }
 
+static char *set_listen(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_upstream *b = conf;
+    return bal_ngx_mail_parse(cf, "listen=", value, &b->listen) == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
 static const struct bal_ngx_option options[] = {
     {"slots=", set_slots},           {"hold=", set_hold}, {"class=", set_class},
-    {"quarantine=", set_quarantine}, {"zone=", set_zone},
+    {"quarantine=", set_quarantine}, {"zone=", set_zone}, {"listen=", set_listen},
 };
+
+/* Whether servers have stations must be known before the policy can be judged. */
+static bool has_stations(const ngx_conf_t *cf) {
+    const ngx_str_t *text = cf->args->elts;
+    for (ngx_uint_t i = 2; i < cf->args->nelts; i++)
+        if (ngx_strncmp(text[i].data, "listen=", strlen("listen=")) == 0)
+            return true;
+    return false;
+}
 
 /* ---- the policy ---- */
 
+/* What the core could do with stations, and these stations cannot. */
+static enum bal_code check_stations(const struct bal_policy_spec *policy, struct bal_error *err) {
+    const bool moves = bal_policy_flags(policy) & BAL_MOVES_JOBS;
+    const bool power = policy->policy->wants & BAL_WANTS_POWER;
+    if (!moves && !power)
+        return BAL_OK;
+    return bal_fail(
+        err, BAL_E_MODEL, "policy '%s' %s, which stations of nginx do not; use another one, such as %s",
+        policy->policy->name, moves ? "moves requests between servers" : "switches servers off and on",
+        moves ? "pod:d=2" : "jiq:else=own");
+}
+
 /* Can it be hosted here at all? A fleet of any size will tell. */
 static char *set_policy(ngx_conf_t *cf, struct bal_ngx_upstream *b, const ngx_str_t *text) {
-    const struct bal_dispatcher_config any = {.servers = 1 << 16, .owners = 1, .requests = 1};
+    const struct bal_dispatcher_config any = {.servers = 1 << 16,
+                                              .owners = 1,
+                                              .requests = 1,
+                                              .stations = b->stations,
+                                              .probe_ns = 1000000,
+                                              .beat_ns = 1000000,
+                                              .id = 1,
+                                              .boot = 1};
     struct bal_error err;
     enum bal_code code = bal_policy_parse((const char *)text->data, &b->policy, &err);
     if (!code)
         code = bal_dispatcher_check(&b->policy, &any, &err);
+    if (!code && b->stations)
+        code = check_stations(&b->policy, &err);
     if (!code && bal_policy_print(&b->policy, b->text, sizeof b->text) >= sizeof b->text)
         code = bal_fail(&err, BAL_E_RANGE, "the policy's text is too long");
     if (!code)
@@ -138,6 +174,7 @@ char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *c
     b->slots = b->classes = 1;
     b->failures = FAILURES;
     b->back_off = BACK_OFF_MS;
+    b->stations = has_stations(cf);
     char *result = set_policy(cf, b, &text[1]);
     if (result == NGX_CONF_OK && bal_policy_flags(&b->policy) & BAL_MAY_HOLD) {
         b->held = HELD;
@@ -145,7 +182,7 @@ char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *c
     }
     for (ngx_uint_t i = 2; result == NGX_CONF_OK && i < cf->args->nelts; i++)
         result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, b, &text[i],
-                                    "slots=, hold=, class=, quarantine= or zone=");
+                                    "slots=, hold=, class=, quarantine=, zone= or listen=");
     b->us->peer.init_upstream = init_upstream;
     b->us->flags = NGX_HTTP_UPSTREAM_CREATE | NGX_HTTP_UPSTREAM_WEIGHT | NGX_HTTP_UPSTREAM_MAX_CONNS |
                    NGX_HTTP_UPSTREAM_MAX_FAILS | NGX_HTTP_UPSTREAM_FAIL_TIMEOUT | NGX_HTTP_UPSTREAM_DOWN |

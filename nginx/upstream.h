@@ -44,6 +44,7 @@ struct bal_ngx_tier {
     struct bal_ngx_upstream *upstream;
     struct bal_dispatcher_config config;
     ngx_array_t servers; /* of struct bal_ngx_server *, by name */
+    struct bal_ngx_mail mail;
     /* Of this process: */
     struct bal_dispatcher *d;
     struct bal_ngx_shared *shared;
@@ -68,7 +69,9 @@ struct bal_ngx_upstream {
     ngx_msec_t back_off;
     ngx_http_complex_value_t *class;
     ngx_uint_t classes;
-    size_t zone; /* bytes; 0: as many as connections may need */
+    size_t zone;                   /* bytes; 0: as many as connections may need */
+    bool stations;                 /* servers have stations, which are spoken to from ... */
+    struct bal_ngx_address listen; /* ... here */
     ngx_uint_t tiers;
     struct bal_ngx_tier tier[TIERS];
     ngx_uint_t tries; /* servers that are not down */
@@ -137,6 +140,9 @@ void bal_ngx_hold_end(struct bal_ngx_peer *peer);
 void bal_ngx_hold_later(struct bal_ngx_peer *peer);
 
 /* ---- the others ---- */
+
+/* The key of `ballast_key`, or the one that everybody knows. */
+const struct bal_key *bal_ngx_key(ngx_conf_t *cf);
 
 char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
 ngx_int_t bal_ngx_variables_add(ngx_conf_t *cf);

@@ -20,6 +20,19 @@ static ngx_int_t set_nothing(ngx_http_variable_value_t *v) {
     return NGX_OK;
 }
 
+/* Where a request will go to: proxy_pass names it, or a variable there does. */
+static const struct bal_ngx_upstream *upstream_of(const ngx_http_request_t *r) {
+    const ngx_http_upstream_t *u = r->upstream;
+    const ngx_http_upstream_main_conf_t *conf = ngx_http_get_module_main_conf(r, ngx_http_upstream_module);
+    ngx_http_upstream_srv_conf_t *const *us = conf->upstreams.elts;
+    ngx_http_upstream_srv_conf_t *found = u->resolved ? NULL : u->conf->upstream;
+    for (ngx_uint_t i = 0; !found && u->resolved && i < conf->upstreams.nelts; i++)
+        if (us[i]->host.len == u->resolved->host.len &&
+            ngx_strncasecmp(us[i]->host.data, u->resolved->host.data, us[i]->host.len) == 0)
+            found = us[i];
+    return found && found->srv_conf ? ngx_http_conf_upstream_srv_conf(found, ngx_http_ballast_module) : NULL;
+}
+
 static ngx_int_t get_server(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
     const struct bal_ngx_peer *peer = bal_ngx_peer_of(r);
     (void)data;
@@ -97,6 +110,15 @@ static ngx_int_t get_class(ngx_http_request_t *r, ngx_http_variable_value_t *v, 
     return peer ? set_formatted(r, v, "%uL", peer->rank, 0) : set_nothing(v);
 }
 
+/* For the header Ballast-From of a request that is being made, before a server has been chosen. */
+static ngx_int_t get_from(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
+    const struct bal_ngx_upstream *upstream = r->upstream ? upstream_of(r) : NULL;
+    (void)data;
+    if (!upstream || !upstream->stations)
+        return set_nothing(v);
+    return set_text(v, upstream->tier[0].mail.from, BAL_NGX_FROM);
+}
+
 static ngx_http_variable_t variables[] = {
     {.name = ngx_string("ballast_server"), .get_handler = get_server},
     {.name = ngx_string("ballast_reason"), .get_handler = get_reason},
@@ -105,6 +127,7 @@ static ngx_http_variable_t variables[] = {
     {.name = ngx_string("ballast_time"), .get_handler = get_time},
     {.name = ngx_string("ballast_wait"), .get_handler = get_wait},
     {.name = ngx_string("ballast_class"), .get_handler = get_class},
+    {.name = ngx_string("ballast_from"), .get_handler = get_from},
 };
 
 ngx_int_t bal_ngx_variables_add(ngx_conf_t *cf) {

@@ -72,8 +72,10 @@ static void arrive(struct bal_ngx_visit *visit) {
         [BAL_RUN] = BAL_VISIT_RUNNING, [BAL_QUEUE] = BAL_VISIT_WAITING, [BAL_FULL] = BAL_VISIT_REFUSED};
     struct bal_ngx_station *station = visit->station;
     struct bal_station_task task;
+    const uint64_t sender =
+        station->zone.mail ? bal_ngx_mail_sender(station->zone.mail, visit->place.request) : 0;
     bal_ngx_zone_lock(&station->zone);
-    bal_station_arrive(station->s, bal_ngx_now(), visit->rank, 0, false, &task);
+    bal_station_arrive(station->s, bal_ngx_now(), visit->rank, sender, false, &task);
     bal_ngx_zone_unlock(&station->zone);
     visit->ticket = task.ticket;
     visit->state = states[task.verdict];

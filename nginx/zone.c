@@ -13,9 +13,10 @@ enum {
 };
 
 struct bal_ngx_zone_head {
-    uint64_t generation;           /* of the configuration that is applied */
-    uint64_t looked_at;            /* when somebody last looked for the dead */
-    uint32_t slot[BAL_NGX_OWNERS]; /* in the master's table of processes, of each owner */
+    uint64_t generation;             /* of the configuration that is applied */
+    uint64_t looked_at;              /* when somebody last looked for the dead */
+    uint64_t receipts[BAL_RECEIPTS]; /* datagrams of which nothing was heard */
+    uint32_t slot[BAL_NGX_OWNERS];   /* in the master's table of processes, of each owner */
 };
 
 /* Of a configuration. */
@@ -94,9 +95,33 @@ void bal_ngx_zone_unlock(struct bal_ngx_zone *z) {
         else
             slot[slots++] = z->head->slot[owner];
     }
+    uint32_t messages = 0;
+    const struct bal_message *message = z->mail ? z->role->out(z->user, &messages) : NULL;
     ngx_shmtx_unlock(&z->pool->mutex);
     while (slots)
         bal_ngx_bell_ring(slot[--slots]);
+    if (messages)
+        bal_ngx_mail_send(z->mail, message, messages);
+}
+
+void bal_ngx_zone_hear(struct bal_ngx_zone *z, const struct bal_message *message, uint32_t count) {
+    bal_ngx_zone_lock(z);
+    const uint64_t now = bal_ngx_now();
+    for (uint32_t i = 0; i < count; i++)
+        z->role->hear(z->user, now, &message[i]);
+    bal_ngx_zone_unlock(z);
+}
+
+void bal_ngx_zone_count(struct bal_ngx_zone *z, uint64_t receipts[BAL_RECEIPTS]) {
+    for (int i = 0; i < BAL_RECEIPTS; i++) {
+        if (receipts[i])
+            __atomic_fetch_add(&z->head->receipts[i], receipts[i], __ATOMIC_RELAXED);
+        receipts[i] = 0;
+    }
+}
+
+uint64_t bal_ngx_zone_receipts(const struct bal_ngx_zone *z, enum bal_receipt receipt) {
+    return __atomic_load_n(&z->head->receipts[receipt], __ATOMIC_RELAXED);
 }
 
 /* Time until then, at least one millisecond and at most so many. */
@@ -106,9 +131,12 @@ static ngx_msec_t until(uint64_t then, uint64_t now, ngx_msec_t most) {
 }
 
 void bal_ngx_zone_wait(struct bal_ngx_zone *z, ngx_msec_t most) {
+    const ngx_msec_t wait = ngx_max(1, ngx_min(most, WAIT_MS));
     z->waiting++;
+    if (z->patient.timer_set && (ngx_msec_int_t)(z->patient.timer.key - ngx_current_msec - wait) > 0)
+        ngx_del_timer(&z->patient);
     if (!z->patient.timer_set)
-        ngx_add_timer(&z->patient, ngx_max(1, ngx_min(most, WAIT_MS)));
+        ngx_add_timer(&z->patient, wait);
 }
 
 void bal_ngx_zone_waited(struct bal_ngx_zone *z) {
@@ -270,8 +298,11 @@ static ngx_int_t init_process(ngx_cycle_t *cycle) {
     struct bal_ngx_zone *z;
     if ((ngx_process != NGX_PROCESS_WORKER && ngx_process != NGX_PROCESS_SINGLE) || !zone_of(cycle, 0))
         return NGX_OK;
-    for (ngx_uint_t i = 0; (z = zone_of(cycle, i)); i++)
+    for (ngx_uint_t i = 0; (z = zone_of(cycle, i)); i++) {
         enter(z);
+        if (z->mail)
+            bal_ngx_mail_open(z->mail, cycle);
+    }
     set_event(&ticker, on_tick, &ticking, true);
     ngx_add_timer(&ticker, TICK_MS);
     return bal_ngx_bell_hang(cycle, on_bell);
@@ -312,8 +343,13 @@ static char *init_conf(ngx_cycle_t *cycle, void *conf) {
     for (ngx_uint_t i = 0; i < zones->list.nelts; i++) {
         const struct bal_ngx_zone *z = ((struct bal_ngx_zone **)zones->list.elts)[i];
         const size_t block = z->role->size(z->user, requests);
+        struct bal_error err;
         if (block == 0)
             return NGX_CONF_ERROR;
+        if (z->mail && bal_key_check(z->mail->key, !z->mail->far, &err)) {
+            ngx_log_error(NGX_LOG_EMERG, cycle->log, 0, "ballast: %s; use ballast_key in http {}", err.text);
+            return NGX_CONF_ERROR;
+        }
         z->shm->shm.size = zone_size(block);
     }
     return NGX_CONF_OK;

@@ -16,7 +16,9 @@
 #define NGINX_ZONE_H
 
 #include "ballast/error.h"
+#include "ballast/live/wire.h"
 #include "compat.h"
+#include "mail.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,6 +40,9 @@ struct bal_ngx_role {
     void (*leave)(void *user, uint64_t now);
     uint64_t (*pass)(void *user, uint64_t now);
     uint32_t (*woken)(void *user);
+    /* Of those that have mail: what is to be sent, and what has come. */
+    const struct bal_message *(*out)(void *user, uint32_t *count);
+    void (*hear)(void *user, uint64_t now, const struct bal_message *message);
     /* What the configuration says, which is newer than what has been applied. On failure it is tried again at
      * the next tick. */
     enum bal_code (*apply)(void *user, uint64_t now, struct bal_error *err);
@@ -54,6 +59,7 @@ struct bal_ngx_zone {
     void *user;
     ngx_shm_zone_t *shm;
     ngx_slab_pool_t *pool;
+    struct bal_ngx_mail *mail;      /* NULL: it says nothing to others */
     struct bal_ngx_zone_head *head; /* in shared memory */
     void *block;
     bool inside;            /* this process takes part; if not, nothing below may be called */
@@ -78,8 +84,16 @@ static inline size_t bal_ngx_aligned(size_t size) {
 static inline void bal_ngx_zone_lock(struct bal_ngx_zone *z) {
     ngx_shmtx_lock(&z->pool->mutex);
 }
-/* Wakes those for whom there is news: asks role.woken until there is nobody left. */
+/* Wakes those for whom there is news: asks role.woken until there is nobody left; and sends what is to be
+ * sent. */
 void bal_ngx_zone_unlock(struct bal_ngx_zone *z);
+
+/* Messages have come that are genuine. */
+void bal_ngx_zone_hear(struct bal_ngx_zone *z, const struct bal_message *message, uint32_t count);
+/* Datagrams have come of which nothing was heard; takes over what this process has counted, and clears it. */
+void bal_ngx_zone_count(struct bal_ngx_zone *z, uint64_t receipts[BAL_RECEIPTS]);
+/* So many of all processes. */
+uint64_t bal_ngx_zone_receipts(const struct bal_ngx_zone *z, enum bal_receipt receipt);
 
 /* A request of this process begins to wait, for at most `most` milliseconds; has ceased to. */
 void bal_ngx_zone_wait(struct bal_ngx_zone *z, ngx_msec_t most);

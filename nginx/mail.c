@@ -1,0 +1,209 @@
+#include "mail.h"
+
+#include "process.h"
+#include "zone.h"
+
+#include <sodium.h>
+#include <string.h>
+
+enum {
+    FLEET = 0,                     /* keys tell fleets apart */
+    BATCH = 32,                    /* datagrams that are read before others have their turn */
+    LONGEST = BAL_DATAGRAM_MAX + 1 /* whatever is longer is malformed, however long it is */
+};
+
+/* ---- addresses ---- */
+
+uint64_t bal_ngx_mail_id(const ngx_str_t *name) {
+    static const u_char public_key[crypto_shorthash_siphash24_KEYBYTES] = "ballast address";
+    u_char hash[crypto_shorthash_siphash24_BYTES];
+    uint64_t id;
+    crypto_shorthash_siphash24(hash, name->data, name->len, public_key);
+    memcpy(&id, hash, sizeof id);
+    return id ? id : 1;
+}
+
+ngx_int_t bal_ngx_mail_address(const ngx_str_t *name, struct sockaddr *sockaddr, socklen_t socklen,
+                               struct bal_ngx_address *address) {
+    *address = (struct bal_ngx_address){bal_ngx_mail_id(name), *name, sockaddr, socklen};
+    return sockaddr->sa_family == AF_INET || sockaddr->sa_family == AF_INET6 ? NGX_OK : NGX_DECLINED;
+}
+
+ngx_int_t bal_ngx_mail_parse(ngx_conf_t *cf, const char *option, const ngx_str_t *text,
+                             struct bal_ngx_address *address) {
+    const ngx_str_t *directive = cf->args->elts;
+    ngx_url_t url = {.url = *text, .no_resolve = 0};
+    const char *fault = NULL;
+    if (ngx_parse_url(cf->pool, &url) != NGX_OK)
+        fault = url.err ? url.err : "no address";
+    else if (url.no_port || url.port == 0)
+        fault = "no port";
+    else if (url.naddrs == 0 || ngx_inet_wildcard(url.addrs[0].sockaddr))
+        fault = "not one address";
+    else if (bal_ngx_mail_address(&url.addrs[0].name, url.addrs[0].sockaddr, url.addrs[0].socklen, address))
+        fault = "not an address of IP";
+    if (!fault)
+        return NGX_OK;
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "%V: %s in \"%s%V\"; use the address and port by which the others know it, as in "
+                       "%s10.0.0.5:8080",
+                       directive, fault, option, text, option);
+    return NGX_ERROR;
+}
+
+static bool is_far(const struct sockaddr *at) {
+    if (at->sa_family == AF_INET)
+        return (ntohl(((const struct sockaddr_in *)(const void *)at)->sin_addr.s_addr) >> 24) != 127;
+    return !IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)at)->sin6_addr);
+}
+
+/* ---- the configuration ---- */
+
+/* nginx gives the socket to its own reader of datagrams, and bal_ngx_mail_open() to ours. */
+static void ignore(ngx_connection_t *c) {
+    (void)c;
+}
+
+ngx_int_t bal_ngx_mail_init(ngx_conf_t *cf, struct bal_ngx_mail *mail, const struct bal_ngx_address *own,
+                            const struct bal_key *key, struct bal_ngx_zone *zone) {
+    ngx_listening_t *ls = ngx_create_listening(cf, own->sockaddr, own->socklen);
+    if (!ls || ngx_array_init(&mail->others, cf->pool, 8, sizeof(struct bal_ngx_address)) != NGX_OK)
+        return NGX_ERROR;
+    ls->type = SOCK_DGRAM;
+    ls->handler = ignore;
+    ls->logp = &cf->cycle->new_log;
+    ls->servers = mail;
+    mail->own = *own;
+    mail->key = key;
+    mail->far = is_far(own->sockaddr);
+    mail->zone = zone;
+    zone->mail = mail;
+    return NGX_OK;
+}
+
+static ngx_uint_t place_of(const struct bal_ngx_mail *mail, uint64_t id) {
+    const struct bal_ngx_address *others = mail->others.elts;
+    ngx_uint_t low = 0, high = mail->others.nelts;
+    while (low < high) {
+        const ngx_uint_t middle = (low + high) / 2;
+        if (others[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+ngx_int_t bal_ngx_mail_know(struct bal_ngx_mail *mail, const struct bal_ngx_address *other) {
+    const ngx_uint_t place = place_of(mail, other->id);
+    if (!ngx_array_push(&mail->others))
+        return NGX_ERROR;
+    struct bal_ngx_address *others = mail->others.elts;
+    memmove(&others[place + 1], &others[place], (mail->others.nelts - 1 - place) * sizeof *others);
+    others[place] = *other;
+    mail->far |= is_far(other->sockaddr);
+    return NGX_OK;
+}
+
+/* ---- sending ---- */
+
+static ngx_socket_t outlet(int family) {
+    static ngx_socket_t outlets[2] = {-1, -1};
+    ngx_socket_t *s = &outlets[family == AF_INET6];
+    if (*s == -1)
+        *s = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    return *s;
+}
+
+/* What cannot be sent is lost, as datagrams may be. */
+static void post(const struct bal_ngx_address *to, const uint8_t *bytes, size_t size) {
+    (void)!sendto(outlet(to->sockaddr->sa_family), bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL, to->sockaddr,
+                  to->socklen);
+}
+
+void bal_ngx_mail_send(struct bal_ngx_mail *mail, const struct bal_message *message, uint32_t count) {
+    const struct bal_ngx_address *others = mail->others.elts;
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t bytes[BAL_DATAGRAM_MAX];
+        const size_t size = bal_message_encode(&message[i], mail->key, bytes);
+        const bool all = message[i].receiver == BAL_EVERYONE;
+        ngx_uint_t k = all ? 0 : place_of(mail, message[i].receiver);
+        for (; k < mail->others.nelts && (all || others[k].id == message[i].receiver); k++)
+            post(&others[k], bytes, size);
+    }
+}
+
+/* ---- hearing ---- */
+
+static uint32_t read_some(struct bal_ngx_mail *mail, ngx_socket_t s, struct bal_message messages[BATCH]) {
+    uint32_t count = 0;
+    for (int i = 0; i < BATCH; i++) {
+        uint8_t bytes[LONGEST];
+        const ssize_t size = recv(s, bytes, sizeof bytes, MSG_DONTWAIT);
+        if (size == -1)
+            break;
+        count += bal_receiver_open(&mail->ear, bytes, (size_t)size, &messages[count]) == BAL_RECEIPT_FRESH;
+    }
+    return count;
+}
+
+static void on_readable(ngx_event_t *event) {
+    const ngx_connection_t *c = event->data;
+    struct bal_ngx_mail *mail = c->listening->servers;
+    struct bal_message messages[BATCH];
+    const uint32_t count = read_some(mail, c->fd, messages);
+    bal_ngx_zone_count(mail->zone, mail->ear.counts);
+    if (count && mail->zone->inside)
+        bal_ngx_zone_hear(mail->zone, messages, count);
+}
+
+static void sign(const struct bal_key *key, uint64_t id, u_char text[BAL_NGX_FROM]) {
+    u_char said[] = "from........", mac[crypto_shorthash_siphash24_BYTES];
+    uint64_t number;
+    memcpy(said + 4, &id, sizeof id);
+    crypto_shorthash_siphash24(mac, said, sizeof said, key->bytes);
+    memcpy(&number, mac, sizeof number);
+    ngx_snprintf(text, BAL_NGX_FROM, "%016xL-%016xL", id, number);
+}
+
+void bal_ngx_mail_open(struct bal_ngx_mail *mail, ngx_cycle_t *cycle) {
+    const ngx_listening_t *ls = cycle->listening.elts;
+    bal_receiver_init(&mail->ear, FLEET, mail->own.id, mail->key);
+    sign(mail->key, mail->own.id, mail->from);
+    for (ngx_uint_t i = 0; i < cycle->listening.nelts; i++)
+        if (ls[i].servers == mail && ls[i].connection)
+            ls[i].connection->read->handler = on_readable;
+}
+
+/* ---- who sends requests ---- */
+
+static const ngx_table_elt_t *find_header(const ngx_http_request_t *r, const char *name, size_t length) {
+    for (const ngx_list_part_t *part = &r->headers_in.headers.part; part; part = part->next) {
+        const ngx_table_elt_t *header = part->elts;
+        for (ngx_uint_t i = 0; i < part->nelts; i++)
+            if (header[i].key.len == length &&
+                ngx_strncasecmp(header[i].key.data, (u_char *)name, length) == 0)
+                return &header[i];
+    }
+    return NULL;
+}
+
+static uint64_t read_id(const u_char *text) {
+    uint64_t id = 0;
+    for (int i = 0; i < 16; i++) {
+        const u_char c = ngx_tolower(text[i]);
+        id = id << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+    }
+    return id;
+}
+
+uint64_t bal_ngx_mail_sender(const struct bal_ngx_mail *mail, const ngx_http_request_t *r) {
+    static const char name[] = "Ballast-From";
+    const ngx_table_elt_t *header = find_header(r, name, sizeof name - 1);
+    u_char right[BAL_NGX_FROM];
+    if (!header || header->value.len != BAL_NGX_FROM)
+        return 0;
+    const uint64_t id = read_id(header->value.data);
+    sign(mail->key, id, right);
+    return sodium_memcmp(right, header->value.data, BAL_NGX_FROM) == 0 ? id : 0;
+}

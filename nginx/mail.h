@@ -1,0 +1,61 @@
+/* Datagrams of a role: what its block has to say is signed and sent, what comes is read and told to the
+ * block.
+ *
+ * A role that speaks has an address, UDP, by which the others know it; its id is made of that, so that nobody
+ * has to hand out numbers. The socket is one of nginx's listening sockets: it stays as it is over reloads,
+ * and whichever process reads a datagram tells it to the block that all share. Datagrams leave from sockets
+ * of each process, for who speaks is in the message and signed.
+ *
+ * HTTP requests tell who sends them in the header Ballast-From, signed with the same key. */
+#ifndef NGINX_MAIL_H
+#define NGINX_MAIL_H
+
+#include "ballast/live/wire.h"
+#include "compat.h"
+
+enum { BAL_NGX_FROM = 33 }; /* characters of Ballast-From: an id and its signature */
+
+struct bal_ngx_address {
+    uint64_t id;
+    ngx_str_t name; /* "127.0.0.1:8080" */
+    struct sockaddr *sockaddr;
+    socklen_t socklen;
+};
+
+struct bal_ngx_zone;
+
+struct bal_ngx_mail {
+    struct bal_ngx_address own;
+    ngx_array_t others; /* of struct bal_ngx_address, by id */
+    const struct bal_key *key;
+    bool far; /* an address is not of this machine */
+    struct bal_ngx_zone *zone;
+    /* Of this process: */
+    struct bal_receiver ear;
+    u_char from[BAL_NGX_FROM];
+};
+
+/* The id of whoever has this address. */
+uint64_t bal_ngx_mail_id(const ngx_str_t *name);
+/* Of a server that is known already; NGX_DECLINED: it is none of IP. */
+ngx_int_t bal_ngx_mail_address(const ngx_str_t *name, struct sockaddr *sockaddr, socklen_t socklen,
+                               struct bal_ngx_address *address);
+/* "HOST:PORT" of an option, resolved; NGX_ERROR: it has been told what is wrong. */
+ngx_int_t bal_ngx_mail_parse(ngx_conf_t *cf, const char *option, const ngx_str_t *text,
+                             struct bal_ngx_address *address);
+
+/* In the configuration: mail for a zone that has been added, at that address. */
+ngx_int_t bal_ngx_mail_init(ngx_conf_t *cf, struct bal_ngx_mail *mail, const struct bal_ngx_address *own,
+                            const struct bal_key *key, struct bal_ngx_zone *zone);
+/* Somebody to whom may be written; all are known before the first process begins. */
+ngx_int_t bal_ngx_mail_know(struct bal_ngx_mail *mail, const struct bal_ngx_address *other);
+
+/* In a process: from now on it hears. */
+void bal_ngx_mail_open(struct bal_ngx_mail *mail, ngx_cycle_t *cycle);
+/* No lock is held. To BAL_EVERYONE: to all that are known. */
+void bal_ngx_mail_send(struct bal_ngx_mail *mail, const struct bal_message *message, uint32_t count);
+
+/* Who has sent this request, by its header; 0: nobody says so, or not with our key. */
+uint64_t bal_ngx_mail_sender(const struct bal_ngx_mail *mail, const ngx_http_request_t *r);
+
+#endif
