@@ -17,7 +17,7 @@
  *     bal_dispatcher_respond(d, now, to.ticket, BAL_OUTCOME_GOOD);
  *
  * One lock, the caller's: whoever calls any function below, but for check, size, view_size, create and open,
- * holds it, and still holds it while it reads what bal_dispatcher_out() and bal_dispatcher_woken() hand out.
+ * holds it. What bal_dispatcher_out() hands out is the process's own and may be read afterwards.
  * It may be any lock that is freed when its owner dies: a robust mutex, or one that somebody else breaks
  * (nginx's master does so for its slab mutexes). A process may be killed at any instruction, with the lock in
  * its hand or without: the next call, whoever makes it, finds that an operation was not finished and makes
