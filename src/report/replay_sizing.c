@@ -2,6 +2,7 @@
 #include "report/replay_cells.h"
 
 #include "format/time_text.h"
+#include "report/doubt.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,12 +61,13 @@ static void add_sizing(struct table *table, const struct bal_replay_report *repo
         bal_cell_add_mark(table, report);
         return;
     }
+    const char *mark = sizing->at.result.doubts ? " !" : "";
     if (sizing->low == 0)
-        bal_table_add(table, "%u (?)", sizing->servers);
+        bal_table_add(table, "%u (?)%s", sizing->servers, mark);
     else if (sizing->low < sizing->high)
-        bal_table_add(table, "%u (%u to %u)", sizing->servers, sizing->low, sizing->high);
+        bal_table_add(table, "%u (%u to %u)%s", sizing->servers, sizing->low, sizing->high, mark);
     else
-        bal_table_add(table, "%u", sizing->servers);
+        bal_table_add(table, "%u%s", sizing->servers, mark);
     bal_table_add(table, "%.3f", sizing->c.model.load);
     bal_cell_add_wanted(table, report->target, sizing->at.time[BAL_TIME_WANTED], unit);
     bal_cell_add(table, sizing->one_fewer / unit.seconds);
@@ -133,6 +135,20 @@ static bool is_unknown(const struct bal_replay_report *report) {
     return false;
 }
 
+/* What is wrong with fleets that meet the target. */
+static void print_doubts(const struct bal_replay_report *report, FILE *out) {
+    struct doubt_notes notes = {0};
+    for (size_t i = 0; i < report->count; i++) {
+        const struct bal_sizing *sizing = &report->sizing[i];
+        char label[BAL_REPLAY_LABEL];
+        bal_replay_label(&report->cases[i].policy, label);
+        if (sizing->outcome == BAL_SIZED)
+            bal_doubt_take(&notes, label, &sizing->c, &sizing->at.result);
+    }
+    notes.undecided = false; /* the jobs come to an end */
+    bal_doubt_print(&notes, BAL_REMEDY_NONE, out);
+}
+
 void bal_sizing_notes(const struct bal_replay_report *report, FILE *out) {
     const char *name = report->target->name;
     if (bal_sizing_is_hopeless(report)) {
@@ -155,6 +171,7 @@ void bal_sizing_notes(const struct bal_replay_report *report, FILE *out) {
     if (is_unknown(report))
         fputs("(?): the log has too few jobs to tell, or too few times that have any.\n", out);
     bal_replay_doubt(report, out);
+    print_doubts(report, out);
     if (beyond)
         fputs("> N: not met with N servers, the most that were tried.\n", out);
     for (size_t i = 0; i < report->count; i++)

@@ -170,13 +170,14 @@ $ ballast replay rare.csv --servers 2 --policy tabs --policy jsq --target p99=1s
 |
 | policy  servers   load  p99, ms  one fewer   Wh  watts
 | ──────────────────────────────────────────────────────
-| jsq       1 (?)  0.009      907             191    141
+| jsq     1 (?) !  0.009      907             191    141
 | tabs     > 1024
 |
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
 |   (one fewer: their p99). That more servers are never worse is assumed. In brackets: where the number
 |   would lie in 95 % of other logs like this one.
 | (?): the log has too few jobs to tell, or too few times that have any.
+| !: jsq: fewer than 100 jobs were measured in a replication
 | > N: not met with N servers, the most that were tried.
 | tabs refuses 98 % of all jobs even then, as all servers are off at times: try a longer --standby.
 

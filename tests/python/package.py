@@ -224,6 +224,13 @@ class Flags(Ballast):
         self.assertEqual(list(frame['flag']), ['!', '!'])
         self.assertIn('service times ' + frame.attrs['times']['kind'], frame['doubts'][0])
 
+    def test_a_fleet_that_falls_behind_flags_its_row(self):
+        frame = ballast.replay('access.log', 'p99=1h', servers=20, policies='jsq')
+        self.assertGreater(frame['target.load'][0], 1)
+        self.assertEqual(frame['flag'][0], '!')
+        self.assertIn('growing', frame['doubts'][0])
+        self.assertNotIn('growing', ballast.replay('access.log', servers=20, policies='jsq')['doubts'][0])
+
     def test_warnings_of_the_program_are_warnings(self):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter('always')
