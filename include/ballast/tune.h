@@ -47,6 +47,17 @@ enum bal_code bal_tune(const struct bal_tuning *tuning, const struct bal_lab_opt
                        struct bal_tuned *tuned, struct bal_error *err);
 void bal_tuned_fini(struct bal_tuned *tuned);
 
+/* What the keepers of such a fleet could be told (docs/keeper.md). Times are in the unit of the model. */
+struct bal_tune_proposal {
+    double standby; /* mean, exponential: that of the knee; NaN when there is none */
+    double on;      /* least time on: an idle server draws as much in it as a set-up does */
+    /* So that fewer than `least` servers are busy for a hundredth of the time at most, and more than `most`
+     * for a thousandth, if jobs come by a Poisson process and none waits (M/G/infinity); at the lowest and
+     * the highest load of the curve, and at most all. */
+    uint32_t least, most;
+};
+struct bal_tune_proposal bal_tune_propose(const struct bal_tuning *tuning, const struct bal_tuned *tuned);
+
 /* Marks the points that no other betters in both coordinates (smaller is better; equal points are all
  * marked). A NaN is never on it. O(n^2). */
 void bal_frontier_mark(const double *x, const double *y, size_t n, bool *on);

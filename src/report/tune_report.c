@@ -94,6 +94,18 @@ static void print_head(const struct bal_tuning *tuning, const struct bal_draft *
     fputc('\n', out);
 }
 
+static void print_proposal(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
+    const struct bal_tune_proposal p = bal_tune_propose(tuning, tuned);
+    if (isnan(p.standby))
+        return;
+    fprintf(out,
+            "For keepers: standby {mean: %.3g, law: exponential}, on %.3g, least %u, most %u. on: an idle "
+            "server\n"
+            "  draws as much as a set-up; least, most: beyond them are 1 %% and 0.1 %% of the time, if none "
+            "waits.\n",
+            p.standby, p.on, p.least, p.most);
+}
+
 static void print_advice(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
     const double on = metric_of(&tuned->always_on, BAL_POWER_MEAN), least = optimum(tuning, tuned);
     fputc('\n', out);
@@ -112,6 +124,7 @@ static void print_advice(const struct bal_tuning *tuning, const struct bal_tuned
               "--to.\n",
               out);
     }
+    print_proposal(tuning, tuned, out);
     if (isfinite(least))
         fprintf(out, "The work alone needs %.1f W a server. ", least);
     fputs("\u2022: no other standby of tabs has less waiting and less power.\n"
@@ -232,6 +245,13 @@ void bal_tune_json(const struct bal_tuning *tuning, const struct bal_tuned *tune
     json_result(&json, "always_on", &tuned->always_on);
     bal_json_number(&json, "knee", tuned->knee < tuned->points ? tuned->point[tuned->knee].standby : NAN);
     bal_json_bool(&json, "doubted", tuned->doubted);
+    const struct bal_tune_proposal proposal = bal_tune_propose(tuning, tuned);
+    bal_json_open(&json, "keeper", '{');
+    bal_json_number(&json, "standby", proposal.standby);
+    bal_json_number(&json, "on", proposal.on);
+    bal_json_count(&json, "least", proposal.least);
+    bal_json_count(&json, "most", proposal.most);
+    bal_json_close(&json, '}');
     bal_json_open(&json, "points", '[');
     for (unsigned i = 0; i < tuned->points; i++) {
         bal_json_open(&json, NULL, '{');

@@ -177,3 +177,44 @@ void bal_tuned_fini(struct bal_tuned *tuned) {
     free(tuned->point);
     tuned->point = NULL;
 }
+
+/* ---- for keepers ---- */
+
+/* The largest number of which fewer are there with probability `share` at most, of a Poisson law; for a share
+ * close to 1 the least number of which more are there with probability 1 - share at most. */
+static uint32_t poisson_quantile(double mean, double share, uint32_t most) {
+    double below = 0;
+    for (uint32_t n = 0; n < most; n++) {
+        below += exp(-mean + n * log(mean) - lgamma(n + 1.0)); /* P(at most n) */
+        if (below > share)
+            return n;
+    }
+    return most;
+}
+
+static void loads_of(const struct bal_model *model, double time, double *low, double *high) {
+    enum { POINTS = 10000 };
+    *low = INFINITY;
+    *high = 0;
+    for (int i = 0; i <= POINTS; i++) {
+        const double factor =
+            model->curve.kind == BAL_CURVE_CONSTANT ? 1 : bal_curve_at(&model->curve, time * i / POINTS);
+        *low = fmin(*low, factor * model->load);
+        *high = fmax(*high, factor * model->load);
+    }
+}
+
+struct bal_tune_proposal bal_tune_propose(const struct bal_tuning *tuning, const struct bal_tuned *tuned) {
+    const struct bal_model *model = &tuning->model;
+    const struct bal_watts watts = bal_watts_of(&model->watts);
+    const uint32_t servers = bal_servers_count(&model->servers);
+    double low, high;
+    loads_of(model, tuning->run.time, &low, &high);
+    const double saved = watts.idle - watts.off;
+    return (struct bal_tune_proposal){
+        .standby = tuned->knee < tuned->points ? tuned->point[tuned->knee].standby : NAN,
+        .on = saved > 0 ? model->setup.mean * (watts.setup - watts.off) / saved : INFINITY,
+        .least = low > 0 ? poisson_quantile(low * servers, 0.01, servers) : 0,
+        .most = high > 0 ? poisson_quantile(high * servers, 0.999, servers) : servers,
+    };
+}

@@ -87,9 +87,12 @@ $ ballast tune tabs --servers 20 --setup 5 --points 2 --time 200 --replications 
 | tabs,500,stable
 | delayed-off,500,stable
 | jiq,,stable
-$ ballast tune tabs --servers 20 --setup 5 --points 3 --time 200 --replications 2 --format json | jq -c '.spec.setup, .least_power, (.points | length), (.points[0].tabs | keys)'
+$ ballast tune tabs --servers 20 --setup 5 --points 3 --time 200 --replications 2 --format json | jq -c '.spec.setup, .least_power, .keeper.on, .keeper.least, .keeper.most, (.points | length), (.points[0].tabs | keys)'
 | "exp(5)"
 | 60
+| 7.142857142857143
+| 1
+| 15
 | 3
 | ["doubts","energy.per_job","energy.per_job.ci","power.mean","power.mean.ci","power.setup","power.setup.ci","power.standby","power.standby.ci","power.waste","power.waste.ci","response.mean","response.mean.ci","response.p99","response.p99.ci","verdict","waiting.mean","waiting.mean.ci"]
 

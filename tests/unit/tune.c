@@ -97,12 +97,39 @@ static void impossible_tunings_are_refused(void **unused) {
     assert_int_equal(bal_tune(&tuning, &options, &tuned, &err), BAL_E_RANGE);
 }
 
+/* The share of time for which at most n servers are busy, if none waits. */
+static double at_most(double mean, int n) {
+    double term = exp(-mean), sum = term;
+    for (int k = 1; k <= n; k++)
+        sum += term *= mean / k;
+    return sum;
+}
+
+static void proposals_are_what_they_say(void **unused) {
+    (void)unused;
+    struct bal_tune_point points[] = {{.standby = 2.385}, {.standby = 7.5}};
+    struct bal_tuned tuned = {.point = points, .points = 2, .knee = 1};
+    struct bal_tuning tuning = {.model = {.load = 0.3, .watts = {200, 140, 210, 10}}, .run = {.time = 100}};
+    bal_servers_parse("50", &tuning.model.servers, NULL);
+    bal_law_parse("det(13)", &tuning.model.setup, NULL);
+    struct bal_tune_proposal p = bal_tune_propose(&tuning, &tuned);
+    assert_true(p.standby == 7.5);
+    assert_true(fabs(p.on - 13 * 200. / 130) < 1e-9);
+    assert_true(at_most(15, (int)p.least - 1) <= 0.01 && at_most(15, (int)p.least) > 0.01);
+    assert_true(1 - at_most(15, (int)p.most) <= 0.001 && 1 - at_most(15, (int)p.most - 1) > 0.001);
+    bal_curve_parse("sine(0.5,40)", &tuning.model.curve, NULL);
+    tuned.knee = 2;
+    p = bal_tune_propose(&tuning, &tuned);
+    assert_true(isnan(p.standby));
+    assert_true(at_most(7.5, (int)p.least - 1) <= 0.01 && at_most(7.5, (int)p.least) > 0.01);
+    assert_true(1 - at_most(22.5, (int)p.most) <= 0.001 && 1 - at_most(22.5, (int)p.most - 1) > 0.001);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frontier_is_what_nothing_betters),
-        cmocka_unit_test(knee_is_farthest_from_the_chord),
-        cmocka_unit_test(tuning_runs_what_it_says),
-        cmocka_unit_test(impossible_tunings_are_refused),
+        cmocka_unit_test(frontier_is_what_nothing_betters), cmocka_unit_test(knee_is_farthest_from_the_chord),
+        cmocka_unit_test(tuning_runs_what_it_says),         cmocka_unit_test(impossible_tunings_are_refused),
+        cmocka_unit_test(proposals_are_what_they_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
