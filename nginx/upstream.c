@@ -128,10 +128,10 @@ static char *set_policy(ngx_conf_t *cf, struct bal_ngx_upstream *b, const ngx_st
 
 /* ---- when all servers are known ---- */
 
-/* Weights are for those that compare own counts; to others they would mean nothing. */
+/* Weights are for those that compare own counts or choose by them; to others they would mean nothing. */
 static ngx_int_t check_weights(ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
     const ngx_http_upstream_server_t *server = b->us->servers->elts;
-    if (bal_policy_flags(&b->policy) & BAL_NEEDS_OWN)
+    if (bal_policy_flags(&b->policy) & (BAL_NEEDS_OWN | BAL_TAKES_WEIGHTS))
         return NGX_OK;
     for (ngx_uint_t i = 0; i < b->us->servers->nelts; i++)
         if (server[i].weight != 1) {
