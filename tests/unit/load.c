@@ -13,7 +13,9 @@
 
 #include "load/answer.h"
 #include "load/schedule.h"
+#include "load/tally.h"
 #include "load/target.h"
+#include "report/load_report.h"
 
 /* ---- answers ---- */
 
@@ -279,6 +281,111 @@ static void recorded_requests_come_as_recorded(void **state) {
     bal_trace_free(trace);
 }
 
+/* ---- what is counted, and what is said of it ---- */
+
+struct counted {
+    struct bal_load load;
+    struct bal_load_result result;
+    struct tally tally;
+};
+
+static struct counted *begin_counting(void) {
+    struct counted *counted = calloc(1, sizeof *counted);
+    assert_non_null(counted);
+    counted->load = a_load();
+    bal_load_tally_begin(&counted->tally, &counted->load, &counted->result, 10);
+    return counted;
+}
+
+static void end_counting(struct counted *counted) {
+    bal_load_result_fini(&counted->result);
+    free(counted);
+}
+
+/* So many good answers that took so long, evenly over the schedule, each sent so late. */
+static void count_good(struct counted *counted, int count, double latency, double late) {
+    for (int i = 0; i < count; i++) {
+        const struct load_request request = {.time = 10.0 * i / count};
+        assert_true(bal_load_tally_answer(&counted->tally, &request, 200, request.time + latency));
+        bal_load_tally_late(&counted->tally, late);
+        counted->result.due++;
+    }
+}
+
+static void latency_counts_from_the_schedule(void **state) {
+    (void)state;
+    struct counted *counted = begin_counting();
+    const struct load_request request = {.time = 2, .class_ = 1};
+    assert_true(bal_load_tally_answer(&counted->tally, &request, 200, 2.5));
+    assert_true(bal_load_tally_answer(&counted->tally, &request, 503, 2.001));
+    bal_load_tally_error(&counted->tally, &request, BAL_LOAD_TIMEOUT);
+    assert_true(fabs(counted->result.good.sum - 0.5) < 1e-12);
+    assert_int_equal(counted->result.good.count, 1);
+    assert_int_equal(counted->result.class_[1].count, 1);
+    assert_int_equal(counted->result.failed[1], 2);
+    assert_int_equal(counted->result.status[503]->count, 1);
+    assert_true(fabs(counted->result.status[503]->most - 0.001) < 1e-12);
+    assert_int_equal(counted->result.error[BAL_LOAD_TIMEOUT], 1);
+    end_counting(counted);
+}
+
+/* Blocks of 1 and 3 seconds in turn: the mean is 2, and its interval that of ten independent pairs. */
+static void the_interval_is_that_of_blocks(void **state) {
+    (void)state;
+    struct counted *counted = begin_counting();
+    for (int i = 0; i < 2000; i++) {
+        const struct load_request request = {.time = i * 0.005};
+        const double latency = i / 100 % 2 ? 3 : 1;
+        assert_true(bal_load_tally_answer(&counted->tally, &request, 200, request.time + latency));
+    }
+    bal_load_tally_close(&counted->tally);
+    assert_true(fabs(counted->result.mean.mean - 2) < 1e-9);
+    /* Standard deviation of the 20 blocks sqrt(20/19), Student's t with 19 degrees of freedom 2.093. */
+    assert_true(fabs(counted->result.mean.half - 2.093 * sqrt(20.0 / 19 / 20)) < 1e-3);
+    end_counting(counted);
+}
+
+static bool is_said(const struct counted *counted, const char *what) {
+    char text[BAL_LOAD_WARNING];
+    for (unsigned i = 0; bal_load_warning(&counted->load, &counted->result, i, text); i++)
+        if (strstr(text, what))
+            return true;
+    return false;
+}
+
+static void a_late_generator_is_told(void **state) {
+    (void)state;
+    struct counted *counted = begin_counting();
+    count_good(counted, 1000, 0.05, 0.001); /* 2 % */
+    assert_false(is_said(counted, "was late"));
+    count_good(counted, 15, 0.06, 0.02); /* in the last percent a third */
+    assert_true(is_said(counted, "p99 "));
+    end_counting(counted);
+    counted = begin_counting();
+    count_good(counted, 1000, 0.01, 0.002); /* a fifth */
+    assert_true(is_said(counted, "p50 "));
+    end_counting(counted);
+    counted = begin_counting();
+    count_good(counted, 1000, 0.0002, 0.00005); /* that cannot be told from nothing */
+    assert_false(is_said(counted, "was late"));
+    end_counting(counted);
+}
+
+static void what_was_not_sent_is_told(void **state) {
+    (void)state;
+    struct counted *counted = begin_counting();
+    count_good(counted, 100, 0.05, 0.0001);
+    assert_false(is_said(counted, ""));
+    const struct load_request request = {.time = 2};
+    bal_load_tally_error(&counted->tally, &request, BAL_LOAD_UNSENT);
+    assert_true(is_said(counted, "schedule could not be kept"));
+    counted->result.held_back = 1;
+    assert_true(is_said(counted, "had to wait for one of"));
+    counted->result.strange = 1;
+    assert_true(is_said(counted, "X-Request-Id of another"));
+    end_counting(counted);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_read_in_any_pieces),
@@ -291,6 +398,10 @@ int main(void) {
         cmocka_unit_test(classes_have_their_shares),
         cmocka_unit_test(service_times_are_those_of_the_law),
         cmocka_unit_test(recorded_requests_come_as_recorded),
+        cmocka_unit_test(latency_counts_from_the_schedule),
+        cmocka_unit_test(the_interval_is_that_of_blocks),
+        cmocka_unit_test(a_late_generator_is_told),
+        cmocka_unit_test(what_was_not_sent_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
