@@ -1,6 +1,6 @@
-# For the tests of the live half: real nginx processes and real servers on loopback. Sourced by the scripts beside
-# it, which get the paths of the programs, define functions and end with `run_tests NAME...`: each function is one
-# test of the output, and fails when one of its checks does (is, at_most, at_least, check).
+# For the tests of the live half: real nginx processes and real servers on loopback. Sourced by the scripts
+# beside it, which get the paths of the programs, define functions and end with `run_tests NAME...`: each
+# function is one test of the output, and fails when one of its checks does (is, at_most, at_least, check).
 #
 # Everything lives in a private directory, and every process that was started is ended by its id, however the
 # script ends. A test also fails when the log of nginx tells of a crash or of something that should never be.
@@ -140,8 +140,9 @@ free_port() {
     echo "$port"
 }
 
-# Writes the configuration; standard input is the inside of http { }, where PORT, PORT2 and PORT3 stand for free
-# ports. `processes` workers; `main` may have directives for the outermost level, `events` for events { }.
+# Writes the configuration; standard input is the inside of http { }, where PORT, PORT2 and PORT3 stand for
+# free ports. `processes` workers; `main` may have directives for the outermost level, `events` for events {
+# }.
 write_conf() {
     local user=
     [ "$(id -u)" -ne 0 ] || user='user root;'

@@ -42,6 +42,8 @@ static const struct sample samples[] = {
     {OK_HEAD "X-Request-Id: 77\r\nContent-Length: 0\r\n\r\n", ANSWER_DONE, 200, true, 0, UINT64_MAX},
     {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nA;x=y\r\n0123456789\r\n0\r\n\r\n", ANSWER_DONE,
      200, true, 0, UINT64_MAX},
+    {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n1a\r\nabcdefghijklmnopqrstuvwxyz\r\n0\r\n\r\n", ANSWER_DONE,
+     200, true, 0, UINT64_MAX},
     {OK_HEAD "Transfer-Encoding: gzip, chunked\r\n\r\n1\r\nx\r\n0\r\nTrailer: y\r\n\r\n", ANSWER_DONE, 200,
      true, 0, UINT64_MAX},
     {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n1\r\nxy", ANSWER_BAD, 200, true, 0, UINT64_MAX},
