@@ -526,7 +526,9 @@ static const struct key app_keys[] = {
      "bytes of output that are logged of each command; of the app each second; the rest is counted", 0,
      1 << 20},
     {"standby", read_standby, AT(standby), "60s",
-     "how long it stays on when it may rest: a time, or `{mean: 60s, law: exponential}`", 0, DAY},
+     "how long it stays on when it may rest, besides the station's own: a time, or `{mean: 60s, law: "
+     "exponential}`",
+     0, DAY},
     {"on", read_time, AT(on_ns), "0s", "once on it stays so at least as long", 0, DAY},
     {"watch", read_time, AT(watch_ns), "5s", "between two looks at an app that is not supervised, and `busy`",
      10, DAY},

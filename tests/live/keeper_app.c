@@ -3,9 +3,10 @@
  *
  * usage: keeper-app DIRECTORY NAME [ready-after=MS] [die-after=MS] [ignore-term] [spawn] [flood] [bomb]
  *
- * DIRECTORY/NAME.alone is locked while it lives: a second instance leaves DIRECTORY/double behind.
- * DIRECTORY/NAME.ready is there while it is ready. spawn: it has a child in a session of its own that ignores
- * SIGTERM. bomb: it has children without end, as many as the system lets it. */
+ * DIRECTORY/NAME.alone is locked while it lives, and has its number: a second instance leaves
+ * DIRECTORY/double behind. DIRECTORY/NAME.ready is there while it is ready. spawn: it has a child in a
+ * session of its own that ignores SIGTERM. bomb: it has children without end, as many as the system lets it.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -43,6 +44,8 @@ static void be_alone(const char *directory, const char *name) {
     const int fd = open(path_of(directory, name, ".alone"), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB))
         close(open(path_of(directory, "double", ""), O_RDWR | O_CREAT, 0666));
+    else if (ftruncate(fd, 0) == 0)
+        dprintf(fd, "%d\n", (int)getpid());
 }
 
 /* Escapes from the session and group of its parent, and from its parent. */
