@@ -1,12 +1,14 @@
 #include "app.h"
 
 #include "log.h"
+#include "processes.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NEVER UINT64_MAX
@@ -84,7 +86,8 @@ static bool begin_hook(struct app *app, uint64_t now, enum hook_use use, uint64_
                                      .argv = hook_command(app, use)->argv,
                                      .lock = lock,
                                      .state = app->state,
-                                     .bound = true};
+                                     .bound = true,
+                                     .leaves = use == HOOK_START || use == HOOK_STOP};
     const int error = warden_begin(&app->hook, &task);
     if (error) {
         log_say(LOG_ERROR, app->config->name, "hook-failed", "hook=%s error=%s", hook_name(use),
@@ -116,11 +119,29 @@ static void ask_ready(struct app *app, uint64_t now, uint64_t number) {
 
 /* ---- orders ---- */
 
+/* What has lost its warden: every process of an app says in its environment whose it is. Returns how many
+ * there were. */
+static size_t end_orphans(const struct app *app) {
+    char name[CONFIG_NAME_MAX + 20], state[PATH_MAX + 20];
+    snprintf(name, sizeof name, "BALLAST_APP=%s", app->config->name);
+    snprintf(state, sizeof state, "BALLAST_KEEPER=%s", app->state);
+    const size_t ended = process_kill_marked(name, state);
+    if (ended)
+        log_say(LOG_WARNING, app->config->name, "orphans", "killed=%zu", ended);
+    return ended;
+}
+
+static void end_all_orphans(const struct app *app) {
+    enum { ROUNDS = 100 };
+    for (int i = 0; i < ROUNDS && end_orphans(app); i++)
+        nanosleep(&(struct timespec){.tv_nsec = (long)millisecond}, NULL);
+}
+
 static void look_for_process(struct app *app, uint64_t now) {
     char path[PATH_MAX];
     app_path(path, app->state, app->config->name, "app");
     const enum warden_find found = app->process.pid ? WARDEN_FOUND : warden_find(&app->process, path);
-    if (found == WARDEN_UNKNOWN) {
+    if (found == WARDEN_UNKNOWN || (found == WARDEN_NONE && end_orphans(app))) {
         try_again(app, now, millisecond);
         return;
     }
@@ -324,6 +345,8 @@ static void process_ended(struct app *app, uint64_t now) {
     log_say(asked ? LOG_INFO : LOG_WARNING, app->config->name, "exited", "status=%d",
             status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1);
     warden_forget(&app->process);
+    if (status < 0 || WIFSIGNALED(status)) /* the warden itself was killed, or is not our child */
+        end_all_orphans(app);
     if (!asked)
         bal_keeper_event(&app->core, now, BAL_APP_EXITED, app->core.instance);
     else if (app->hook.pid)

@@ -5,7 +5,6 @@
 #include "log.h"
 #include "notify.h"
 #include "post.h"
-#include "processes.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -301,25 +300,11 @@ static bool is_ours(struct daemon *d, pid_t pid, int status) {
     return false;
 }
 
-/* A warden that was killed itself leaves to us what was below it. */
-static void end_orphans(struct daemon *d) {
-    pid_t *spared = calloc(2 * d->count + 1, sizeof *spared);
-    for (size_t i = 0; spared && i < d->count; i++) {
-        spared[2 * i] = d->app[i]->process.pid;
-        spared[2 * i + 1] = d->app[i]->hook.pid;
-    }
-    if (spared)
-        process_kill_descendants(spared, 2 * d->count);
-    free(spared);
-}
-
 static void reap(struct daemon *d) {
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
-        if (is_ours(d, pid, status) && WIFSIGNALED(status)) {
+        if (is_ours(d, pid, status) && WIFSIGNALED(status))
             log_say(LOG_ERROR, NULL, "warden-killed", "warden=%d signal=%d", (int)pid, WTERMSIG(status));
-            end_orphans(d);
-        }
 }
 
 /* ---- reload ---- */

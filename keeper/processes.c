@@ -15,7 +15,7 @@
 struct process {
     pid_t pid, parent;
     uint64_t start;
-    bool below; /* the process that asks */
+    bool chosen; /* to be sent a signal */
 };
 
 /* Fields 4 (parent) and 22 (start time) of /proc/PID/stat. The name of the program, field 2, may hold
@@ -82,27 +82,43 @@ static struct process *list_all(size_t *count) {
     return all;
 }
 
-static bool is_spared(pid_t pid, const pid_t *spared, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (spared[i] == pid)
-            return true;
-    return false;
-}
-
 /* Marks descendants; each round finds one generation. */
-static void mark(struct process *all, size_t count, const pid_t *spared, size_t spared_count) {
+static void mark_descendants(struct process *all, size_t count) {
     const pid_t self = getpid();
     for (bool found = true; found;) {
         found = false;
         for (size_t i = 0; i < count; i++) {
             bool below = all[i].parent == self;
             for (size_t j = 0; j < count && !below; j++)
-                below = all[j].below && all[j].pid == all[i].parent;
-            if (all[i].below || !below || is_spared(all[i].pid, spared, spared_count))
+                below = all[j].chosen && all[j].pid == all[i].parent;
+            if (all[i].chosen || !below)
                 continue;
-            all[i].below = found = true;
+            all[i].chosen = found = true;
         }
     }
+}
+
+static bool has_entry(const char *entries, size_t size, const char *entry) {
+    const size_t length = strlen(entry) + 1;
+    for (size_t at = 0; at + length <= size; at += strnlen(entries + at, size - at) + 1)
+        if (memcmp(entries + at, entry, length) == 0)
+            return true;
+    return false;
+}
+
+static bool is_marked(pid_t pid, const char *variable, const char *other) {
+    static char entries[131072]; /* the variables that matter are the last to be set, but not in a fixed place
+                                  */
+    char path[40];
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    size_t size = 0;
+    for (ssize_t got = 1; got > 0 && size<sizeof entries; size += got> 0 ? (size_t)got : 0)
+        got = read(fd, entries + size, sizeof entries - size);
+    close(fd);
+    return has_entry(entries, size, variable) && has_entry(entries, size, other);
 }
 
 static void send_signal(const struct process *process, int signal) {
@@ -113,29 +129,45 @@ static void send_signal(const struct process *process, int signal) {
     close(fd);
 }
 
-/* Sends a signal to all descendants and returns how many there are. */
-static size_t send_all(int signal, const pid_t *spared, size_t spared_count) {
-    size_t count, below = 0;
-    struct process *all = list_all(&count);
-    if (all)
-        mark(all, count, spared, spared_count);
-    for (size_t i = 0; all && i < count; i++)
-        if (all[i].below) {
+static size_t send_all(const struct process *all, size_t count, int signal) {
+    size_t chosen = 0;
+    for (size_t i = 0; i < count; i++)
+        if (all[i].chosen) {
             send_signal(&all[i], signal);
-            below++;
+            chosen++;
         }
-    free(all);
-    return below;
+    return chosen;
 }
 
-void process_kill_descendants(const pid_t *spared, size_t count) {
+/* Sends a signal to all descendants and returns how many there are. */
+static size_t send_to_descendants(int signal) {
+    size_t count;
+    struct process *all = list_all(&count);
+    if (all)
+        mark_descendants(all, count);
+    const size_t sent = all ? send_all(all, count, signal) : 0;
+    free(all);
+    return sent;
+}
+
+void process_kill_descendants(void) {
     enum { ROUNDS = 20 };
     size_t before = 0;
     for (int round = 0; round < ROUNDS; round++) {
-        const size_t now = send_all(SIGSTOP, spared, count);
+        const size_t now = send_to_descendants(SIGSTOP);
         if (now == before)
             break;
         before = now;
     }
-    send_all(SIGKILL, spared, count);
+    send_to_descendants(SIGKILL);
+}
+
+size_t process_kill_marked(const char *variable, const char *other) {
+    size_t count;
+    struct process *all = list_all(&count);
+    for (size_t i = 0; all && i < count; i++)
+        all[i].chosen = is_marked(all[i].pid, variable, other);
+    const size_t sent = all ? send_all(all, count, SIGKILL) : 0;
+    free(all);
+    return sent;
 }

@@ -14,9 +14,12 @@ uint64_t process_start_time(pid_t pid);
 /* A descriptor of the process with that number and start time; -1: it is not there (any longer). */
 int process_open(pid_t pid, uint64_t start);
 
-/* Kills all descendants of this process but those below (and including) the ones that are spared. They are
- * stopped first, so that none can have children meanwhile. Whoever is left afterwards was born in between:
- * call it again. */
-void process_kill_descendants(const pid_t *spared, size_t count);
+/* Kills all descendants of this process. They are stopped first, so that none can have children meanwhile.
+ * Whoever is left afterwards was born in between: call it again. */
+void process_kill_descendants(void);
+
+/* Kills all processes with this variable, "NAME=value", in the environment that they were started with, and
+ * with the other one. Returns how many there were: call it again until there is none. */
+size_t process_kill_marked(const char *variable, const char *other);
 
 #endif

@@ -280,7 +280,7 @@ static void end_all(struct watch *w) {
             w->status = status;
         }
         if (pid == 0) {
-            process_kill_descendants(NULL, 0);
+            process_kill_descendants();
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         }
         read_output(&w->output);
@@ -290,7 +290,8 @@ static void end_all(struct watch *w) {
 static void watch_over(struct watch *w) {
     while (!w->ended && !(w->force_at && milliseconds() >= w->force_at))
         wait_for_something(w);
-    end_all(w);
+    if (!(w->task->leaves && w->ended && w->status == 0))
+        end_all(w);
     while (read_output(&w->output))
         continue;
     end_line(&w->output);

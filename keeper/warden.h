@@ -1,8 +1,9 @@
 /* A warden: the small process that stands between the keeper and a command that it runs.
  *
  * Whatever the command starts, however often it forks, stays below its warden (which is a subreaper) and ends
- * with it: when the command itself has ended, what is left of it is killed. The warden reads the output,
- * passes on a bounded part of it to the log, and counts the rest. It ends with the status of the command.
+ * with it: when the command itself has ended, what is left of it is killed, unless it was a hook that
+ * succeeded in starting something. The warden reads the output, passes on a bounded part of it to the log,
+ * and counts the rest. It ends with the status of the command.
  *
  * It holds a lock on a file for as long as anything is there. The keeper takes the lock before it forks, so
  * there is no moment at which a command runs and the lock is free; and a keeper that was killed finds its
@@ -20,6 +21,7 @@ struct warden_task {
     const char *lock;  /* path */
     const char *state; /* directory of the keeper, told to the command */
     bool bound;
+    bool leaves; /* what it leaves behind when it succeeds is not its own */
 };
 
 struct warden {
