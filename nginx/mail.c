@@ -25,7 +25,7 @@ uint64_t bal_ngx_mail_id(const ngx_str_t *name) {
 
 ngx_int_t bal_ngx_mail_address(const ngx_str_t *name, struct sockaddr *sockaddr, socklen_t socklen,
                                struct bal_ngx_address *address) {
-    *address = (struct bal_ngx_address){bal_ngx_mail_id(name), *name, sockaddr, socklen};
+    *address = (struct bal_ngx_address){bal_ngx_mail_id(name), *name, sockaddr, socklen, false};
     return sockaddr->sa_family == AF_INET || sockaddr->sa_family == AF_INET6 ? NGX_OK : NGX_DECLINED;
 }
 
@@ -105,6 +105,12 @@ ngx_int_t bal_ngx_mail_know(struct bal_ngx_mail *mail, const struct bal_ngx_addr
     return NGX_OK;
 }
 
+const struct bal_ngx_address *bal_ngx_mail_find(const struct bal_ngx_mail *mail, uint64_t id) {
+    const struct bal_ngx_address *others = mail->others.elts;
+    const ngx_uint_t place = place_of(mail, id);
+    return place < mail->others.nelts && others[place].id == id ? &others[place] : NULL;
+}
+
 /* ---- sending ---- */
 
 static ngx_socket_t outlet(int family) {
@@ -129,7 +135,8 @@ void bal_ngx_mail_send(struct bal_ngx_mail *mail, const struct bal_message *mess
         const bool all = message[i].receiver == BAL_EVERYONE;
         ngx_uint_t k = all ? 0 : place_of(mail, message[i].receiver);
         for (; k < mail->others.nelts && (all || others[k].id == message[i].receiver); k++)
-            post(&others[k], bytes, size);
+            if (!all || !others[k].apart)
+                post(&others[k], bytes, size);
     }
 }
 
@@ -157,19 +164,22 @@ static void on_readable(ngx_event_t *event) {
         bal_ngx_zone_hear(mail->zone, messages, count);
 }
 
-static void sign(const struct bal_key *key, uint64_t id, u_char text[BAL_NGX_FROM]) {
-    u_char said[] = "from........", mac[crypto_shorthash_siphash24_BYTES];
+static void sign(const struct bal_key *key, enum bal_ngx_header header, uint64_t id,
+                 u_char text[BAL_NGX_SIGNED]) {
+    u_char said[1 + sizeof id], mac[crypto_shorthash_siphash24_BYTES];
     uint64_t number;
-    memcpy(said + 4, &id, sizeof id);
+    said[0] = (u_char)('A' + header);
+    memcpy(said + 1, &id, sizeof id);
     crypto_shorthash_siphash24(mac, said, sizeof said, key->bytes);
     memcpy(&number, mac, sizeof number);
-    ngx_snprintf(text, BAL_NGX_FROM, "%016xL-%016xL", id, number);
+    ngx_snprintf(text, BAL_NGX_SIGNED, "%016xL-%016xL", id, number);
 }
 
 void bal_ngx_mail_open(struct bal_ngx_mail *mail, ngx_cycle_t *cycle) {
     const ngx_listening_t *ls = cycle->listening.elts;
     bal_receiver_init(&mail->ear, FLEET, mail->own.id, mail->key);
-    sign(mail->key, mail->own.id, mail->from);
+    for (int i = 0; i < BAL_NGX_HEADERS; i++)
+        sign(mail->key, (enum bal_ngx_header)i, mail->own.id, mail->signed_as[i]);
     for (ngx_uint_t i = 0; i < cycle->listening.nelts; i++)
         if (ls[i].servers == mail && ls[i].connection)
             ls[i].connection->read->handler = on_readable;
@@ -197,13 +207,14 @@ static uint64_t read_id(const u_char *text) {
     return id;
 }
 
-uint64_t bal_ngx_mail_sender(const struct bal_ngx_mail *mail, const ngx_http_request_t *r) {
-    static const char name[] = "Ballast-From";
-    const ngx_table_elt_t *header = find_header(r, name, sizeof name - 1);
-    u_char right[BAL_NGX_FROM];
-    if (!header || header->value.len != BAL_NGX_FROM)
+uint64_t bal_ngx_mail_signer(const struct bal_ngx_mail *mail, const ngx_http_request_t *r,
+                             enum bal_ngx_header which) {
+    static const char *const names[] = {[BAL_NGX_FROM] = "Ballast-From", [BAL_NGX_MOVED] = "Ballast-Moved"};
+    const ngx_table_elt_t *header = find_header(r, names[which], strlen(names[which]));
+    u_char right[BAL_NGX_SIGNED];
+    if (!header || header->value.len != BAL_NGX_SIGNED)
         return 0;
     const uint64_t id = read_id(header->value.data);
-    sign(mail->key, id, right);
-    return sodium_memcmp(right, header->value.data, BAL_NGX_FROM) == 0 ? id : 0;
+    sign(mail->key, which, id, right);
+    return sodium_memcmp(right, header->value.data, BAL_NGX_SIGNED) == 0 ? id : 0;
 }

@@ -6,20 +6,24 @@
  * and whichever process reads a datagram tells it to the block that all share. Datagrams leave from sockets
  * of each process, for who speaks is in the message and signed.
  *
- * HTTP requests tell who sends them in the header Ballast-From, signed with the same key. */
+ * HTTP requests tell who sends them, signed with the same key: in the header Ballast-From which dispatcher,
+ * and in Ballast-Moved which station has given them away. */
 #ifndef NGINX_MAIL_H
 #define NGINX_MAIL_H
 
 #include "ballast/live/wire.h"
 #include "compat.h"
 
-enum { BAL_NGX_FROM = 33 }; /* characters of Ballast-From: an id and its signature */
+enum { BAL_NGX_SIGNED = 33 }; /* characters of such a header: an id and its signature */
+
+enum bal_ngx_header { BAL_NGX_FROM, BAL_NGX_MOVED, BAL_NGX_HEADERS };
 
 struct bal_ngx_address {
     uint64_t id;
     ngx_str_t name; /* "127.0.0.1:8080" */
     struct sockaddr *sockaddr;
     socklen_t socklen;
+    bool apart; /* what is said to everyone is not for it */
 };
 
 struct bal_ngx_zone;
@@ -32,7 +36,7 @@ struct bal_ngx_mail {
     struct bal_ngx_zone *zone;
     /* Of this process: */
     struct bal_receiver ear;
-    u_char from[BAL_NGX_FROM];
+    u_char signed_as[BAL_NGX_HEADERS][BAL_NGX_SIGNED]; /* what those headers say of us */
 };
 
 /* The id of whoever has this address. */
@@ -52,10 +56,13 @@ ngx_int_t bal_ngx_mail_know(struct bal_ngx_mail *mail, const struct bal_ngx_addr
 
 /* In a process: from now on it hears. */
 void bal_ngx_mail_open(struct bal_ngx_mail *mail, ngx_cycle_t *cycle);
-/* No lock is held. To BAL_EVERYONE: to all that are known. */
+/* The one with this id; NULL: it is not known. */
+const struct bal_ngx_address *bal_ngx_mail_find(const struct bal_ngx_mail *mail, uint64_t id);
+/* No lock is held. To BAL_EVERYONE: to all that are not apart. */
 void bal_ngx_mail_send(struct bal_ngx_mail *mail, const struct bal_message *message, uint32_t count);
 
-/* Who has sent this request, by its header; 0: nobody says so, or not with our key. */
-uint64_t bal_ngx_mail_sender(const struct bal_ngx_mail *mail, const ngx_http_request_t *r);
+/* Who stands in that header of a request; 0: nobody, or not with our key. */
+uint64_t bal_ngx_mail_signer(const struct bal_ngx_mail *mail, const ngx_http_request_t *r,
+                             enum bal_ngx_header header);
 
 #endif

@@ -1,5 +1,5 @@
 /* The directive `ballast_station slots=K [queue=N] [class=$variable] [classes=N] [listen=ADDRESS
- * dispatchers=ADDRESS,... [report=T]];` and its block in shared memory. */
+ * [dispatchers=ADDRESS,... [report=T]] [stations=ADDRESS,... [steal=F]]];` and its block in shared memory. */
 #include "station.h"
 
 #include "class.h"
@@ -12,6 +12,7 @@
 enum {
     QUEUE = 1000, /* unless queue= says otherwise */
     BEAT_MS = 100,
+    STEAL_MS = 50, /* how long what has been granted is waited for */
     HOUR_MS = 3600000,
 };
 
@@ -79,13 +80,20 @@ static uint32_t woken(void *user) {
     return bal_station_woken(station->s);
 }
 
+static uint32_t ids_of(const ngx_array_t *addresses, uint64_t *ids) {
+    const struct bal_ngx_address *address = addresses->elts;
+    for (ngx_uint_t i = 0; i < addresses->nelts; i++)
+        ids[i] = address[i].id;
+    return (uint32_t)addresses->nelts;
+}
+
 static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
     const struct bal_ngx_station *station = user;
-    const struct bal_ngx_address *other = station->mail.others.elts;
-    uint64_t ids[DISPATCHERS_MOST];
-    for (ngx_uint_t i = 0; i < station->mail.others.nelts; i++)
-        ids[i] = other[i].id;
-    return bal_station_configure(station->s, now, ids, (uint32_t)station->mail.others.nelts, NULL, 0, err);
+    uint64_t dispatchers[DISPATCHERS_MOST], stations[STATIONS_MOST];
+    const uint32_t dispatcher_count = ids_of(&station->dispatchers, dispatchers);
+    const uint32_t station_count = ids_of(&station->stations, stations);
+    return bal_station_configure(station->s, now, dispatchers, dispatcher_count, stations, station_count,
+                                 err);
 }
 
 static const struct bal_message *out(void *user, uint32_t *count) {
@@ -163,19 +171,41 @@ static char *set_listen(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
                                                                                 : NGX_CONF_ERROR;
 }
 
-static char *set_dispatchers(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
+static char *set_addresses(ngx_conf_t *cf, const char *option, const ngx_str_t *value, ngx_uint_t most,
+                           ngx_array_t *addresses) {
     const u_char *at = value->data, *end = value->data + value->len;
+    if (!addresses->elts && ngx_array_init(addresses, cf->pool, 8, sizeof(struct bal_ngx_address)) != NGX_OK)
+        return NGX_CONF_ERROR;
     for (const u_char *comma; at <= end; at = comma + 1) {
         comma = memchr(at, ',', (size_t)(end - at));
         comma = comma ? comma : end;
         const ngx_str_t text = {(size_t)(comma - at), (u_char *)at};
-        if (station->dispatchers == DISPATCHERS_MOST)
-            return (char *)"names more than 64 dispatchers";
-        if (bal_ngx_mail_parse(cf, "dispatchers=", &text, &station->dispatcher[station->dispatchers++]))
+        if (addresses->nelts == most)
+            return (char *)"names too many addresses: 64 dispatchers and 192 stations are possible";
+        struct bal_ngx_address *address = ngx_array_push(addresses);
+        if (!address || bal_ngx_mail_parse(cf, option, &text, address) != NGX_OK)
             return NGX_CONF_ERROR;
     }
     return NGX_CONF_OK;
+}
+
+static char *set_dispatchers(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    return set_addresses(cf, "dispatchers=", value, DISPATCHERS_MOST, &station->dispatchers);
+}
+
+static char *set_stations(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    return set_addresses(cf, "stations=", value, STATIONS_MOST, &station->stations);
+}
+
+static char *set_steal(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    struct bal_error err;
+    if (!bal_steal_parse((const char *)value->data, &station->steal, &err))
+        return NGX_CONF_OK;
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "ballast_station: steal=: %s", err.text);
+    return NGX_CONF_ERROR;
 }
 
 static char *set_report(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
@@ -189,34 +219,50 @@ static char *set_report(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 }
 
 static const struct bal_ngx_option options[] = {
-    {"slots=", set_slots},   {"queue=", set_queue},   {"classes=", set_classes},
-    {"class=", set_class},   {"listen=", set_listen}, {"dispatchers=", set_dispatchers},
-    {"report=", set_report},
+    {"slots=", set_slots},   {"queue=", set_queue},       {"classes=", set_classes},
+    {"class=", set_class},   {"listen=", set_listen},     {"dispatchers=", set_dispatchers},
+    {"report=", set_report}, {"stations=", set_stations}, {"steal=", set_steal},
 };
 
 /* ---- the configuration ---- */
 
 /* All that the block depends on. */
 static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_station *station) {
-    const size_t room = station->us->host.len + 300;
+    const size_t room = station->us->host.len + 300 + BAL_STEAL_TEXT;
+    char steal[BAL_STEAL_TEXT];
     ngx_str_t name = {0, ngx_pnalloc(cf->pool, room)};
     if (!name.data)
         return name;
-    const u_char *end = ngx_snprintf(name.data, room,
-                                     "ballast_station:%V slots=%ui queue=%ui classes=%ui listen=%V report=%M",
-                                     &station->us->host, station->slots, station->queue, station->classes,
-                                     &station->listen.name, station->report);
+    bal_steal_print(&station->steal, steal, sizeof steal);
+    const u_char *end = ngx_snprintf(
+        name.data, room, "ballast_station:%V slots=%ui queue=%ui classes=%ui listen=%V report=%M steal=%s",
+        &station->us->host, station->slots, station->queue, station->classes, &station->listen.name,
+        station->report, steal);
     name.len = (size_t)(end - name.data);
     return name;
 }
 
-static ngx_int_t know_dispatchers(ngx_conf_t *cf, struct bal_ngx_station *station) {
+/* Itself may stand among the stations, so that all may have the same list. */
+static ngx_int_t know_all(struct bal_ngx_mail *mail, ngx_array_t *addresses, bool apart) {
+    struct bal_ngx_address *address = addresses->elts;
+    for (ngx_uint_t i = 0; i < addresses->nelts; i++) {
+        if (address[i].id == mail->own.id) {
+            address[i--] = address[--addresses->nelts];
+            continue;
+        }
+        address[i].apart = apart;
+        if (bal_ngx_mail_know(mail, &address[i]) != NGX_OK)
+            return NGX_ERROR;
+    }
+    return NGX_OK;
+}
+
+static ngx_int_t know_others(ngx_conf_t *cf, struct bal_ngx_station *station) {
     if (bal_ngx_mail_init(cf, &station->mail, &station->listen, bal_ngx_key(cf), &station->zone) != NGX_OK)
         return NGX_ERROR;
-    for (ngx_uint_t i = 0; i < station->dispatchers; i++)
-        if (bal_ngx_mail_know(&station->mail, &station->dispatcher[i]) != NGX_OK)
-            return NGX_ERROR;
-    return NGX_OK;
+    return know_all(&station->mail, &station->dispatchers, false) == NGX_OK
+               ? know_all(&station->mail, &station->stations, true)
+               : NGX_ERROR;
 }
 
 static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us) {
@@ -229,9 +275,11 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
                                                   .slots = (uint32_t)station->slots,
                                                   .queue = (uint32_t)station->queue,
                                                   .classes = (uint32_t)station->classes,
-                                                  .peers = DISPATCHERS_MOST,
+                                                  .peers = DISPATCHERS_MOST + STATIONS_MOST,
                                                   .beat_ns = (uint64_t)(speaks ? BEAT_MS : HOUR_MS) * 1000000,
                                                   .offer_ns = (uint64_t)station->report * 1000000,
+                                                  .steal = station->steal,
+                                                  .steal_ns = (uint64_t)STEAL_MS * 1000000,
                                                   .id = speaks ? station->listen.id : 1,
                                                   .boot = 1};
     if (bal_station_check(&station->config, &err)) {
@@ -245,7 +293,7 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
     const ngx_str_t name = zone_name(cf, station);
     if (!name.data || bal_ngx_zone_add(cf, &station->zone, &name, &role, station) != NGX_OK)
         return NGX_ERROR;
-    return speaks ? know_dispatchers(cf, station) : NGX_OK;
+    return speaks ? know_others(cf, station) : NGX_OK;
 }
 
 static char *check(ngx_conf_t *cf, const struct bal_ngx_station *station) {
@@ -257,11 +305,19 @@ static char *check(ngx_conf_t *cf, const struct bal_ngx_station *station) {
                            &station->us->host);
         return NGX_CONF_ERROR;
     }
-    if (!station->listen.sockaddr != !station->dispatchers) {
+    const bool speaks = station->listen.sockaddr != NULL;
+    const char *missing = NULL;
+    if (speaks && !station->dispatchers.nelts && !station->stations.nelts)
+        missing = "dispatchers= or stations= is missing";
+    if (!speaks && (station->dispatchers.nelts || station->stations.nelts))
+        missing = "listen= is missing";
+    if (station->steal.kind != BAL_STEAL_NONE && !station->stations.nelts)
+        missing = "stations= is missing, from which it may steal";
+    if (missing) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "ballast_station: %s; a station that speaks to dispatchers needs listen= and "
-                           "dispatchers=",
-                           station->dispatchers ? "listen= is missing" : "dispatchers= is missing");
+                           "ballast_station: %s; a station that speaks to others needs listen= and their "
+                           "addresses",
+                           missing);
         return NGX_CONF_ERROR;
     }
     if (station->slots)
@@ -284,8 +340,9 @@ static char *set_station(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     station->line = cf->conf_file->line;
     station->queue = QUEUE;
     for (ngx_uint_t i = 1; result == NGX_CONF_OK && i < cf->args->nelts; i++)
-        result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, station, &text[i],
-                                    "slots=, queue=, classes=, class=, listen=, dispatchers= or report=");
+        result = bal_ngx_option_set(
+            cf, options, sizeof options / sizeof *options, station, &text[i],
+            "slots=, queue=, classes=, class=, listen=, dispatchers=, stations=, steal= or report=");
     if (result == NGX_CONF_OK)
         result = check(cf, station);
     if (!station->classes)

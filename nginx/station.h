@@ -10,7 +10,7 @@
 #include "placeholder.h"
 #include "zone.h"
 
-enum { DISPATCHERS_MOST = 64 };
+enum { DISPATCHERS_MOST = 64, STATIONS_MOST = 192 };
 
 /* The directive. Zeroed: there is none in this upstream. */
 struct bal_ngx_station {
@@ -19,9 +19,9 @@ struct bal_ngx_station {
     ngx_uint_t line;
     ngx_uint_t slots, queue, classes;
     ngx_http_complex_value_t *class;
-    struct bal_ngx_address listen; /* without an address: it speaks to nobody */
-    struct bal_ngx_address dispatcher[DISPATCHERS_MOST];
-    ngx_uint_t dispatchers;
+    struct bal_ngx_address listen;     /* without an address: it speaks to nobody */
+    ngx_array_t dispatchers, stations; /* of struct bal_ngx_address */
+    struct bal_steal steal;
     ngx_msec_t report; /* mean time between reports while a slot is free; 0: when it becomes free */
     ngx_http_upstream_init_pt init_upstream; /* of the balancer inside */
     ngx_http_upstream_init_peer_pt init_peer;
@@ -47,6 +47,9 @@ enum bal_ngx_visit_state {
     BAL_VISIT_RUNNING, /* it has a slot */
     BAL_VISIT_FAILED, /* nginx has given its server back, and may try another one at once, in the same slot */
     BAL_VISIT_REFUSED, /* there was no room */
+    BAL_VISIT_GIVEN,   /* another station may have it, and it has not set out yet */
+    BAL_VISIT_AWAY,    /* it is there */
+    BAL_VISIT_SPURNED, /* it has failed there, and nginx may ask again at once */
 };
 
 /* A request at a station. */
@@ -56,8 +59,9 @@ struct bal_ngx_visit {
     enum bal_ngx_visit_state state;
     uint64_t ticket;
     uint32_t rank;
-    ngx_msec_t waited;
-    ngx_event_t later; /* what must not be done inside of nginx's calls */
+    const struct bal_ngx_address *target; /* of GIVEN and AWAY, else NULL */
+    bool told;                            /* that it is moved stands in the request */
+    ngx_event_t later;                    /* what must not be done inside of nginx's calls */
     ngx_rbtree_node_t node;
     /* The balancer inside: */
     bool inside; /* it has chosen a server */
@@ -74,7 +78,7 @@ ngx_int_t bal_ngx_visit_init(ngx_http_request_t *r, ngx_http_upstream_srv_conf_t
 /* Looks for news of a station; no lock is held. */
 void bal_ngx_visit_news(struct bal_ngx_station *station);
 /* The last visit of this request; NULL: it has been to no station. */
-const struct bal_ngx_visit *bal_ngx_visit_of(const ngx_http_request_t *r);
+struct bal_ngx_visit *bal_ngx_visit_of(const ngx_http_request_t *r);
 
 extern ngx_module_t ngx_http_ballast_station_module;
 

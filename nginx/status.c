@@ -207,7 +207,9 @@ static void say_station(struct page *page, struct bal_ngx_station *station) {
         "\"cancelled\":%uL,\"reaped\":%uL,\"rebuilds\":%uL,\"void_tickets\":%uL}",
         c.arrived, c.ran, c.answered, c.failed, c.full, c.cancelled, c.reaped, c.rebuilds, c.void_tickets);
     if (station->zone.mail) {
-        say(page, ",\"offered\":%uD,\"offers\":%uL,\"probed\":%uL", view.offered, c.offers, c.probed);
+        say(page,
+            ",\"offered\":%uD,\"offers\":%uL,\"probed\":%uL,\"away\":%uD,\"given\":%uL,\"returned\":%uL",
+            view.offered, c.offers, c.probed, view.away, c.given, c.returned);
         say_datagrams(page, &station->zone, c.receipts);
     }
     say(page, "}");

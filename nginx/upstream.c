@@ -92,14 +92,12 @@ static bool has_stations(const ngx_conf_t *cf) {
 
 /* What the core could do with stations, and these stations cannot. */
 static enum bal_code check_stations(const struct bal_policy_spec *policy, struct bal_error *err) {
-    const bool moves = bal_policy_flags(policy) & BAL_MOVES_JOBS;
-    const bool power = policy->policy->wants & BAL_WANTS_POWER;
-    if (!moves && !power)
+    if (!(policy->policy->wants & BAL_WANTS_POWER))
         return BAL_OK;
-    return bal_fail(
-        err, BAL_E_MODEL, "policy '%s' %s, which stations of nginx do not; use another one, such as %s",
-        policy->policy->name, moves ? "moves requests between servers" : "switches servers off and on",
-        moves ? "pod:d=2" : "jiq:else=own");
+    return bal_fail(err, BAL_E_MODEL,
+                    "policy '%s' switches servers off and on, which stations of nginx do not; use another "
+                    "one, such as jiq:else=own",
+                    policy->policy->name);
 }
 
 /* Can it be hosted here at all? A fleet of any size will tell. */

@@ -1,5 +1,6 @@
 /* Variables for logs: what was chosen for a request, and why. */
 #include "process.h"
+#include "station.h"
 #include "upstream.h"
 
 #include <string.h>
@@ -116,7 +117,17 @@ static ngx_int_t get_from(ngx_http_request_t *r, ngx_http_variable_value_t *v, u
     (void)data;
     if (!upstream || !upstream->stations)
         return set_nothing(v);
-    return set_text(v, upstream->tier[0].mail.from, BAL_NGX_FROM);
+    return set_text(v, upstream->tier[0].mail.signed_as[BAL_NGX_FROM], BAL_NGX_SIGNED);
+}
+
+/* For the header Ballast-Moved of a request that goes to another station. */
+static ngx_int_t get_moved(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
+    struct bal_ngx_visit *visit = bal_ngx_visit_of(r);
+    (void)data;
+    if (!visit || !visit->target)
+        return set_nothing(v);
+    visit->told = true;
+    return set_text(v, visit->station->mail.signed_as[BAL_NGX_MOVED], BAL_NGX_SIGNED);
 }
 
 static ngx_http_variable_t variables[] = {
@@ -128,6 +139,7 @@ static ngx_http_variable_t variables[] = {
     {.name = ngx_string("ballast_wait"), .get_handler = get_wait},
     {.name = ngx_string("ballast_class"), .get_handler = get_class},
     {.name = ngx_string("ballast_from"), .get_handler = get_from},
+    {.name = ngx_string("ballast_moved"), .get_handler = get_moved},
 };
 
 ngx_int_t bal_ngx_variables_add(ngx_conf_t *cf) {

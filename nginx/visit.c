@@ -27,7 +27,6 @@ static void end_waiting(struct bal_ngx_visit *visit) {
     struct bal_ngx_station *station = visit->station;
     ngx_rbtree_delete(&station->waiting, &visit->node);
     bal_ngx_zone_waited(&station->zone);
-    visit->waited += ngx_current_msec - visit->place.began;
 }
 
 /* Nothing of it remains in shared memory. */
@@ -35,7 +34,7 @@ static void settle(struct bal_ngx_visit *visit) {
     bal_ngx_unpost(&visit->later);
     if (visit->state == BAL_VISIT_WAITING)
         end_waiting(visit);
-    if (visit->state == BAL_VISIT_FAILED)
+    if (visit->state == BAL_VISIT_FAILED || visit->state == BAL_VISIT_SPURNED)
         leave(visit, true, true);
     else if (visit->state != BAL_VISIT_NEW && visit->state != BAL_VISIT_REFUSED)
         leave(visit, false, false);
@@ -49,6 +48,13 @@ static void clean_up(void *data) {
 
 /* ---- coming in ---- */
 
+static void keep_waiting(struct bal_ngx_visit *visit) {
+    struct bal_ngx_station *station = visit->station;
+    visit->node.key = (ngx_rbtree_key_t)visit->ticket;
+    ngx_rbtree_insert(&station->waiting, &visit->node);
+    bal_ngx_zone_wait(&station->zone, NGX_MAX_INT_T_VALUE);
+}
+
 static ngx_int_t let_wait(struct bal_ngx_visit *visit, ngx_peer_connection_t *pc) {
     struct bal_ngx_station *station = visit->station;
     const bool waits = visit->state == BAL_VISIT_WAITING;
@@ -58,11 +64,8 @@ static ngx_int_t let_wait(struct bal_ngx_visit *visit, ngx_peer_connection_t *pc
         visit->state = BAL_VISIT_NEW;
         return NGX_ERROR;
     }
-    if (waits) {
-        visit->node.key = (ngx_rbtree_key_t)visit->ticket;
-        ngx_rbtree_insert(&station->waiting, &visit->node);
-        bal_ngx_zone_wait(&station->zone, NGX_MAX_INT_T_VALUE);
-    }
+    if (waits)
+        keep_waiting(visit);
     bal_ngx_post(&visit->later);
     return NGX_AGAIN;
 }
@@ -72,10 +75,12 @@ static void arrive(struct bal_ngx_visit *visit) {
         [BAL_RUN] = BAL_VISIT_RUNNING, [BAL_QUEUE] = BAL_VISIT_WAITING, [BAL_FULL] = BAL_VISIT_REFUSED};
     struct bal_ngx_station *station = visit->station;
     struct bal_station_task task;
-    const uint64_t sender =
-        station->zone.mail ? bal_ngx_mail_sender(station->zone.mail, visit->place.request) : 0;
+    const struct bal_ngx_mail *mail = station->zone.mail;
+    const ngx_http_request_t *r = visit->place.request;
+    const bool moved = mail && bal_ngx_mail_signer(mail, r, BAL_NGX_MOVED);
+    const uint64_t sender = mail && !moved ? bal_ngx_mail_signer(mail, r, BAL_NGX_FROM) : 0;
     bal_ngx_zone_lock(&station->zone);
-    bal_station_arrive(station->s, bal_ngx_now(), visit->rank, sender, false, &task);
+    bal_station_arrive(station->s, bal_ngx_now(), visit->rank, sender, moved, &task);
     bal_ngx_zone_unlock(&station->zone);
     visit->ticket = task.ticket;
     visit->state = states[task.verdict];
@@ -90,13 +95,81 @@ static ngx_int_t pass_through(struct bal_ngx_visit *visit, ngx_peer_connection_t
     return rc;
 }
 
+/* ---- to another station, and back ---- */
+
+/* The request is written again: the header that tells of its move comes or goes. Nothing of it has been sent,
+ * or it is to be sent again. */
+static bool rewrite(struct bal_ngx_visit *visit, const struct bal_ngx_address *target) {
+    ngx_http_request_t *r = visit->place.request;
+    ngx_http_upstream_t *u = visit->place.u;
+    visit->target = target;
+    visit->told = false;
+    u->request_bufs = r->request_body ? r->request_body->bufs : NULL;
+    return u->create_request(r) == NGX_OK;
+}
+
+static ngx_int_t set_out(struct bal_ngx_visit *visit, ngx_peer_connection_t *pc) {
+    pc->cached = 0;
+    pc->connection = NULL;
+    pc->sockaddr = visit->target->sockaddr;
+    pc->socklen = visit->target->socklen;
+    pc->name = (ngx_str_t *)&visit->target->name;
+    pc->tries++; /* if it is not taken there, nginx shall ask again */
+    visit->state = BAL_VISIT_AWAY;
+    return NGX_OK;
+}
+
+/* It was not taken: it waits again, in its old place. */
+static bool come_back(struct bal_ngx_visit *visit) {
+    struct bal_ngx_station *station = visit->station;
+    bal_ngx_zone_lock(&station->zone);
+    const bool known = bal_station_returned(station->s, bal_ngx_now(), visit->ticket);
+    bal_ngx_zone_unlock(&station->zone);
+    visit->state = known ? BAL_VISIT_WAITING : BAL_VISIT_NEW;
+    return known;
+}
+
+/* A body that is still being read cannot be sent twice; and that it is moved must be told. */
+static bool may_leave(const struct bal_ngx_visit *visit) {
+    if (!visit->told)
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                      "ballast: station \"%V\": requests are not given to other stations; use "
+                      "proxy_set_header Ballast-Moved $ballast_moved",
+                      &visit->station->us->host);
+    return visit->told;
+}
+
+static void give_away(struct bal_ngx_visit *visit, uint64_t target) {
+    const struct bal_ngx_address *address = bal_ngx_mail_find(&visit->station->mail, target);
+    const bool can = address && !visit->place.request->request_body_no_buffering;
+    const bool written = !can || rewrite(visit, address);
+    if (can && written && may_leave(visit)) {
+        visit->state = BAL_VISIT_GIVEN;
+        bal_ngx_placeholder_go_on(&visit->place);
+    } else if (written && come_back(visit)) {
+        visit->target = NULL;
+        keep_waiting(visit);
+    } else { /* no memory */
+        leave(visit, false, false);
+        bal_ngx_placeholder_refuse(&visit->place, RETRY_AFTER_MS);
+    }
+}
+
+/* ---- nginx asks for a server ---- */
+
 static ngx_int_t get_peer(ngx_peer_connection_t *pc, void *data) {
     struct bal_ngx_visit *visit = data;
     bal_ngx_unpost(&visit->later);
-    if (visit->state == BAL_VISIT_CALLED || visit->state == BAL_VISIT_FAILED)
+    if (visit->state == BAL_VISIT_GIVEN)
+        return set_out(visit, pc);
+    if (visit->state == BAL_VISIT_SPURNED) {
+        if (!rewrite(visit, NULL) || !come_back(visit))
+            return NGX_ERROR;
+    } else if (visit->state == BAL_VISIT_CALLED || visit->state == BAL_VISIT_FAILED) {
         visit->state = BAL_VISIT_RUNNING;
-    else if (visit->station->zone.inside) /* else it goes through uncounted */
+    } else if (visit->station->zone.inside) { /* else it goes through uncounted */
         arrive(visit);
+    }
     if (visit->state == BAL_VISIT_WAITING || visit->state == BAL_VISIT_REFUSED) {
         pc->cached = 0;
         return let_wait(visit, pc);
@@ -116,6 +189,16 @@ static void end(struct bal_ngx_visit *visit) {
 
 static void free_peer(ngx_peer_connection_t *pc, void *data, ngx_uint_t state) {
     struct bal_ngx_visit *visit = data;
+    if (visit->state == BAL_VISIT_AWAY) {
+        pc->tries--;
+        if (state & (NGX_PEER_FAILED | NGX_PEER_NEXT)) {
+            visit->state = BAL_VISIT_SPURNED;
+            bal_ngx_post(&visit->later);
+        } else {
+            end(visit);
+        }
+        return;
+    }
     if (!visit->inside) {
         pc->tries = 0;
         settle(visit);
@@ -146,7 +229,7 @@ static void refuse(struct bal_ngx_visit *visit) {
 
 static void on_later(ngx_event_t *event) {
     struct bal_ngx_visit *visit = event->data;
-    if (visit->state == BAL_VISIT_FAILED)
+    if (visit->state == BAL_VISIT_FAILED || visit->state == BAL_VISIT_SPURNED)
         settle(visit);
     else if (visit->state == BAL_VISIT_REFUSED)
         refuse(visit);
@@ -169,8 +252,12 @@ void bal_ngx_visit_news(struct bal_ngx_station *station) {
             continue;
         struct bal_ngx_visit *visit = ngx_rbtree_data(node, struct bal_ngx_visit, node);
         end_waiting(visit);
-        visit->state = BAL_VISIT_CALLED;
-        bal_ngx_placeholder_go_on(&visit->place);
+        if (task.verdict == BAL_FORWARD) {
+            give_away(visit, task.target);
+        } else {
+            visit->state = BAL_VISIT_CALLED;
+            bal_ngx_placeholder_go_on(&visit->place);
+        }
     }
 }
 
@@ -180,19 +267,20 @@ void bal_ngx_visit_news(struct bal_ngx_station *station) {
 
 static ngx_int_t set_session(ngx_peer_connection_t *pc, void *data) {
     const struct bal_ngx_visit *visit = data;
-    return visit->set_session(pc, visit->data);
+    return visit->inside ? visit->set_session(pc, visit->data) : NGX_OK;
 }
 
 static void save_session(ngx_peer_connection_t *pc, void *data) {
     const struct bal_ngx_visit *visit = data;
-    visit->save_session(pc, visit->data);
+    if (visit->inside)
+        visit->save_session(pc, visit->data);
 }
 
 #endif
 
 /* ---- a request ---- */
 
-const struct bal_ngx_visit *bal_ngx_visit_of(const ngx_http_request_t *r) {
+struct bal_ngx_visit *bal_ngx_visit_of(const ngx_http_request_t *r) {
     for (const ngx_pool_cleanup_t *c = r->pool->cleanup; c; c = c->next)
         if (c->handler == clean_up && ((const struct bal_ngx_visit *)c->data)->place.request == r)
             return c->data;
