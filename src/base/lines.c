@@ -1,0 +1,24 @@
+#include "base/lines.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE = 1 << 21, LARGE = 2 * HUGE_PAGE };
+
+void *bal_lines_new(size_t count, size_t size) {
+    if (size && count > (SIZE_MAX / 2 - HUGE_PAGE) / size)
+        return NULL;
+    const size_t bytes = count * size;
+    const size_t unit = bytes >= LARGE ? HUGE_PAGE : BAL_LINE;
+    const size_t whole = (bytes + unit - 1) / unit * unit;
+    void *memory = aligned_alloc(unit, whole);
+    if (!memory)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    if (bytes >= LARGE)
+        madvise(memory, whole, MADV_HUGEPAGE); /* a hint: without them it is slower and not wrong */
+#endif
+    return memset(memory, 0, bytes);
+}
