@@ -131,6 +131,9 @@ struct bal_fleet {
      * route probes by itself. */
     const uint32_t *sample;
     uint32_t samples;
+    /* The uniform servers of this job, drawn ahead from the stream that is handed to route, by a host that
+     * wants to know early which queues will be looked at: as many as the policy says. NULL: not drawn. */
+    const uint32_t *drawn;
 };
 
 /* What arrives. */
@@ -160,6 +163,11 @@ static inline uint32_t bal_draw(const struct bal_fleet *fleet, struct bal_rng *r
     if (__builtin_expect(!fleet->open, 1))
         return bal_rng_below(rng, fleet->servers);
     return fleet->open->count ? bal_set_uniform(fleet->open, rng) : BAL_NONE;
+}
+
+/* The i-th of the uniform servers that a policy draws for a job, or BAL_NONE. */
+static inline uint32_t bal_drawn(const struct bal_fleet *fleet, uint32_t i, struct bal_rng *rng) {
+    return fleet->drawn ? fleet->drawn[i] : bal_draw(fleet, rng);
 }
 
 /* Asks one server for its queue length. Costs one probe (a query and a reply), unless the host has asked for
@@ -387,6 +395,9 @@ struct bal_policy {
     /* the probability with which a completion is followed by a report of the load; one that leaves the server
      * idle always is. Without it servers report their load only when they are asked */
     double (*load_share)(const double *value);
+    /* how many uniform servers route takes by bal_drawn() for a job of one task, if it draws nothing else; 0
+     * or without it: the host cannot draw them ahead */
+    uint32_t (*draws)(const double *value);
     /* of how many dispatchers, drawn uniformly, a server tells the one with the fewest tokens that it is
      * idle; without it: 1 */
     uint32_t (*report_choices)(const double *value);

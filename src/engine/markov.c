@@ -54,7 +54,7 @@ FOLDED uint32_t server_at(const struct rates *rates, double x, unsigned features
 
 /* Events that lie ahead, drawn in one go, so that the draws overlap. Where the next completions are possible
  * is known early enough to fetch those queues into the cache, which pays on fleets that do not fit there. */
-enum { AHEAD = 256, FETCH_QUEUE = 16, LARGE_FLEET = 20000 };
+enum { AHEAD = 256, FETCH_QUEUE = 16, FETCH_JOB = 8 };
 
 struct ahead {
     double gap[AHEAD];
@@ -79,6 +79,7 @@ FOLDED void fetch(const struct system *system, const uint32_t *server) {
     const struct bal_queues *queues = &system->queues;
     __builtin_prefetch(&queues->length[server[FETCH_QUEUE]]);
     __builtin_prefetch(&queues->ring[server[FETCH_QUEUE]]);
+    __builtin_prefetch(bal_queues_at(queues, server[FETCH_JOB], WORDS, 0));
 }
 
 /* A job, or a task of one, joins a server; if it is first there its service begins. */
@@ -135,7 +136,7 @@ FOLDED void complete(struct system *system, double now, uint32_t server, unsigne
 FOLDED enum bal_code loop(struct system *system, const struct rates *rates, struct bal_rng *rng,
                           const unsigned features) {
     struct ahead ahead = {0};
-    const bool large = system->servers >= LARGE_FLEET && !(features & RANKED);
+    const bool large = system->large && !(features & RANKED);
     for (double now = 0;;) {
         look_ahead(&ahead, rates, rng, features);
         for (unsigned i = 0; i < AHEAD; i++) {

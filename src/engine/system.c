@@ -226,6 +226,31 @@ static enum bal_code set_up_fleet(struct system *system) {
     return BAL_OK;
 }
 
+/* Fills places of the buffer, as many as `jobs` jobs need. */
+static void draw_for_jobs(struct system *system, uint32_t first, uint32_t jobs) {
+    struct bal_rng local = system->rng;
+    for (uint32_t i = first * system->draws; i < (first + jobs) * system->draws; i++)
+        system->drawn[i] = bal_rng_below(&local, system->servers);
+    system->rng = local;
+}
+
+/* The last few have been drawn already, for their queues to be fetched. */
+void bal_system_draw(struct system *system) {
+    memcpy(system->drawn, system->drawn + DRAWN_JOBS * system->draws,
+           DRAWN_AHEAD * system->draws * sizeof *system->drawn);
+    draw_for_jobs(system, DRAWN_AHEAD, DRAWN_JOBS);
+    system->job_drawn = 0;
+}
+
+static void set_up_draws(struct system *system, const struct bal_policy_spec *policy) {
+    const uint32_t draws = policy->policy->draws ? policy->policy->draws(policy->value) : 0;
+    if (draws > DRAWS_MOST || system->features & (TASKS | FAILING) || system->run->plain)
+        return;
+    system->draws = draws;
+    draw_for_jobs(system, DRAWN_JOBS, DRAWN_AHEAD);
+    system->job_drawn = DRAWN_JOBS;
+}
+
 static void set_next_stop(struct system *system) {
     const struct bal_path *path = system->run->path;
     system->next_stop = fmin(system->tally.slice_end, history_next(&system->history));
@@ -241,6 +266,7 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     system->servers = setting.servers;
     system->policy = policy->policy;
     system->run = run;
+    system->large = system->servers >= LARGE_FLEET;
     system->features = features_of(model, policy, run);
     system->slots = model->slots > 1 ? model->slots : 1;
     system->job = (struct bal_job){.count = model->tasks > 1 ? model->tasks : 1, .split = model->tasks > 1};
@@ -258,6 +284,7 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     system->per_most = 1 / bal_curve_most(&model->curve);
     system->buffer = model->buffer;
     system->start = model->start;
+    set_up_draws(system, policy);
     enum bal_code code = set_up_queues(system, words);
     if (!code)
         code = bal_weights_init(&system->weights, model);

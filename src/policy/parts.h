@@ -88,10 +88,10 @@ uint32_t bal_probe_some_open(struct bal_fleet *fleet, uint32_t d, struct bal_rng
 static inline uint32_t bal_probe_some(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {
     if (__builtin_expect(fleet->open || fleet->sample, 0))
         return bal_probe_some_open(fleet, d, rng);
-    uint32_t best = bal_rng_below(rng, fleet->servers);
+    uint32_t best = bal_drawn(fleet, 0, rng);
     uint32_t shortest = bal_probe(fleet, best);
     for (uint32_t i = 1; i < d; i++) {
-        const uint32_t server = bal_rng_below(rng, fleet->servers);
+        const uint32_t server = bal_drawn(fleet, i, rng);
         const uint32_t length = bal_probe(fleet, server);
         const bool better = length < shortest;
         best = better ? server : best;

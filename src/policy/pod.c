@@ -151,6 +151,10 @@ static unsigned more_flags(const double *value) {
     return wants_distinct(value) ? 0 : BAL_READS_ONLY;
 }
 
+static uint32_t draws(const double *value) {
+    return wants_distinct(value) ? 0 : (uint32_t)value[D];
+}
+
 static enum bal_code check(const double *value, const struct bal_setting *setting, struct bal_error *err) {
     if (value[REPLACE] == 0 && value[D] > setting->servers)
         return bal_fail(
@@ -171,6 +175,7 @@ const struct bal_policy bal_policy_pod = {
     .route = route,
     .sample = sample,
     .more_flags = more_flags,
+    .draws = draws,
     .size = size,
     .init = init,
     .sound = sound,

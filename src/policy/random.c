@@ -11,7 +11,12 @@ static struct bal_decision route(void *state, struct bal_fleet *fleet, const str
     (void)state;
     if (job->split && job->count > 1)
         return bal_scatter(fleet, job->count, rng);
-    return bal_to(bal_draw(fleet, rng));
+    return bal_to(bal_drawn(fleet, 0, rng));
+}
+
+static uint32_t draws(const double *value) {
+    (void)value;
+    return 1;
 }
 
 const struct bal_policy bal_policy_random = {
@@ -21,4 +26,5 @@ const struct bal_policy bal_policy_random = {
     .cost = "nothing",
     .flags = BAL_SYMMETRIC | BAL_READS_ONLY,
     .route = route,
+    .draws = draws,
 };
