@@ -13,9 +13,9 @@
  * Recorded jobs come when they came and take what they took; the run ends when the last of them has left. */
 #include "ballast/set.h"
 #include "base/heap.h"
-#include "base/queues.h"
 #include "engine/engine.h"
 #include "engine/history.h"
+#include "engine/queues.h"
 #include "engine/windowed.h"
 
 #include <assert.h>

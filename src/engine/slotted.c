@@ -13,8 +13,8 @@
  *
  * A queue holds runs (arrival slot, jobs), not jobs: a batch costs the same whatever its size, and completion
  * times are exact for every job. They are counted by value, and go to the histograms once a slice. */
-#include "base/queues.h"
 #include "engine/engine.h"
+#include "engine/queues.h"
 #include "engine/tally.h"
 
 #include <assert.h>

@@ -20,7 +20,7 @@
 #define ENGINE_STEALING_H
 
 #include "base/coin.h"
-#include "base/queues.h"
+#include "engine/queues.h"
 #include "engine/tally.h"
 
 enum { STEALING_COUNTED = 1 << 14 }; /* response times below this are counted by value */

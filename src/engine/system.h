@@ -12,8 +12,8 @@
 #include "base/by_length.h"
 #include "base/folded.h"
 #include "base/pace.h"
-#include "base/queues.h"
 #include "engine/history.h"
+#include "engine/queues.h"
 #include "engine/tally.h"
 #include "engine/weights.h"
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "ballast/random.h"
-#include "base/queues.h"
+#include "engine/queues.h"
 
 enum { QUEUES = 7, ROOM = 3000 };
 

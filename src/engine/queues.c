@@ -1,4 +1,4 @@
-#include "base/queues.h"
+#include "engine/queues.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -8,13 +8,13 @@
  *
  * An item is `words` 8-byte words, at most BAL_RING_INSIDE. The functions on the hot path take it as an
  * argument so that a constant is folded in; it must be the one given to bal_queues_init. */
-#ifndef BASE_QUEUES_H
-#define BASE_QUEUES_H
+#ifndef ENGINE_QUEUES_H
+#define ENGINE_QUEUES_H
 
 #include "ballast/error.h"
 #include "base/arena.h"
 #include "base/folded.h"
-#include "base/lines.h"
+#include "engine/lines.h"
 
 #include <stdbool.h>
 #include <stddef.h>

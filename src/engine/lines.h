@@ -1,8 +1,8 @@
 /* Memory for large arrays that are looked at here and there: it begins at a cache line, and from a few
  * megabytes on it lies on huge pages, if the system grants them. With small ones each look takes a second
  * miss, for the address of the page. */
-#ifndef BASE_LINES_H
-#define BASE_LINES_H
+#ifndef ENGINE_LINES_H
+#define ENGINE_LINES_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "base/lines.h"
+#include "engine/lines.h"
 
 #include <stdint.h>
 #include <stdlib.h>
