@@ -101,9 +101,11 @@ static ngx_int_t send_plain(struct bal_ngx_peer *peer, ngx_peer_connection_t *pc
         return NGX_BUSY;
     if (peer->tier->shared)
         ngx_atomic_fetch_add((ngx_atomic_t *)&peer->tier->shared->plain, 1);
-    ngx_log_error(NGX_LOG_WARN, pc->log, 0,
-                  "ballast: upstream \"%V\": no room to count this request; a larger zone= has",
-                  &peer->upstream->us->host);
+    if (ngx_time() != peer->tier->told_plain) /* once a second */
+        ngx_log_error(NGX_LOG_WARN, pc->log, 0,
+                      "ballast: upstream \"%V\": no room to count this request; a larger zone= has",
+                      &peer->upstream->us->host);
+    peer->tier->told_plain = ngx_time();
     peer->state = BAL_PEER_PLAIN;
     peer->plain = true;
     return point(peer, pc);

@@ -87,6 +87,7 @@ ngx_int_t bal_ngx_bell_hang(ngx_cycle_t *cycle, void (*rung)(void)) {
         return NGX_ERROR;
     c->log = c->read->log = c->write->log = cycle->log;
     c->read->handler = hear;
+    c->read->channel = 1; /* as nginx's own channel: it stays when a shutdown takes too long */
     bells.own = c;
     bells.rung = rung;
     const ngx_uint_t kind = ngx_event_flags & NGX_USE_CLEAR_EVENT ? NGX_CLEAR_EVENT : NGX_LEVEL_EVENT;

@@ -277,17 +277,23 @@ static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
 }
 
 /* What happened to servers since the last time goes to the log. */
+static void tell(const struct bal_ngx_tier *tier, const char *name, bool before, bool now, const char *what) {
+    if (before != now)
+        ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0, "ballast: upstream \"%V\": server %s %s %s",
+                      &tier->upstream->us->host, name, now ? "is" : "is no longer", what);
+}
+
 static void tick(void *user, uint64_t now) {
+    enum { QUARANTINED = 1, SHUT = 2 };
     struct bal_ngx_tier *tier = user;
     (void)now;
     for (uint32_t number = 0; number < tier->config.servers; number++) {
         const struct bal_server_view view = bal_dispatcher_server(tier->d, number);
-        const bool shunned = view.name && view.quarantined, before = tier->shared->shunned[number];
-        tier->shared->shunned[number] = shunned;
-        if (!view.name || shunned == before)
-            continue;
-        ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0, "ballast: upstream \"%V\": server %s %s quarantine",
-                      &tier->upstream->us->host, view.name, shunned ? "is in" : "has left");
+        const uint8_t before = view.name ? tier->shared->told[number] : 0;
+        const bool quarantined = view.name && view.quarantined, shut = view.name && view.shut;
+        tier->shared->told[number] = (uint8_t)((quarantined ? QUARANTINED : 0) | (shut ? SHUT : 0));
+        tell(tier, view.name, before & QUARANTINED, quarantined, "in quarantine");
+        tell(tier, view.name, before & SHUT, shut, "closed by max_fails");
     }
 }
 

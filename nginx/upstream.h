@@ -35,7 +35,7 @@ struct bal_ngx_shared {
     uint64_t plain;   /* requests that were sent without being counted */
     /* Decisions that took 2^i to 2^(i+1) ns, each process in a row of its own. */
     uint64_t decisions[BAL_OWNERS_MAX][DECISION_BUCKETS];
-    uint8_t shunned[]; /* by number: what the log says of the quarantine */
+    uint8_t told[]; /* by number: what the log says of quarantine and max_fails */
 };
 
 /* Servers of an upstream among which a policy chooses: those that are no backup, or those that are. */
@@ -52,7 +52,8 @@ struct bal_ngx_tier {
     uint64_t version;     /* of by_number */
     ngx_rbtree_t waiting; /* struct bal_ngx_peer by ticket */
     ngx_rbtree_node_t sentinel;
-    ngx_uint_t next; /* for choosing without counting */
+    ngx_uint_t next;   /* for choosing without counting */
+    time_t told_plain; /* when the log was last told of that */
 };
 
 /* The directive. Zeroed: there is none in this upstream. */
