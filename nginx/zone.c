@@ -6,7 +6,7 @@
 #include <sys/random.h>
 
 enum {
-    TICK_MS = 200,           /* how often the dead are looked for */
+    TICK_MS = 125,           /* how often the dead are looked for */
     WAIT_MS = 100,           /* how often those who wait look, should nobody wake them */
     REQUESTS_LEAST = 1024,   /* capacity, unless the role says otherwise */
     REQUESTS_MOST = 1 << 16, /* about 8 megabytes */

@@ -9,8 +9,8 @@
  *     in each process      open, join, apply are called, then tick and whatever is asked for
  *     in the role          bal_ngx_zone_lock(z); ... functions of the core ...; bal_ngx_zone_unlock(z)
  *
- * About every 200 ms one of the processes looks for dead ones and lets time pass (bal_ngx_role.pass). A
- * process whose requests wait does so as often as is needed, and is not ended by a graceful shutdown before
+ * About eight times a second one of the processes looks for dead ones and lets time pass (bal_ngx_role.pass).
+ * A process whose requests wait does so as often as is needed, and is not ended by a graceful shutdown before
  * they have gone: bal_ngx_zone_wait() and bal_ngx_zone_waited(). */
 #ifndef NGINX_ZONE_H
 #define NGINX_ZONE_H
@@ -46,7 +46,7 @@ struct bal_ngx_role {
     /* What the configuration says, which is newer than what has been applied. On failure it is tried again at
      * the next tick. */
     enum bal_code (*apply)(void *user, uint64_t now, struct bal_error *err);
-    /* Somebody has looked for the dead; for what is to be done about every 200 ms by one process. */
+    /* Somebody has looked for the dead; for what is to be done about eight times a second by one process. */
     void (*tick)(void *user, uint64_t now);
     /* Not locked: there may be news for this process. */
     void (*news)(void *user);

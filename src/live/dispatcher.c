@@ -836,15 +836,15 @@ struct bal_server_view bal_dispatcher_server(const struct bal_dispatcher *d, uin
     if (s->presence == NOT_THERE)
         return (struct bal_server_view){.standing = BAL_STANDING_GONE};
     const struct bal_quarantine_server *q = &d->quarantine->server[number];
-    const bool shunned = s->closed & SHUNNED;
+    const bool suspect = bal_quarantine_suspects(d->quarantine, number);
     return (struct bal_server_view){.name = s->name,
                                     .open = s->closed == 0,
                                     .leaving = s->presence == LEAVING,
-                                    .quarantined = shunned && q->back_off > 0,
-                                    .shut = shunned && q->shut_until > 0,
-                                    .on_trial = shunned && q->trying,
+                                    .quarantined = q->back_off > 0,
+                                    .shut = q->shut_until > 0,
+                                    .on_trial = suspect && q->trying,
                                     .until =
-                                        shunned ? (uint64_t)bal_quarantine_until(d->quarantine, number) : 0,
+                                        suspect ? (uint64_t)bal_quarantine_until(d->quarantine, number) : 0,
                                     .in_flight = d->own[number],
                                     .tokens = s->tokens,
                                     .standing = standing[s->power]};

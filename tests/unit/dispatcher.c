@@ -439,6 +439,8 @@ static void a_failing_server_is_shunned_and_proved(void **state) {
     f.now = bal_dispatcher_pass(f.d, f.now);
     assert_true(f.now == 1100 * MS);
     bal_dispatcher_pass(f.d, f.now);
+    /* It may be tried, and is not out of quarantine yet. */
+    assert_true(bal_dispatcher_server(f.d, 2).open && bal_dispatcher_server(f.d, 2).quarantined);
     /* One request at a time goes there; its process dies, so that another one may. */
     for (int round = 0; round < 2; round++) {
         int there = 0;
@@ -505,9 +507,9 @@ static void round_of(struct fixture *f, enum bal_outcome outcome) {
 
 static bool shut(const struct fixture *f, uint32_t server) {
     const struct bal_server_view view = bal_dispatcher_server(f->d, server);
-    assert_true(!view.shut || (!view.open && view.until));
+    assert_true(view.shut == (view.until > 0) && (view.shut || view.open));
     assert_false(view.quarantined);
-    return view.shut;
+    return view.shut && !view.open;
 }
 
 static void max_fails_closes_a_server_for_its_time(void **state) {

@@ -231,8 +231,10 @@ struct bal_server_view {
     const char *name; /* NULL: there is no such server */
     bool open;        /* may be chosen now */
     bool leaving;     /* is not in the configuration any longer */
-    bool quarantined; /* closed after failures in a row */
-    bool shut;        /* closed by max_fails */
+    /* Of these two: until a request has proved it well; it is closed until it may be tried, and while it is.
+     */
+    bool quarantined; /* after failures in a row */
+    bool shut;        /* by max_fails */
     bool on_trial;    /* one request is proving it well; nobody else goes there until it has */
     uint64_t until;   /* of quarantined and shut: when it may be tried; 0 for neither */
     uint32_t in_flight;
