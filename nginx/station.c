@@ -1,5 +1,6 @@
 /* The directive `ballast_station slots=K [queue=N] [class=$variable] [classes=N] [listen=ADDRESS
- * [dispatchers=ADDRESS,... [report=T]] [stations=ADDRESS,... [steal=F]]];` and its block in shared memory. */
+ * [dispatchers=ADDRESS,... [report=T]] [stations=ADDRESS,... [steal=F]] [keeper=ADDRESS,ID [standby=T]]];`
+ * and its block in shared memory. */
 #include "station.h"
 
 #include "class.h"
@@ -208,6 +209,32 @@ static char *set_steal(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     return NGX_CONF_ERROR;
 }
 
+/* "ADDRESS,ID" */
+static char *set_keeper(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    const u_char *comma = memchr(value->data, ',', value->len), *end = value->data + value->len;
+    ngx_uint_t id;
+    if (!comma || !bal_ngx_option_number(comma + 1, end, 1, NGX_MAX_INT_T_VALUE, &id))
+        return bal_ngx_option_wrong(cf, "\"keeper=", value,
+                                    "the listen and the id of the app in ballastd's configuration, as in "
+                                    "keeper=127.0.0.1:7701,101");
+    const ngx_str_t address = {(size_t)(comma - value->data), value->data};
+    if (bal_ngx_mail_parse(cf, "keeper=", &address, &station->keeper) != NGX_OK)
+        return NGX_CONF_ERROR;
+    station->keeper.id = id;
+    return NGX_CONF_OK;
+}
+
+static char *set_standby(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    const ngx_int_t ms = ngx_parse_time(value, 0);
+    station->standby = (ngx_msec_t)ms;
+    if (ms != NGX_ERROR && ms >= 1 && ms <= 24 * HOUR_MS)
+        return NGX_CONF_OK;
+    return bal_ngx_option_wrong(cf, "\"standby=", value,
+                                "the time after which an idle app may rest, as in standby=10s");
+}
+
 static char *set_report(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_station *station = conf;
     const ngx_int_t ms = ngx_parse_time(value, 0);
@@ -222,6 +249,7 @@ static const struct bal_ngx_option options[] = {
     {"slots=", set_slots},   {"queue=", set_queue},       {"classes=", set_classes},
     {"class=", set_class},   {"listen=", set_listen},     {"dispatchers=", set_dispatchers},
     {"report=", set_report}, {"stations=", set_stations}, {"steal=", set_steal},
+    {"keeper=", set_keeper}, {"standby=", set_standby},
 };
 
 /* ---- the configuration ---- */
@@ -235,9 +263,11 @@ static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_station *station
         return name;
     bal_steal_print(&station->steal, steal, sizeof steal);
     const u_char *end = ngx_snprintf(
-        name.data, room, "ballast_station:%V slots=%ui queue=%ui classes=%ui listen=%V report=%M steal=%s",
+        name.data, room,
+        "ballast_station:%V slots=%ui queue=%ui classes=%ui listen=%V report=%M steal=%s keeper=%uL "
+        "standby=%M",
         &station->us->host, station->slots, station->queue, station->classes, &station->listen.name,
-        station->report, steal);
+        station->report, steal, station->keeper.id, station->standby);
     name.len = (size_t)(end - name.data);
     return name;
 }
@@ -260,9 +290,11 @@ static ngx_int_t know_all(struct bal_ngx_mail *mail, ngx_array_t *addresses, boo
 static ngx_int_t know_others(ngx_conf_t *cf, struct bal_ngx_station *station) {
     if (bal_ngx_mail_init(cf, &station->mail, &station->listen, bal_ngx_key(cf), &station->zone) != NGX_OK)
         return NGX_ERROR;
-    return know_all(&station->mail, &station->dispatchers, false) == NGX_OK
-               ? know_all(&station->mail, &station->stations, true)
-               : NGX_ERROR;
+    if (know_all(&station->mail, &station->dispatchers, false) != NGX_OK ||
+        know_all(&station->mail, &station->stations, true) != NGX_OK)
+        return NGX_ERROR;
+    station->keeper.apart = true;
+    return station->keeper.id ? bal_ngx_mail_know(&station->mail, &station->keeper) : NGX_OK;
 }
 
 static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us) {
@@ -280,6 +312,8 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
                                                   .offer_ns = (uint64_t)station->report * 1000000,
                                                   .steal = station->steal,
                                                   .steal_ns = (uint64_t)STEAL_MS * 1000000,
+                                                  .keeper = station->keeper.id,
+                                                  .standby_ns = (uint64_t)station->standby * 1000000,
                                                   .id = speaks ? station->listen.id : 1,
                                                   .boot = 1};
     if (bal_station_check(&station->config, &err)) {
@@ -307,10 +341,14 @@ static char *check(ngx_conf_t *cf, const struct bal_ngx_station *station) {
     }
     const bool speaks = station->listen.sockaddr != NULL;
     const char *missing = NULL;
-    if (speaks && !station->dispatchers.nelts && !station->stations.nelts)
-        missing = "dispatchers= or stations= is missing";
+    if (speaks && !station->dispatchers.nelts && !station->stations.nelts && !station->keeper.id)
+        missing = "dispatchers=, stations= or keeper= is missing";
     if (!speaks && (station->dispatchers.nelts || station->stations.nelts))
         missing = "listen= is missing";
+    if (!speaks && station->keeper.id)
+        missing = "listen= is missing";
+    if (station->standby && !station->keeper.id)
+        missing = "keeper= is missing, which wakes an app that rests";
     if (station->steal.kind != BAL_STEAL_NONE && !station->stations.nelts)
         missing = "stations= is missing, from which it may steal";
     if (missing) {
@@ -340,9 +378,10 @@ static char *set_station(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     station->line = cf->conf_file->line;
     station->queue = QUEUE;
     for (ngx_uint_t i = 1; result == NGX_CONF_OK && i < cf->args->nelts; i++)
-        result = bal_ngx_option_set(
-            cf, options, sizeof options / sizeof *options, station, &text[i],
-            "slots=, queue=, classes=, class=, listen=, dispatchers=, stations=, steal= or report=");
+        result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, station, &text[i],
+                                    "slots=, queue=, classes=, class=, listen=, dispatchers=, stations=, "
+                                    "steal=, keeper=, standby= or "
+                                    "report=");
     if (result == NGX_CONF_OK)
         result = check(cf, station);
     if (!station->classes)

@@ -22,6 +22,8 @@ struct bal_ngx_station {
     struct bal_ngx_address listen;     /* without an address: it speaks to nobody */
     ngx_array_t dispatchers, stations; /* of struct bal_ngx_address */
     struct bal_steal steal;
+    struct bal_ngx_address keeper; /* id 0: there is none */
+    ngx_msec_t standby;
     ngx_msec_t report; /* mean time between reports while a slot is free; 0: when it becomes free */
     ngx_http_upstream_init_pt init_upstream; /* of the balancer inside */
     ngx_http_upstream_init_peer_pt init_peer;

@@ -207,6 +207,8 @@ static void say_station(struct page *page, struct bal_ngx_station *station) {
         "\"cancelled\":%uL,\"reaped\":%uL,\"rebuilds\":%uL,\"void_tickets\":%uL}",
         c.arrived, c.ran, c.answered, c.failed, c.full, c.cancelled, c.reaped, c.rebuilds, c.void_tickets);
     if (station->zone.mail) {
+        static const char *const powers[] = {"off", "set-up", "on", "draining"};
+        say(page, ",\"id\":\"%uL\",\"power\":\"%s\"", station->config.id, powers[view.power]);
         say(page,
             ",\"offered\":%uD,\"offers\":%uL,\"probed\":%uL,\"away\":%uD,\"given\":%uL,\"returned\":%uL",
             view.offered, c.offers, c.probed, view.away, c.given, c.returned);

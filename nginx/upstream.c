@@ -90,16 +90,6 @@ static bool has_stations(const ngx_conf_t *cf) {
 
 /* ---- the policy ---- */
 
-/* What the core could do with stations, and these stations cannot. */
-static enum bal_code check_stations(const struct bal_policy_spec *policy, struct bal_error *err) {
-    if (!(policy->policy->wants & BAL_WANTS_POWER))
-        return BAL_OK;
-    return bal_fail(err, BAL_E_MODEL,
-                    "policy '%s' switches servers off and on, which stations of nginx do not; use another "
-                    "one, such as jiq:else=own",
-                    policy->policy->name);
-}
-
 /* Can it be hosted here at all? A fleet of any size will tell. */
 static char *set_policy(ngx_conf_t *cf, struct bal_ngx_upstream *b, const ngx_str_t *text) {
     const struct bal_dispatcher_config any = {.servers = 1 << 16,
@@ -114,8 +104,6 @@ static char *set_policy(ngx_conf_t *cf, struct bal_ngx_upstream *b, const ngx_st
     enum bal_code code = bal_policy_parse((const char *)text->data, &b->policy, &err);
     if (!code)
         code = bal_dispatcher_check(&b->policy, &any, &err);
-    if (!code && b->stations)
-        code = check_stations(&b->policy, &err);
     if (!code && bal_policy_print(&b->policy, b->text, sizeof b->text) >= sizeof b->text)
         code = bal_fail(&err, BAL_E_RANGE, "the policy's text is too long");
     if (!code)
