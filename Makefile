@@ -54,6 +54,14 @@ bench-live:
 	@ninja -C build ballast nginx-module tests/nginx-app
 	@bench/nginx build/ballast build/tests/nginx-app build/nginx/ngx_http_ballast_module.so
 
+# Policies before real servers beside what the lab says of them; bench/live_lab tells what can be asked.
+.PHONY: live-lab
+live-lab:
+	@$(SETUP) build test nginx live
+	@scripts/configure build -Dtests=true
+	@ninja -C build ballast nginx-module tests/nginx-app
+	@bench/live_lab build/ballast build/tests/nginx-app build/nginx/ngx_http_ballast_module.so
+
 install:
 	@$(SETUP) build
 	@scripts/configure build -Dprefix=$(abspath $(PREFIX))
@@ -119,6 +127,7 @@ help:
 	@echo 'make install-nginx    install it where this nginx looks for modules; PREFIX and DESTDIR are honoured'
 	@echo 'make test             build and run all tests, also under the sanitizers and valgrind (minutes)'
 	@echo 'make bench            measure the speed of the engines'
+	@echo 'make live-lab         measure policies before real servers, beside what the lab says of them (minutes)'
 	@echo 'make bench-live       measure what the module costs inside nginx, beside what nginx offers (minutes)'
 	@echo 'make install          install under PREFIX (now $(PREFIX)); DESTDIR is honoured'
 	@echo 'make install-python   install the Python package under PREFIX, for Debian'"'"'s python3'
