@@ -1,0 +1,292 @@
+#include "config_reader.h"
+
+#include "ballast/number.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS_MAX = 200 };
+
+/* ---- mistakes ---- */
+
+/* What is wrong in `defaults` is wrong in each app, and is told once. */
+static bool was_told(struct reader *r, const char *text) {
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    for (const char *c = text; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    for (size_t i = 0; i < r->told_count; i++)
+        if (r->told[i] == hash)
+            return true;
+    if (r->told_count < CONFIG_TOLD_MAX)
+        r->told[r->told_count++] = hash;
+    return false;
+}
+
+void config_mistake(struct reader *r, int node, const char *key, const char *format, ...) {
+    struct bal_error err;
+    char text[300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    const int at = node ? node : bal_document_root(r->document);
+    bal_fail(&err, BAL_E_RANGE, "%s:%u:%u: %s: %s", r->name, bal_node_line(r->document, at),
+             bal_node_column(r->document, at), key, text);
+    r->mistakes++;
+    if (!was_told(r, err.text))
+        r->tell(r->context, err.text);
+}
+
+bool config_is_kind(struct reader *r, int node, const char *key, enum bal_node_kind kind) {
+    static const char *const names[] = {"a single value", "a list", "a map"};
+    const enum bal_node_kind found = bal_node_kind(r->document, node);
+    if (found != kind)
+        config_mistake(r, node, key, "this is %s; it should be %s", names[found], names[kind]);
+    return found == kind;
+}
+
+/* ---- maps ---- */
+
+static const struct key *find_key(const struct table *table, const char *name) {
+    for (size_t i = 0; i < table->count; i++)
+        if (strcmp(table->key[i].name, name) == 0)
+            return &table->key[i];
+    return NULL;
+}
+
+static void list_keys(const struct table *table, char *text, size_t size) {
+    size_t used = 0;
+    for (size_t i = 0; i < table->count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", table->key[i].name);
+}
+
+void config_check_names(struct reader *r, const struct table *table, int map) {
+    struct bal_document *d = r->document;
+    for (size_t i = 0; i < bal_node_count(d, map); i++) {
+        const int key = bal_node_key(d, map, i);
+        if (bal_node_kind(d, key) != BAL_NODE_TEXT) {
+            config_mistake(r, key, table->name, "a key must have a plain name");
+            continue;
+        }
+        const char *name = bal_node_text(d, key);
+        char keys[240];
+        list_keys(table, keys, sizeof keys);
+        if (!find_key(table, name))
+            config_mistake(r, key, table->name, "there is no key '%.40s'; there are %s", name, keys);
+        else if (bal_node_get(d, map, name) != bal_node_value(d, map, i))
+            config_mistake(r, key, name, "it is given twice");
+    }
+}
+
+/* Reads a map by its table; what is not there is looked for in the map of defaults (0: none). */
+void config_read_map(struct reader *r, const struct table *table, int map, int defaults, void *into) {
+    if (map && !config_is_kind(r, map, table->name, BAL_NODE_MAP))
+        return;
+    if (map)
+        config_check_names(r, table, map);
+    for (size_t i = 0; i < table->count; i++) {
+        const struct key *key = &table->key[i];
+        int node = bal_node_get(r->document, map, key->name);
+        if (!node)
+            node = bal_node_get(r->document, defaults, key->name);
+        if (node || key->fallback)
+            key->read(r, node, key, (char *)into + key->offset);
+    }
+}
+
+/* The map that holds for all apps; 0: none. */
+int config_defaults_of(struct reader *r) {
+    return bal_node_get(r->document, bal_document_root(r->document), "defaults");
+}
+
+/* ---- single values ---- */
+
+/* NULL: it is no text, which has been told. */
+const char *config_text_at(struct reader *r, int node, const struct key *key) {
+    if (!node)
+        return key->fallback;
+    return config_is_kind(r, node, key->name, BAL_NODE_TEXT) ? bal_node_text(r->document, node) : NULL;
+}
+
+const char *config_keep(struct reader *r, const char *text) {
+    return bal_arena_text(&r->config->arena, text, strlen(text));
+}
+
+void config_read_text(struct reader *r, int node, const struct key *key, void *into) {
+    const char *text = config_text_at(r, node, key);
+    if (text && !*text && node)
+        config_mistake(r, node, key->name, "it is empty");
+    if (text)
+        *(const char **)into = config_keep(r, text);
+}
+
+void config_read_path(struct reader *r, int node, const struct key *key, void *into) {
+    config_read_text(r, node, key, into);
+    const char *path = *(const char **)into;
+    if (path && *path && *path != '/')
+        config_mistake(r, node, key->name, "'%.100s' is not a path from the root, such as /run/ballastd",
+                       path);
+    if (path && key->high && strlen(path) > key->high)
+        config_mistake(r, node, key->name, "the path has more than %llu characters",
+                       (unsigned long long)key->high);
+}
+
+/* It names files and stands in logs. */
+void config_read_name(struct reader *r, int node, const struct key *key, void *into) {
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@";
+    config_read_text(r, node, key, into);
+    const char *name = *(const char **)into;
+    if (name && *name &&
+        (strspn(name, allowed) != strlen(name) || *name == '.' || strlen(name) > CONFIG_NAME_MAX))
+        config_mistake(r, node, key->name, "'%.80s' is not a name: at most %d letters, digits and _ - . @",
+                       name, CONFIG_NAME_MAX);
+}
+
+bool config_whole_number(const char *text, uint64_t *number) {
+    char *end;
+    errno = 0;
+    const unsigned long long value = strtoull(text, &end, 10);
+    *number = value;
+    return text[0] >= '0' && text[0] <= '9' && !*end && !errno;
+}
+
+static bool read_whole(struct reader *r, int node, const struct key *key, uint64_t *number) {
+    const char *text = config_text_at(r, node, key);
+    if (!text)
+        return false;
+    if (config_whole_number(text, number) && *number >= key->low && *number <= key->high)
+        return true;
+    config_mistake(r, node, key->name, "'%.40s' is not a whole number from %llu to %llu", text,
+                   (unsigned long long)key->low, (unsigned long long)key->high);
+    return false;
+}
+
+void config_read_count(struct reader *r, int node, const struct key *key, void *into) {
+    uint64_t number;
+    if (read_whole(r, node, key, &number))
+        *(uint32_t *)into = (uint32_t)number;
+}
+
+void config_read_id(struct reader *r, int node, const struct key *key, void *into) {
+    read_whole(r, node, key, into);
+}
+
+static bool time_of(const char *text, double *seconds) {
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
+    const char *end = bal_number_read(text, seconds);
+    for (size_t i = 0; end && i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].name) == 0) {
+            *seconds *= units[i].seconds;
+            return true;
+        }
+    return false;
+}
+
+/* Limits are in milliseconds. */
+void config_read_time(struct reader *r, int node, const struct key *key, void *into) {
+    const char *text = config_text_at(r, node, key);
+    double seconds;
+    if (!text)
+        return;
+    if (time_of(text, &seconds) && seconds * 1e3 >= (double)key->low && seconds * 1e3 <= (double)key->high)
+        *(uint64_t *)into = (uint64_t)(seconds * 1e9);
+    else
+        config_mistake(r, node, key->name,
+                       "'%.40s' is not a time from %llu ms to %llu h, such as 500ms, 2s or 5min", text,
+                       (unsigned long long)key->low, (unsigned long long)(key->high / 3600000));
+}
+
+void config_read_flag(struct reader *r, int node, const struct key *key, void *into) {
+    const char *text = config_text_at(r, node, key);
+    if (!text)
+        return;
+    const bool yes = strcmp(text, "true") == 0 || strcmp(text, "yes") == 0;
+    if (!yes && strcmp(text, "false") != 0 && strcmp(text, "no") != 0)
+        config_mistake(r, node, key->name, "'%.40s' is neither true nor false", text);
+    *(bool *)into = yes;
+}
+
+/* ---- addresses ---- */
+
+void config_read_address(struct reader *r, int node, const struct key *key, void *into) {
+    const char *text = config_text_at(r, node, key);
+    if (text && !address_read(text, into)) {
+        config_mistake(r, node, key->name,
+                       "'%.100s' is no address in numbers, such as unix:/run/x, 127.0.0.1:8001 or [::1]:8001",
+                       text);
+        *(struct address *)into = (struct address){0};
+    }
+}
+
+/* ---- lists of texts ---- */
+
+/* For argv and environ, whose texts are not const. */
+static char *keep_word(struct reader *r, const char *text) {
+    return (char *)config_keep(r, text);
+}
+
+/* NULL: not all of it was text. */
+static char **texts_at(struct reader *r, int node, const char *key) {
+    struct bal_document *d = r->document;
+    const size_t count = bal_node_count(d, node);
+    char **texts = bal_arena_take(&r->config->arena, count + 1, sizeof *texts);
+    for (size_t i = 0; texts && i < count; i++) {
+        const int item = bal_node_item(d, node, i);
+        if (!config_is_kind(r, item, key, BAL_NODE_TEXT))
+            return NULL;
+        texts[i] = keep_word(r, bal_node_text(d, item));
+    }
+    return texts;
+}
+
+/* A list of words, or a text for the shell; which of them it should be is known when the app has been read.
+ */
+void config_read_command(struct reader *r, int node, const struct key *key, void *into) {
+    struct command *command = into;
+    if (bal_node_kind(r->document, node) == BAL_NODE_TEXT) {
+        command->argv = bal_arena_take(&r->config->arena, 4, sizeof *command->argv);
+        const char *const words[] = {"/bin/sh", "-c", bal_node_text(r->document, node)};
+        for (size_t i = 0; command->argv && i < 3; i++)
+            command->argv[i] = keep_word(r, words[i]);
+        return;
+    }
+    if (!config_is_kind(r, node, key->name, BAL_NODE_LIST))
+        return;
+    const size_t count = bal_node_count(r->document, node);
+    if (count == 0 || count > WORDS_MAX) {
+        config_mistake(r, node, key->name,
+                       "a command is a list of 1 to %d words: [/usr/bin/app, --port, \"8001\"]", WORDS_MAX);
+        return;
+    }
+    command->argv = texts_at(r, node, key->name);
+    if (command->argv && command->argv[0] && !*command->argv[0])
+        config_mistake(r, node, key->name, "the name of the program is empty");
+}
+
+void config_read_environment(struct reader *r, int node, const struct key *key, void *into) {
+    struct bal_document *d = r->document;
+    if (!config_is_kind(r, node, key->name, BAL_NODE_MAP))
+        return;
+    const size_t count = bal_node_count(d, node);
+    char **texts = bal_arena_take(&r->config->arena, count + 1, sizeof *texts);
+    for (size_t i = 0; texts && i < count; i++) {
+        const int name = bal_node_key(d, node, i), value = bal_node_value(d, node, i);
+        texts[i] = keep_word(r, "");
+        if (!config_is_kind(r, name, key->name, BAL_NODE_TEXT) ||
+            !config_is_kind(r, value, key->name, BAL_NODE_TEXT))
+            continue;
+        const char *left = bal_node_text(d, name), *right = bal_node_text(d, value);
+        if (!*left || strchr(left, '=') || strncmp(left, "BALLAST_", 8) == 0)
+            config_mistake(r, name, key->name, "'%.40s' cannot be the name of a variable here", left);
+        const size_t size = strlen(left) + strlen(right) + 2;
+        texts[i] = bal_arena_take(&r->config->arena, size, 1);
+        if (texts[i])
+            snprintf(texts[i], size, "%s=%s", left, right);
+    }
+    *(char ***)into = texts;
+}
