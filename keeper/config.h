@@ -1,7 +1,7 @@
 /* The keeper's configuration: a YAML file, read whole or refused with everything that is wrong in it.
  *
- * Each key is a row of a table (config.c, config_app.c), from which reading, --check and the tables of docs/keeper.md all
- * come. Everything that a config points to lives as long as it does. */
+ * Each key is a row of a table (config.c, config_app.c), from which reading, --check and the tables of
+ * docs/keeper.md all come. Everything that a config points to lives as long as it does. */
 #ifndef KEEPER_CONFIG_H
 #define KEEPER_CONFIG_H
 

@@ -1,12 +1,10 @@
 #include "daemon.h"
 
-#include "app.h"
 #include "bounds.h"
 #include "log.h"
 #include "notify.h"
-#include "post.h"
+#include "roster.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -26,26 +24,12 @@
 #define NEVER UINT64_MAX
 static const uint64_t millisecond = 1000000;
 
-/* An app with its post; one that was left behind by an earlier keeper has a configuration of its own. */
-struct member {
-    struct app app;
-    struct post post;
-    struct app_config own;
-    char own_name[CONFIG_NAME_MAX + 1];
-};
-
 struct daemon {
     const char *path;
-    struct config *config;
-    struct config **old; /* of apps that are leaving */
-    size_t olds;
-    struct member **member;
-    struct app **app; /* the same */
-    size_t count;
+    struct roster roster;
     struct sockets sockets;
     int lock, signals;
     struct bal_rng rng;
-    uint64_t boot;
     uint64_t watchdog, watchdog_at; /* ns */
     uint64_t dropped;               /* datagrams */
     bool stopping, ended;
@@ -66,121 +50,6 @@ static void fail(const char *what, const char *path) {
     const int number = errno;
     log_say(LOG_ERROR, NULL, "failed", "what=%s path=%s error=%s", what, log_quote(path, quoted),
             log_quote(strerror(number), error));
-}
-
-/* ---- apps ---- */
-
-static bool add_member(struct daemon *d, struct member *m) {
-    struct member **member = realloc(d->member, (d->count + 1) * sizeof *member);
-    if (member)
-        d->member = member;
-    struct app **app = realloc(d->app, (d->count + 1) * sizeof *app);
-    if (app)
-        d->app = app;
-    if (!m || !member || !app) {
-        free(m);
-        return false;
-    }
-    d->member[d->count] = m;
-    d->app[d->count++] = &m->app;
-    return true;
-}
-
-static bool begin_app(struct daemon *d, const struct app_config *config) {
-    struct member *m = calloc(1, sizeof *m);
-    if (!add_member(d, m))
-        return false;
-    app_init(&m->app, config, d->config->state, now_ns());
-    return post_init(&m->post, d->config, config, d->boot);
-}
-
-static void end_app(struct daemon *d, size_t i) {
-    app_fini(&d->member[i]->app);
-    post_fini(&d->member[i]->post);
-    free(d->member[i]);
-    d->count--;
-    d->member[i] = d->member[d->count];
-    d->app[i] = d->app[d->count];
-}
-
-static struct member *find_member(struct daemon *d, const char *name) {
-    for (size_t i = 0; i < d->count; i++)
-        if (strcmp(d->app[i]->config->name, name) == 0)
-            return d->member[i];
-    return NULL;
-}
-
-/* It is to be off as soon as may be, and is not asked any longer. */
-static void let_go(struct app *app, uint64_t now) {
-    if (app->leaving)
-        return;
-    app->leaving = true;
-    app->wish = WISH_NONE;
-    log_say(LOG_INFO, app->config->name, "leaving", "%s", "");
-    bal_keeper_rest(&app->core, now, 0);
-}
-
-/* A process of an app that is not in the configuration any longer. */
-static void take_stray(struct daemon *d, const char *name) {
-    struct member *m = calloc(1, sizeof *m);
-    static char empty[] = "";
-    static char *nothing[] = {empty, NULL};
-    if (!add_member(d, m))
-        return;
-    memcpy(m->own_name, name, strlen(name) + 1);
-    m->own = (struct app_config){.name = m->own_name,
-                                 .run.argv = nothing,
-                                 .directory = "/",
-                                 .signal = SIGTERM,
-                                 .times = d->config->app[0].times};
-    app_init(&m->app, &m->own, d->config->state, now_ns());
-    let_go(&m->app, now_ns());
-}
-
-static void find_strays(struct daemon *d) {
-    DIR *directory = opendir(d->config->state);
-    for (struct dirent *entry; directory && (entry = readdir(directory));) {
-        char name[CONFIG_NAME_MAX + 1];
-        const char *dot = strrchr(entry->d_name, '.');
-        if (!dot || strcmp(dot, ".app") != 0 || dot - entry->d_name > CONFIG_NAME_MAX)
-            continue;
-        snprintf(name, sizeof name, "%.*s", (int)(dot - entry->d_name), entry->d_name);
-        char path[PATH_MAX];
-        struct warden warden = {0};
-        app_path(path, d->config->state, name, "app");
-        const enum warden_find found = find_member(d, name) ? WARDEN_NONE : warden_find(&warden, path);
-        warden_forget(&warden);
-        if (found != WARDEN_NONE)
-            take_stray(d, name);
-    }
-    if (directory)
-        closedir(directory);
-}
-
-/* ---- state for people ---- */
-
-static void print_status(struct daemon *d, FILE *out, uint64_t now) {
-    fprintf(out, "%-20s %-9s %-7s %8s %7s %8s %8s\n", "app", "state", "wanted", "warden", "starts",
-            "failures", "retry");
-    for (size_t i = 0; i < d->count; i++) {
-        const struct bal_keeper *core = &d->app[i]->core;
-        const uint64_t retry = core->retry_at > now ? (core->retry_at - now) / millisecond / 1000 + 1 : 0;
-        fprintf(out, "%-20s %-9s %-7s %8d %7llu %8u %7llus\n", d->app[i]->config->name,
-                bal_keeper_state_name(core->state), core->wanted ? "yes" : "no", (int)d->app[i]->process.pid,
-                (unsigned long long)core->starts, core->failures, (unsigned long long)retry);
-    }
-}
-
-static void write_status(struct daemon *d, uint64_t now) {
-    char path[PATH_MAX], next[PATH_MAX];
-    app_path(path, d->config->state, "keeper", "status");
-    app_path(next, d->config->state, "keeper", "status.new");
-    FILE *out = fopen(next, "we");
-    if (!out)
-        return;
-    print_status(d, out, now);
-    if (fclose(out) == 0)
-        (void)rename(next, path);
 }
 
 /* ---- sockets ---- */
@@ -215,10 +84,10 @@ static int open_udp(const struct config *config) {
 }
 
 static bool open_sockets(struct daemon *d) {
-    d->sockets = (struct sockets){.local = open_local(d->config), .udp = -1};
-    if (d->sockets.local >= 0 && d->config->listen.size)
-        d->sockets.udp = open_udp(d->config);
-    return d->sockets.local >= 0 && (d->sockets.udp >= 0 || !d->config->listen.size);
+    d->sockets = (struct sockets){.local = open_local(d->roster.config), .udp = -1};
+    if (d->sockets.local >= 0 && d->roster.config->listen.size)
+        d->sockets.udp = open_udp(d->roster.config);
+    return d->sockets.local >= 0 && (d->sockets.udp >= 0 || !d->roster.config->listen.size);
 }
 
 /* ---- messages ---- */
@@ -249,20 +118,21 @@ static bool hear_one(struct daemon *d, const uint8_t *bytes, size_t size, const 
     const uint64_t now = now_ns();
     bool heard = false;
     *receipt = BAL_RECEIPT_STRAY;
-    for (size_t i = 0; i < d->count; i++) {
+    for (size_t i = 0; i < d->roster.count; i++) {
         struct bal_message message;
         enum bal_receipt what;
-        if (d->app[i]->config == &d->member[i]->own)
+        if (d->roster.app[i]->config == &d->roster.member[i]->own)
             continue;
-        const struct peer *peer = post_hear(&d->member[i]->post, now, bytes, size, from, &message, &what);
+        const struct peer *peer =
+            post_hear(&d->roster.member[i]->post, now, bytes, size, from, &message, &what);
         if (what != BAL_RECEIPT_STRAY)
             *receipt = what;
         if (!peer)
             continue;
         heard = true;
-        obey(d->app[i], peer, &message);
-        bounds_apply(d->config, d->app, d->count, now, &d->rng);
-        say_power(d->member[i], &d->sockets, now, peer);
+        obey(d->roster.app[i], peer, &message);
+        bounds_apply(d->roster.config, d->roster.app, d->roster.count, now, &d->rng);
+        say_power(d->roster.member[i], &d->sockets, now, peer);
     }
     return heard;
 }
@@ -294,8 +164,8 @@ static void hear(struct daemon *d, int fd) {
 /* ---- processes ---- */
 
 static bool is_ours(struct daemon *d, pid_t pid, int status) {
-    for (size_t i = 0; i < d->count; i++)
-        if (app_reaped(d->app[i], pid, status))
+    for (size_t i = 0; i < d->roster.count; i++)
+        if (app_reaped(d->roster.app[i], pid, status))
             return true;
     return false;
 }
@@ -320,72 +190,15 @@ static void log_mistake(void *context, const char *mistake) {
     log_say(LOG_ERROR, NULL, "config", "mistake=%s", log_quote(mistake, quoted));
 }
 
-/* What is open cannot be changed by a reload. */
-static const char *fixed_change(const struct config *a, const struct config *b) {
-    if (strcmp(a->socket, b->socket) != 0)
-        return "socket";
-    if (strcmp(a->state, b->state) != 0)
-        return "state";
-    if (a->fleet != b->fleet)
-        return "fleet";
-    if (a->listen.size != b->listen.size || memcmp(&a->listen.room, &b->listen.room, a->listen.size) != 0)
-        return "listen";
-    return NULL;
-}
-
-/* An app goes on as it is; how it is started and stopped is new from now on. What is supervised cannot turn
- * into what is not while it runs. */
-static bool change_app(struct daemon *d, struct member *m, const struct app_config *config) {
-    const bool kind = (m->app.config->run.argv != NULL) == (config->run.argv != NULL);
-    if (m->app.leaving || !kind || m->app.config->id != config->id)
-        return false;
-    m->app.config = config;
-    m->app.core.config = config->times;
-    return post_change(&m->post, d->config, config);
-}
-
-static bool is_in_use(const struct daemon *d, const struct config *config) {
-    for (size_t i = 0; i < d->count; i++)
-        if (d->app[i]->config >= config->app && d->app[i]->config < config->app + config->apps)
-            return true;
-    return false;
-}
-
-static void free_old(struct daemon *d) {
-    for (size_t i = 0; i < d->olds;)
-        if (is_in_use(d, d->old[i])) {
-            i++;
-        } else {
-            config_free(d->old[i]);
-            d->old[i] = d->old[--d->olds];
-        }
-}
-
-static const struct app_config *find_config(const struct config *config, const char *name) {
-    for (size_t i = 0; i < config->apps; i++)
-        if (strcmp(config->app[i].name, name) == 0)
-            return &config->app[i];
-    return NULL;
-}
-
-/* Apps that are new begin when nobody of their name is leaving. */
-static void add_new_apps(struct daemon *d) {
-    for (size_t i = 0; i < d->config->apps; i++)
-        if (!find_member(d, d->config->app[i].name))
-            begin_app(d, &d->config->app[i]);
-}
-
 static void take_config(struct daemon *d, struct config *config) {
-    const uint64_t now = now_ns();
-    d->old[d->olds++] = d->config;
-    d->config = config;
-    for (size_t i = 0; i < d->count; i++) {
-        const struct app_config *next = find_config(config, d->app[i]->config->name);
-        d->app[i]->state = config->state;
-        if (!next || !change_app(d, d->member[i], next))
-            let_go(d->app[i], now);
+    const char *fixed = roster_change(&d->roster, config, now_ns());
+    if (!fixed) {
+        log_say(LOG_INFO, NULL, "reload", "result=done apps=%zu", d->roster.count);
+        return;
     }
-    add_new_apps(d);
+    log_say(LOG_ERROR, NULL, "reload", "result=refused mistake=\"%s cannot change without a restart\"",
+            fixed);
+    config_free(config);
 }
 
 static void reload(struct daemon *d) {
@@ -394,22 +207,10 @@ static void reload(struct daemon *d) {
     char text[80];
     snprintf(text, sizeof text, "RELOADING=1\nMONOTONIC_USEC=%llu", (unsigned long long)(now_ns() / 1000));
     notify_send(text);
-    struct config **old = realloc(d->old, (d->olds + 1) * sizeof *old);
-    if (old)
-        d->old = old;
-    if (old && config_read(d->path, &config, log_mistake, &told) == 0) {
-        const char *what = fixed_change(d->config, config);
-        if (what) {
-            log_say(LOG_ERROR, NULL, "reload",
-                    "result=refused mistake=\"%s cannot change without a restart\"", what);
-            config_free(config);
-        } else {
-            take_config(d, config);
-            log_say(LOG_INFO, NULL, "reload", "result=done apps=%zu", d->count);
-        }
-    } else {
+    if (config_read(d->path, &config, log_mistake, &told) == 0)
+        take_config(d, config);
+    else
         log_say(LOG_ERROR, NULL, "reload", "result=refused mistakes=%zu", told.count);
-    }
     notify_send("READY=1");
 }
 
@@ -417,11 +218,11 @@ static void reload(struct daemon *d) {
 
 static void begin_to_stop(struct daemon *d) {
     notify_send("STOPPING=1");
-    if (d->stopping || d->config->on_exit == EXIT_LEAVE)
+    if (d->stopping || d->roster.config->on_exit == EXIT_LEAVE)
         d->ended = true; /* twice: now */
     d->stopping = true;
-    for (size_t i = 0; i < d->count && !d->ended; i++)
-        let_go(d->app[i], now_ns());
+    for (size_t i = 0; i < d->roster.count && !d->ended; i++)
+        roster_let_go(d->roster.app[i], now_ns());
     log_say(LOG_INFO, NULL, "ending", "apps=%s", d->ended ? "left" : "stopping");
 }
 
@@ -451,8 +252,8 @@ static void list_polled(struct daemon *d, struct polled *polled) {
     add_poll(polled, d->signals, POLLIN);
     add_poll(polled, d->sockets.local, POLLIN);
     add_poll(polled, d->sockets.udp, POLLIN);
-    for (size_t i = 0; i < d->count; i++) {
-        const struct app *app = d->app[i];
+    for (size_t i = 0; i < d->roster.count; i++) {
+        const struct app *app = d->roster.app[i];
         const bool adopted = app->process.pid && !app->process.child && !app->process.ended;
         add_poll(polled, adopted ? app->process.fd : -1, POLLIN);
         add_poll(polled, app->check.config ? app->check.fd : -1,
@@ -461,8 +262,8 @@ static void list_polled(struct daemon *d, struct polled *polled) {
 }
 
 static void look_at_polled(struct daemon *d, const struct polled *polled) {
-    for (size_t i = 0; i < d->count; i++) {
-        struct app *app = d->app[i];
+    for (size_t i = 0; i < d->roster.count; i++) {
+        struct app *app = d->roster.app[i];
         if (polled->fd[3 + 2 * i].revents)
             app_reaped(app, app->process.pid, -1);
         if (polled->fd[4 + 2 * i].revents && app->check.config)
@@ -481,35 +282,20 @@ static void look_at_polled(struct daemon *d, const struct polled *polled) {
 static uint64_t pass(struct daemon *d, uint64_t now) {
     uint64_t next = d->watchdog_at;
     bool changed = false;
-    for (size_t i = 0; i < d->count; i++) {
-        const enum bal_keeper_state before = d->app[i]->told;
-        const uint64_t at = app_pass(d->app[i], now);
+    for (size_t i = 0; i < d->roster.count; i++) {
+        const enum bal_keeper_state before = d->roster.app[i]->told;
+        const uint64_t at = app_pass(d->roster.app[i], now);
         next = at < next ? at : next;
-        changed = changed || d->app[i]->told != before;
+        changed = changed || d->roster.app[i]->told != before;
     }
-    bounds_apply(d->config, d->app, d->count, now, &d->rng);
-    for (size_t i = 0; i < d->count; i++) {
-        say_power(d->member[i], &d->sockets, now, NULL);
-        next = d->app[i]->core.ordered ? now : next;
+    bounds_apply(d->roster.config, d->roster.app, d->roster.count, now, &d->rng);
+    for (size_t i = 0; i < d->roster.count; i++) {
+        say_power(d->roster.member[i], &d->sockets, now, NULL);
+        next = d->roster.app[i]->core.ordered ? now : next;
     }
     if (changed)
-        write_status(d, now);
+        roster_write_status(&d->roster, now);
     return next;
-}
-
-static void forget_those_who_left(struct daemon *d) {
-    const size_t before = d->count;
-    for (size_t i = 0; i < d->count;)
-        if (d->app[i]->leaving && app_is_off(d->app[i]))
-            end_app(d, i);
-        else
-            i++;
-    if (d->count == before)
-        return;
-    if (!d->stopping)
-        add_new_apps(d);
-    free_old(d);
-    write_status(d, now_ns());
 }
 
 static int wait_ms(uint64_t now, uint64_t next) {
@@ -527,13 +313,14 @@ static void feed_watchdog(struct daemon *d, uint64_t now) {
 static void loop(struct daemon *d) {
     struct polled polled = {0};
     while (!d->ended) {
-        uint64_t now = now_ns();
+        const uint64_t now = now_ns();
         feed_watchdog(d, now);
         const uint64_t next = pass(d, now);
-        forget_those_who_left(d);
-        if (d->stopping && d->count == 0)
+        if (roster_forget(&d->roster, d->stopping, now))
+            roster_write_status(&d->roster, now);
+        if (d->stopping && d->roster.count == 0)
             break;
-        struct pollfd *fd = realloc(polled.fd, (3 + 2 * d->count) * sizeof *fd);
+        struct pollfd *fd = realloc(polled.fd, (3 + 2 * d->roster.count) * sizeof *fd);
         if (!fd)
             break;
         polled.fd = fd;
@@ -608,28 +395,23 @@ static bool begin(struct daemon *d) {
     uint64_t seed = 0;
     (void)!getrandom(&seed, sizeof seed, 0);
     bal_rng_init(&d->rng, seed, 0, BAL_STREAM_POWER);
-    d->boot = clock_ns(CLOCK_REALTIME);
     d->signals = catch_signals();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    if (d->signals < 0 || !may_change_users(d->config) || !open_state(d->config))
+    if (d->signals < 0 || !may_change_users(d->roster.config) || !open_state(d->roster.config))
         return false;
-    d->lock = take_lock(d->config);
+    d->lock = take_lock(d->roster.config);
     if (d->lock < 0 || !open_sockets(d))
         return false;
-    for (size_t i = 0; i < d->config->apps; i++)
-        if (!begin_app(d, &d->config->app[i]))
-            return false;
-    find_strays(d);
+    if (!roster_begin(&d->roster, d->roster.config, clock_ns(CLOCK_REALTIME), now_ns()))
+        return false;
     d->watchdog = notify_watchdog_ns();
     d->watchdog_at = d->watchdog == NEVER ? NEVER : 0;
     return true;
 }
 
 static void end(struct daemon *d) {
-    while (d->count)
-        end_app(d, 0);
     if (d->sockets.local >= 0) {
-        unlink(d->config->socket);
+        unlink(d->roster.config->socket);
         close(d->sockets.local);
     }
     if (d->sockets.udp >= 0)
@@ -638,19 +420,14 @@ static void end(struct daemon *d) {
         close(d->signals);
     if (d->lock >= 0)
         close(d->lock);
-    for (size_t i = 0; i < d->olds; i++)
-        config_free(d->old[i]);
-    config_free(d->config);
-    free(d->old);
-    free(d->member);
-    free(d->app);
+    roster_fini(&d->roster);
 }
 
 int daemon_run(struct config *config, const char *path) {
-    struct daemon d = {.path = path, .config = config, .sockets = {-1, -1}, .lock = -1, .signals = -1};
+    struct daemon d = {.path = path, .roster.config = config, .sockets = {-1, -1}, .lock = -1, .signals = -1};
     const bool begun = begin(&d);
     if (begun) {
-        log_say(LOG_INFO, NULL, "begun", "apps=%zu pid=%d", d.count, (int)getpid());
+        log_say(LOG_INFO, NULL, "begun", "apps=%zu pid=%d", d.roster.count, (int)getpid());
         notify_send("READY=1");
         loop(&d);
         log_say(LOG_INFO, NULL, "ended", "%s", "");
