@@ -2,16 +2,22 @@
 #include "commands.h"
 
 #include "ballast/number.h"
+#include "ballast/plugin.h"
 #include "ballast/scheme.h"
 #include "format/json.h"
+#include "report/sizes.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum form { TEXT, JSON, MARKDOWN };
 
 struct choices {
     enum form form;
+    const char *check; /* NULL: nothing */
 };
 
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
@@ -23,6 +29,12 @@ static enum bal_code set_format(void *into, const char *value, struct bal_error 
             return BAL_OK;
         }
     return bal_fail(err, BAL_E_UNKNOWN, "not one of text, json, markdown");
+}
+
+static enum bal_code set_check(void *into, const char *value, struct bal_error *err) {
+    (void)err;
+    ((struct choices *)into)->check = value;
+    return BAL_OK;
 }
 
 static void default_text(const struct bal_policy *policy, char *text, size_t size) {
@@ -71,10 +83,12 @@ static void print_list(FILE *out) {
         char name[200], bits[32];
         default_text(policy, name, sizeof name);
         memory_text(policy, 1000, bits, sizeof bits);
+        strcat(name, bal_sizes_mark(policy));
         fprintf(out, "%-26s  %-17s  %12s  %s\n    %s\n", name, policy->cost, bits, policy->paper,
                 policy->summary);
     }
-    fputs("\nA policy is written name or name:key=value,... ; ballast policies NAME tells its parameters.\n"
+    fputs("\nA policy is written name or name:key=value,... ; ballast policies NAME tells its "
+          "parameters.\n" BAL_SIZES_NOTE "\n"
           "central and delayed-off are one common queue, to compare with; in stealing jobs are made at the\n"
           "servers. A dispatcher cannot host these three.\n",
           out);
@@ -89,6 +103,8 @@ static void print_one(const struct bal_policy *policy, FILE *out) {
     fprintf(out, "  cost a job   %s\n", policy->cost);
     fprintf(out, "  memory       %s bits for 100 servers, %s for 10000\n", bits_small, bits_large);
     fprintf(out, "  paper        %s\n", policy->paper);
+    if (policy->flags & BAL_NEEDS_WORK)
+        fputs("  needs        the size of every job, before it is done\n", out);
     fprintf(out, "  symmetric    %s\n", policy->flags & BAL_SYMMETRIC ? "yes" : "no");
     if (policy->param_count)
         fputs("\nparameters:\n", out);
@@ -110,10 +126,11 @@ static void print_markdown(FILE *out) {
         default_text(policy, name, sizeof name);
         memory_text(policy, 100, bits_small, sizeof bits_small);
         memory_text(policy, 10000, bits_large, sizeof bits_large);
-        fprintf(out, "| `%s` | %s | %s | %s | %s | %s |\n", name, policy->summary, policy->cost, bits_small,
-                bits_large, policy->paper);
+        fprintf(out, "| `%s`%s | %s | %s | %s | %s | %s |\n", name, *bal_sizes_mark(policy) ? " \\*" : "",
+                policy->summary, policy->cost, bits_small, bits_large, policy->paper);
     }
-    fputs("\n## Parameters\n\nA policy is written `name` or `name:key=value,...`.\n\n"
+    fputs("\n\\" BAL_SIZES_NOTE "\n"
+          "\n## Parameters\n\nA policy is written `name` or `name:key=value,...`.\n\n"
           "| policy | parameter | values | meaning |\n|---|---|---|---|\n",
           out);
     for (size_t i = 0; bal_scheme_at(i); i++)
@@ -124,6 +141,19 @@ static void print_markdown(FILE *out) {
             fprintf(out, "| `%s` | `%s` | %s | %s |\n", bal_scheme_at(i)->name, param->name, range,
                     param->help);
         }
+}
+
+static void print_names(FILE *out) {
+    fputs("\n## Other names\n\nPolicies are found under names that people know from elsewhere, too, in "
+          "capitals or "
+          "not, with\nblanks, dashes, underscores or nothing between the words; proxies.md tells more.\n\n"
+          "| name | policy |\n|---|---|\n",
+          out);
+    for (size_t i = 0; bal_policy_known_as(i, NULL); i++) {
+        const char *policy;
+        const char *name = bal_policy_known_as(i, &policy);
+        fprintf(out, "| %s | `%s` |\n", name, policy);
+    }
 }
 
 static void json_words(struct json *json, const struct bal_param *param) {
@@ -140,6 +170,7 @@ static void json_policy(struct json *json, const struct bal_policy *policy) {
     bal_json_text(json, "cost", policy->cost);
     bal_json_text(json, "paper", policy->paper);
     bal_json_bool(json, "symmetric", policy->flags & BAL_SYMMETRIC);
+    bal_json_bool(json, "needs_sizes", policy->flags & BAL_NEEDS_WORK);
     bal_json_open(json, "parameters", '[');
     for (unsigned k = 0; k < policy->param_count; k++) {
         const struct bal_param *param = &policy->params[k];
@@ -168,12 +199,60 @@ static void print_json(const struct bal_policy *only, FILE *out) {
     bal_json_close(&json, ']');
 }
 
+/* ---- a policy of one's own ---- */
+
+static enum bal_code examine(const char *text, struct bal_error *err) {
+    struct bal_policy_spec spec;
+    const enum bal_code code =
+        bal_plugin_is_path(text) ? bal_plugin_parse(text, &spec, err) : bal_policy_parse(text, &spec, err);
+    return code ? code : bal_policy_examine(&spec, err);
+}
+
+/* In a process of its own, which the policy may take with it. */
+static int check(const char *text) {
+    int ends[2];
+    if (pipe(ends))
+        return cli_fail("cannot make a pipe: %s", strerror(errno));
+    const pid_t child = fork();
+    if (child < 0)
+        return cli_fail("cannot make a process: %s", strerror(errno));
+    if (child == 0) {
+        struct bal_error err = {0};
+        const bool failed = examine(text, &err);
+        const ssize_t told = write(ends[1], err.text, strlen(err.text));
+        _exit(failed || told < 0);
+    }
+    close(ends[1]);
+    struct bal_error err = {0};
+    size_t length = 0;
+    for (ssize_t got = 1; got > 0 && length<sizeof err.text - 1; length += got> 0 ? (size_t)got : 0)
+        got = read(ends[0], err.text + length, sizeof err.text - 1 - length);
+    close(ends[0]);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFSIGNALED(status))
+        return cli_fail("%s: it was ended by signal %d (%s) while it was examined", text, WTERMSIG(status),
+                        strsignal(WTERMSIG(status)));
+    if (WEXITSTATUS(status))
+        return cli_fail("%s: %s", text, err.text);
+    struct cli_output output;
+    const int opened = cli_output_open(&output, NULL);
+    if (opened)
+        return opened;
+    fprintf(output.stream, "%s keeps the contract: loaded, weathered a storm, symmetric if it says so\n",
+            text);
+    return cli_output_close(&output);
+}
+
 static int run(const struct cli_command *command, int argc, char **argv) {
     struct choices choices = {TEXT};
     int operands;
     const int status = cli_parse(command, argc, argv, &choices, 1, &operands);
     if (status >= 0)
         return status;
+    if (choices.check)
+        return check(choices.check);
     const struct bal_policy *only = NULL;
     if (operands == 1) {
         struct bal_policy_spec spec;
@@ -189,7 +268,7 @@ static int run(const struct cli_command *command, int argc, char **argv) {
     if (choices.form == JSON)
         print_json(only, output.stream);
     else if (choices.form == MARKDOWN)
-        print_markdown(output.stream);
+        print_markdown(output.stream), print_names(output.stream);
     else if (only)
         print_one(only, output.stream);
     else
@@ -199,6 +278,7 @@ static int run(const struct cli_command *command, int argc, char **argv) {
 
 static const struct cli_option options[] = {
     {"format", "FORM", "text, json or markdown", set_format},
+    {"check", "FILE.so", "examine a policy of your own: does it keep the contract?", set_check},
 };
 
 const struct cli_command cmd_policies = {
@@ -206,7 +286,7 @@ const struct cli_command cmd_policies = {
     .summary = "list the policies, their parameters, costs and papers",
     .operands = "[POLICY]",
     .description = "Lists all policies, or tells everything about one.",
-    .examples = "  ballast policies\n  ballast policies pod\n",
+    .examples = "  ballast policies\n  ballast policies pod\n  ballast policies --check ./mine.so\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run,

@@ -1,5 +1,7 @@
 #include "common.h"
 
+#include "ballast/plugin.h"
+
 #include "ballast/figure.h"
 
 #include "format/file.h"
@@ -61,7 +63,9 @@ enum bal_code cli_set_policy(void *into, const char *value, struct bal_error *er
     if (common->policies == CLI_POLICIES_MAX)
         return bal_fail(err, BAL_E_RANGE, "too many; at most %d policies can be compared at once",
                         CLI_POLICIES_MAX);
-    const enum bal_code code = bal_scheme_parse(value, &common->policy[common->policies], err);
+    struct bal_policy_spec *spec = &common->policy[common->policies];
+    const enum bal_code code =
+        bal_plugin_is_path(value) ? bal_plugin_parse(value, spec, err) : bal_scheme_parse(value, spec, err);
     common->policies += code == BAL_OK;
     return code;
 }

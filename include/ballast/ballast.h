@@ -20,6 +20,7 @@
 #include "ballast/network.h"
 #include "ballast/number.h"
 #include "ballast/paths.h"
+#include "ballast/plugin.h"
 #include "ballast/policy.h"
 #include "ballast/price.h"
 #include "ballast/random.h"

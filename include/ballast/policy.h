@@ -13,6 +13,7 @@
  *     if (bal_policy_check(&spec, &setting, &host, &err))    ... does it fit this fleet and this host?
  *     void *state = malloc(bal_policy_size(&spec, &setting));
  *     bal_policy_init(&spec, &setting, state);
+ *     if (bal_policy_check_fleet(&spec, &fleet, &err))       ... has the view all that it looks at?
  *     ... for each job:
  *     struct bal_decision to = bal_policy_route(&spec, state, &fleet, &job, &rng);
  *     ... and when a server says that it is idle:
@@ -420,8 +421,13 @@ extern const size_t bal_policy_count;
 const struct bal_policy *bal_policy_at(size_t i);           /* NULL behind the last */
 const struct bal_policy *bal_policy_find(const char *name); /* NULL when there is none */
 
-/* Reads "name" or "name:key=value,...". On failure *spec is untouched. */
+/* Reads "name" or "name:key=value,...". Names under which others know a policy are taken too ("least_conn",
+ * "random two", "LEAST_REQUEST", "power of two choices"): what is printed is ours. On failure *spec is
+ * untouched. */
 enum bal_code bal_policy_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err);
+
+/* The i-th of these other names and (unless NULL) the policy that it means; NULL behind the last. */
+const char *bal_policy_known_as(size_t i, const char **policy);
 
 /* Writes the canonical text, which parses to the same spec; always terminated. Returns the length that a
  * large enough buffer would have needed. */
@@ -437,6 +443,11 @@ double bal_policy_value(const struct bal_policy_spec *spec, const char *name);
 /* Does it fit the fleet and the host? NULL: a host that can do everything. */
 enum bal_code bal_policy_check(const struct bal_policy_spec *spec, const struct bal_setting *setting,
                                const struct bal_host *host, struct bal_error *err);
+/* Has the view what the policy will look at (length, own, work, room for what it asks)? For whoever has just
+ * filled it in: route itself does not look, and a policy that needs fleet.work on a host without it would
+ * call a function that is not there. */
+enum bal_code bal_policy_check_fleet(const struct bal_policy_spec *spec, const struct bal_fleet *fleet,
+                                     struct bal_error *err);
 size_t bal_policy_size(const struct bal_policy_spec *spec, const struct bal_setting *setting);
 void bal_policy_init(const struct bal_policy_spec *spec, const struct bal_setting *setting, void *state);
 double bal_policy_memory_bits(const struct bal_policy_spec *spec, const struct bal_setting *setting);

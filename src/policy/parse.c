@@ -2,6 +2,7 @@
 #include "base/nearest.h"
 
 #include "ballast/number.h"
+#include "policy/names.h"
 #include "policy/parse.h"
 
 #include <math.h>
@@ -44,6 +45,8 @@ static enum bal_code unknown_policy(policies *at, const char *name, int length, 
         put(&w, known->name);
         bal_nearest_offer(&nearest, known->name);
     }
+    for (size_t i = 0; bal_policy_known_as(i, NULL); i++)
+        bal_nearest_offer(&nearest, bal_policy_known_as(i, NULL));
     if (nearest.name)
         return bal_fail(err, BAL_E_UNKNOWN, "unknown policy '%.*s'; did you mean '%s'?",
                         length > 60 ? 60 : length, name, nearest.name);
@@ -143,14 +146,27 @@ static enum bal_code parse_pair(const char *pair, size_t length, struct bal_poli
     return BAL_OK;
 }
 
+/* The policy of that name with its defaults; or the one that people know under it, with what it then means.
+ * False: there is none. */
+static bool find_named(policies *at, const char *name, size_t length, struct bal_policy_spec *spec) {
+    spec->policy = find_policy(at, name, length);
+    for (size_t i = 0; !spec->policy && at(i); i++)
+        if (bal_name_is(at(i)->name, name, length))
+            spec->policy = at(i);
+    const char *known = spec->policy ? NULL : bal_known_name_find(name, length);
+    if (known)
+        return bal_policy_parse_among(at, known, spec, NULL) == BAL_OK;
+    for (unsigned i = 0; spec->policy && i < spec->policy->param_count; i++)
+        spec->value[i] = spec->policy->params[i].fallback;
+    return spec->policy;
+}
+
 enum bal_code bal_policy_parse_among(const struct bal_policy *(*at)(size_t i), const char *text,
                                      struct bal_policy_spec *spec, struct bal_error *err) {
     const size_t name_length = strcspn(text, ":");
-    struct bal_policy_spec result = {.policy = find_policy(at, text, name_length)};
-    if (!result.policy)
+    struct bal_policy_spec result = {0};
+    if (!find_named(at, text, name_length, &result))
         return unknown_policy(at, text, name_length > 1000 ? 1000 : (int)name_length, err);
-    for (unsigned i = 0; i < result.policy->param_count; i++)
-        result.value[i] = result.policy->params[i].fallback;
     unsigned seen = 0;
     const char *rest = text + name_length;
     while (*rest) {

@@ -79,6 +79,23 @@ enum bal_code bal_policy_check(const struct bal_policy_spec *spec, const struct 
     return !code && policy->check ? policy->check(spec->value, setting, err) : code;
 }
 
+enum bal_code bal_policy_check_fleet(const struct bal_policy_spec *spec, const struct bal_fleet *fleet,
+                                     struct bal_error *err) {
+    const unsigned flags = bal_policy_flags(spec);
+    const char *lacks =
+        fleet->servers == 0                                    ? "servers"
+        : flags & BAL_NEEDS_WORK && !fleet->work               ? "work"
+        : flags & BAL_NEEDS_OWN && !fleet->own                 ? "own"
+        : flags & BAL_ASKS && !(fleet->ask && fleet->ask_room) ? "ask and ask_room"
+        : bal_policy_needs(spec) & BAL_CAN_PROBE && !fleet->length && !(flags & BAL_NEEDS_WORK) ? "length"
+                                                                                                : NULL;
+    if (!lacks)
+        return BAL_OK;
+    char text[200];
+    bal_policy_print(spec, text, sizeof text);
+    return bal_fail(err, BAL_E_MODEL, "policy '%s' looks at fleet.%s, which is not filled in", text, lacks);
+}
+
 /* ---- setting up ---- */
 
 size_t bal_policy_size(const struct bal_policy_spec *spec, const struct bal_setting *setting) {
@@ -197,9 +214,11 @@ uint32_t bal_probe_shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
 }
 
 uint32_t bal_probe_least_work(struct bal_fleet *fleet, struct bal_rng *rng) {
-    if (fleet->sample)
+    if (fleet->sample && fleet->work)
         return best_of_sample(fleet, fleet->work, rng);
     fleet->probes += bal_open_count(fleet);
+    if (!fleet->least_work && !fleet->work) /* the host has not asked bal_policy_check_fleet() */
+        return BAL_NONE;
     return fleet->least_work ? fleet->least_work(fleet, rng) : best_of_open(fleet, fleet->work, rng);
 }
 

@@ -8,6 +8,7 @@
 #include "format/table.h"
 #include "report/doubt.h"
 #include "report/metric.h"
+#include "report/sizes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -135,7 +136,7 @@ static void add_row(struct table *table, const struct bal_case *c, const struct 
     if (known)
         bar_text(result->metric[BAL_RESPONSE_MEAN].mean / most, bar);
     short_count(result->memory_bits, bits, sizeof bits);
-    bal_table_add(table, "%s", policy);
+    bal_table_add(table, "%s%s", policy, bal_sizes_mark(c->policy.policy));
     const struct bal_estimate mean = result->metric[BAL_RESPONSE_MEAN];
     add_mean(table, result, decimals_of(mean.half, mean.mean), bal_doubt_take(notes, policy, c, result));
     bal_table_add(table, "%s", bar);
@@ -180,7 +181,7 @@ static void add_class_row(struct table *table, const struct bal_case *c, const s
                           const struct bal_known *known, struct doubt_notes *notes) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
-    bal_table_add(table, "%s", policy);
+    bal_table_add(table, "%s%s", policy, bal_sizes_mark(c->policy.policy));
     add_mean(table, result, CLASS_DECIMALS, bal_doubt_take(notes, policy, c, result));
     add_class(table, result, known, BAL_HIGH_RESPONSE_MEAN, known->high.response_mean);
     add_class(table, result, known, BAL_LOW_RESPONSE_MEAN, known->low.response_mean);
@@ -357,13 +358,14 @@ static void print_floor(const struct bal_model *model, double floor_mean, FILE *
 }
 
 static void print_notes(const struct comparison *comparison, const struct doubt_notes *notes, FILE *out) {
-    bool exact = false, limit = false, near = false, unstable = false;
+    bool exact = false, limit = false, near = false, unstable = false, sizes = false;
     for (size_t i = 0; i < comparison->count; i++) {
         const struct bal_known *known = &comparison->beside[i].known;
         const bool shown = !comparison->cases[i].model.classes || !isnan(known->high.response_mean);
         exact = exact || (shown && known->kind == BAL_KNOWN_EXACT);
         limit = limit || (shown && known->kind == BAL_KNOWN_LIMIT);
         near = near || (shown && known->kind == BAL_KNOWN_NEAR);
+        sizes = sizes || *bal_sizes_mark(comparison->cases[i].policy.policy);
         const struct bal_result *result = &comparison->results[i];
         unstable = unstable || (result->replications > 0 && result->verdict == BAL_UNSTABLE);
     }
@@ -378,6 +380,8 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
                 limit ? " \u2192 limit of many servers" : "", (exact || limit) && near ? "," : "",
                 near ? " \u2248 approximation" : "",
                 classes ? "" : ", with the difference of the simulation");
+    if (sizes)
+        fputs(BAL_SIZES_NOTE "\n", out);
     if (classes)
         print_moves(comparison, out);
     else if (shows_power(comparison))

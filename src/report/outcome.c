@@ -8,6 +8,7 @@
 #include "report/doubt.h"
 #include "report/head.h"
 #include "report/judgements.h"
+#include "report/sizes.h"
 #include "spec/plan.h"
 
 #include <inttypes.h>
@@ -23,6 +24,7 @@ struct walk {
     void *into;
     bool seconds;
     bool outlasted; /* a run went on after its curve */
+    bool sizes;     /* a policy must know those of jobs */
     struct doubt_notes notes;
 };
 
@@ -309,7 +311,9 @@ static enum bal_code text_row(struct walk *w, const struct row *row) {
     w->outlasted = w->outlasted || row->result.outlasted;
     char where[100];
     cell_text(e, row, where);
-    bal_table_add(table, "%s%s", e->policy[row->policy].label,
+    const char *sizes = bal_sizes_mark(row->c.policy.policy);
+    w->sizes = w->sizes || *sizes;
+    bal_table_add(table, "%s%s%s", e->policy[row->policy].label, sizes,
                   bal_doubt_take(&w->notes, where, &row->c, &row->result));
     enum bal_code code = BAL_OK;
     for (size_t i = 0; !code && i < e->metrics; i++)
@@ -357,6 +361,8 @@ static enum bal_code text_results(struct bal_store *store, const struct bal_expe
         fprintf(out, "\nvs %s: %s compared with that of %s on the same arrivals\n", label,
                 bal_quantity_text(e->metric[0], text), label);
     }
+    if (!code && w.sizes)
+        fputs("\n" BAL_SIZES_NOTE "\n", out);
     if (!code && bal_doubt_any(&w.notes)) {
         fputc('\n', out);
         bal_doubt_print(&w.notes, BAL_REMEDY_FILE, out);

@@ -8,6 +8,7 @@
 #include "report/comparison.h"
 #include "report/doubt.h"
 #include "report/metric.h"
+#include "report/sizes.h"
 
 #include <math.h>
 #include <string.h>
@@ -100,7 +101,7 @@ static void add_price(struct table *table, const struct bal_price_list *list, si
     const struct bal_price *price = &list->prices[i];
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
-    bal_table_add(table, "%s", policy);
+    bal_table_add(table, "%s%s", policy, bal_sizes_mark(c->policy.policy));
     add_waiting(table, result, bal_doubt_take(notes, policy, c, result));
     add_theory(table, &list->beside[i].known);
     add_number(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
@@ -150,6 +151,8 @@ static void print_list_notes(const struct bal_price_list *list, FILE *out) {
               "jobs of one task\n"
               "          and one class, and loads below 1\n",
               out);
+    if (has_policy(list, "least-work"))
+        fputs(BAL_SIZES_NOTE "\n", out);
     if (has_policy(list, "rcpb"))
         fputs("rcpb: with c growing with N and mup at least 1, or with mu growing with N, the waiting time "
               "does vanish.\n",

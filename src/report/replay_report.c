@@ -5,6 +5,7 @@
 #include "format/time_text.h"
 #include "report/doubt.h"
 #include "report/log_report.h"
+#include "report/sizes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -121,7 +122,7 @@ static void add_row(struct table *table, const struct bal_replay_report *report,
     const struct bal_result *result = &outcome->result;
     char label[BAL_REPLAY_LABEL];
     bal_replay_label(&report->cases[i].policy, label);
-    bal_table_add(table, "%s", label);
+    bal_table_add(table, "%s%s", label, bal_sizes_mark(report->cases[i].policy.policy));
     bal_cell_add_estimate(table, bal_in_unit(outcome->time[BAL_TIME_MEAN], unit), 2,
                           result->doubts ? " !" : "");
     enum bal_response_time shown[BAL_REPLAY_TIMES];
@@ -309,6 +310,11 @@ static void print_meaning(const struct bal_replay_report *report, FILE *out) {
             "Response times in %s, best %s first. waits: jobs that wait at all. msgs: per job, a probe is "
             "two.\n",
             bal_replay_unit(report).name, bal_leading_name(report));
+    for (size_t i = 0; i < report->count; i++)
+        if (*bal_sizes_mark(report->cases[i].policy.policy)) {
+            fputs(BAL_SIZES_NOTE "\n", out);
+            break;
+        }
     fputs("Energy of the whole fleet until the last job has left; watts: mean of a server.\n", out);
     if (bal_is_priced(report))
         fprintf(out, "cost: servers that are on, %g an hour each.\n", report->price);

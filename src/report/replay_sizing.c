@@ -1,5 +1,6 @@
 /* How many servers each policy needs, for people. */
 #include "report/replay_cells.h"
+#include "report/sizes.h"
 
 #include "format/time_text.h"
 #include "report/doubt.h"
@@ -50,7 +51,7 @@ static void add_sizing(struct table *table, const struct bal_replay_report *repo
     const struct bal_sizing *sizing = &report->sizing[i];
     char label[BAL_REPLAY_LABEL];
     bal_replay_label(&report->cases[i].policy, label);
-    bal_table_add(table, "%s", label);
+    bal_table_add(table, "%s%s", label, bal_sizes_mark(report->cases[i].policy.policy));
     if (sizing->outcome != BAL_SIZED) {
         if (sizing->outcome == BAL_SIZE_BEYOND)
             bal_table_add(table, "> %u", sizing->servers);

@@ -10,7 +10,7 @@ $ ballast price --servers 100 --jobs 20k --replications 3 --policy random --poli
 | jsq                 0.074 ± 0.067  → 0.000    200    100     0  > N     0        yes
 | pod:d=2               1.70 ± 0.38  → 1.614   4.00   2.00     0  N       0        cannot
 | pod-memory:d=1,b=1    2.31 ± 0.35            4.00   2.00     7  N       log N    cannot
-| least-work          0.025 ± 0.029  = 0.022    200    100     0  > N     0        yes
+| least-work*         0.025 ± 0.029  = 0.022    200    100     0  > N     0        yes
 | jiq                 0.083 ± 0.047  → 0.000  0.931  0.931   100  N       > log N  yes
 | pi                  0.115 ± 0.073           0.941  0.941   107  N       > log N  may
 | rcpb:c=1              0.99 ± 0.26  → 0.818  0.975  0.975     7  N       log N    cannot
@@ -24,6 +24,7 @@ $ ballast price --servers 100 --jobs 20k --replications 3 --policy random --poli
 |   no: it is known not to
 |   yes: it is proved to, for every load below 1
 |   may: the theorem leaves it open, because of more messages or more memory
+| *: must know how long every job will take: a lab does, a proxy does not.
 | rcpb: with c growing with N and mup at least 1, or with mu growing with N, the waiting time does vanish.
 | !: random, round-robin: still settling while it was measured, so that the mean is off by more
 |    than chance; --jobs 920k, 46 times as long, would do

@@ -5,7 +5,7 @@ $ ballast compare --servers 10 --load 0.8 --jobs 20k --replications 5
 |
 | policy              mean response             p99  watts  waits  msgs  bits  theory
 | ─────────────────────────────────────────────────────────────────────────────────────────────
-| least-work          1.210 ± 0.063  █▉        4.95    188  40.3%  20.0     0  = 1.20 (+0.5%)
+| least-work*         1.210 ± 0.063  █▉        4.95    188  40.3%  20.0     0  = 1.20 (+0.5%)
 | jsq                 1.344 ± 0.054  ██▏       5.87    188  30.7%  20.0     0  → 1.00 (+34.4%)
 | own                 1.344 ± 0.054  ██▏       5.87    188  30.7%     0    40  → 1.00 (+34.4%)
 | lsq:p=1             1.352 ± 0.066  ██▏       5.89    188  31.0%  1.00    40  → 1.00 (+35.2%)
@@ -23,6 +23,7 @@ $ ballast compare --servers 10 --load 0.8 --jobs 20k --replications 5
 | No policy can beat 1.2046: one common queue for all servers (M/M/N).
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, → limit of many servers, with the difference of the simulation.
+| *: must know how long every job will take: a lab does, a proxy does not.
 | watts: mean power of a server, busy, idle, in set-up or off.
 $ ballast compare --servers 5x1,5x10 --load 0.8 --jobs 50k --replications 5
 | 5x1,5x10 servers at load 0.8, service exp; 5 replications of 50k jobs each, seed 1
@@ -31,7 +32,7 @@ $ ballast compare --servers 5x1,5x10 --load 0.8 --jobs 50k --replications 5
 | ───────────────────────────────────────────────────────────────────────────────────────────────
 | sed                     0.235 ± 0.021  █▉        0.95    166  65.6%     0    40
 | fastest-idle          0.2412 ± 0.0060  ██        2.28    189  36.0%     0    40
-| least-work            0.2446 ± 0.0044  ██        2.41    192  50.8%  20.0     0
+| least-work*           0.2446 ± 0.0044  ██        2.41    192  50.8%  20.0     0
 | own                   0.2585 ± 0.0062  ██▏       2.37    192  41.1%     0    40
 | lsq:p=1               0.3536 ± 0.0091  ██▉       4.33    193  42.1%  1.00    40
 | jsq                   0.3540 ± 0.0091  ██▉       4.33    193  42.4%  20.0     0
@@ -50,6 +51,7 @@ $ ballast compare --servers 5x1,5x10 --load 0.8 --jobs 50k --replications 5
 |
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, with the difference of the simulation.
+| *: must know how long every job will take: a lab does, a proxy does not.
 | watts: mean power of a server, busy, idle, in set-up or off.
 | unstable: the queue grows without bound, so there is no mean. load < x: what theory allows.
 $ ballast compare --servers 4 --load 0.7 --service 'hyper(4)' --jobs 20k --replications 5 --policy jsq --policy pod:d=3 --policy random --seed 9

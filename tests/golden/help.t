@@ -130,10 +130,12 @@ $ ballast help policies
 |
 | options:
 |   --format FORM            text, json or markdown
+|   --check FILE.so          examine a policy of your own: does it keep the contract?
 |
 | examples:
 |   ballast policies
 |   ballast policies pod
+|   ballast policies --check ./mine.so
 $ ballast help help
 | usage: ballast help [COMMAND] [options]
 |
@@ -155,7 +157,7 @@ $ ballast policies
 |     the shortest queue of d uniform servers (power of d choices)
 | pod-memory:d=1,b=1          d + b probes                 10  Mitzenmacher et al. 2002
 |     as pod, the b best servers of the last dispatch compete too
-| least-work                  N probes                      0  classic
+| least-work*                 N probes                      0  classic
 |     the server with the least remaining work (in time), ties uniform
 | jiq                         at most 1 report           1000  Lu et al. 2011; Stolyar 2015
 |     an idle server that has reported, else a uniform server
@@ -197,6 +199,7 @@ $ ballast policies
 |     slotted: jobs are made at the servers, and a server without work steals from another
 |
 | A policy is written name or name:key=value,... ; ballast policies NAME tells its parameters.
+| *: must know how long every job will take: a lab does, a proxy does not.
 | central and delayed-off are one common queue, to compare with; in stealing jobs are made at the
 | servers. A dispatcher cannot host these three.
 $ ballast policies pod

@@ -79,7 +79,7 @@ static void errors_tell_the_remedy(void **state) {
         {"", BAL_E_UNKNOWN, {"unknown policy ''", "random", "pod-memory", "jiq"}},
         {"ramdom", BAL_E_UNKNOWN, {"'ramdom'", "did you mean 'random'?"}},
         {"frobnicate", BAL_E_UNKNOWN, {"'frobnicate'", "the policies are random, round-robin, jsq", "pi"}},
-        {"Pod", BAL_E_UNKNOWN, {"'Pod'", "pod"}},
+        {"pdo", BAL_E_UNKNOWN, {"'pdo'", "pod"}},
         {"po", BAL_E_UNKNOWN, {"'po'"}},
         {"pods", BAL_E_UNKNOWN, {"'pods'"}},
         {" pod", BAL_E_UNKNOWN, {"' pod'"}},
@@ -251,12 +251,51 @@ static void finds_by_name(void **state) {
     assert_null(bal_policy_find(""));
 }
 
+/* Names from elsewhere, however they are spelt; parameters may follow, and what is printed is ours. */
+static void knows_other_names(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"least_conn", "own"},
+        {"leastconn", "own"},
+        {"least-connections", "own"},
+        {"random two", "own:d=2"},
+        {"LEAST_REQUEST", "own:d=2"},
+        {"LEAST_REQUEST:d=5", "own:d=5"},
+        {"Power of Two Choices", "pod:d=2"},
+        {"ROUND_ROBIN", "round-robin"},
+        {"RANDOM", "random"},
+        {"Join-Idle-Queue:else=own", "jiq:else=own"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bal_policy_spec spec;
+        struct bal_error err = {0};
+        char text[200];
+        if (bal_policy_parse(cases[i][0], &spec, &err))
+            fail_msg("%s", err.text);
+        bal_policy_print(&spec, text, sizeof text);
+        assert_string_equal(text, cases[i][1]);
+    }
+    const char *policy;
+    for (size_t i = 0; bal_policy_known_as(i, &policy); i++) {
+        struct bal_policy_spec spec;
+        assert_int_equal(bal_policy_parse(bal_policy_known_as(i, NULL), &spec, NULL), BAL_OK);
+        assert_int_equal(bal_policy_parse(policy, &spec, NULL), BAL_OK);
+    }
+    struct bal_policy_spec spec;
+    struct bal_error err = {0};
+    assert_int_equal(bal_policy_parse("leastcon", &spec, &err), BAL_E_UNKNOWN);
+    assert_non_null(strstr(err.text, "did you mean 'least conn'?"));
+    assert_int_equal(bal_policy_parse("", &spec, NULL), BAL_E_UNKNOWN);
+    assert_int_equal(bal_policy_parse("_-_", &spec, NULL), BAL_E_UNKNOWN);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_and_prints),     cmocka_unit_test(errors_tell_the_remedy),
         cmocka_unit_test(the_list_is_complete), cmocka_unit_test(long_nonsense_is_cut),
         cmocka_unit_test(every_range_is_kept),  cmocka_unit_test(every_word_is_kept),
         cmocka_unit_test(prints_into_any_room), cmocka_unit_test(finds_by_name),
+        cmocka_unit_test(knows_other_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -699,6 +699,30 @@ static void different_servers_must_exist(void **state) {
     assert_int_equal(bal_policy_check(&spec, &setting, NULL, &err), BAL_OK);
 }
 
+/* An embedder's first program: what is not filled in is told, and nobody calls what is not there. */
+static void a_view_without_work_is_refused(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    struct bal_error err = {0};
+    host_parse("least-work", &spec);
+    struct host host;
+    host_init(&host, &spec, 3, 95);
+    assert_int_equal(bal_policy_check_fleet(&spec, &host.fleet, &err), BAL_OK);
+    host.fleet.work = NULL;
+    assert_int_equal(bal_policy_check_fleet(&spec, &host.fleet, &err), BAL_E_MODEL);
+    assert_non_null(strstr(err.text, "'least-work' looks at fleet.work"));
+    assert_int_equal(host_route(&host, 1, false).server, BAL_NONE);
+    host.fleet.own = NULL;
+    host_parse("own", &spec);
+    assert_int_equal(bal_policy_check_fleet(&spec, &host.fleet, NULL), BAL_E_MODEL);
+    host.fleet.length = NULL;
+    host_parse("pod", &spec);
+    assert_int_equal(bal_policy_check_fleet(&spec, &host.fleet, NULL), BAL_E_MODEL);
+    host_parse("random", &spec);
+    assert_int_equal(bal_policy_check_fleet(&spec, &host.fleet, NULL), BAL_OK);
+    host_fini(&host);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_robin_takes_turns),
@@ -724,6 +748,7 @@ int main(void) {
         cmocka_unit_test(reports_may_be_repeated),
         cmocka_unit_test(memory_is_counted_in_bits),
         cmocka_unit_test(different_servers_must_exist),
+        cmocka_unit_test(a_view_without_work_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,55 @@
+/* A policy of one's own, in a file of its own: built with these headers alone, loaded by the lab.
+ *
+ *     #include <ballast/plugin.h>
+ *     static struct bal_decision route(void *state, struct bal_fleet *fleet, ...) { ... }
+ *     static const struct bal_policy mine = {.name = "mine", ..., .route = route};
+ *     BAL_PLUGIN(mine);
+ *
+ *     cc -shared -fPIC mine.c -o mine.so
+ *     ballast policies --check ./mine.so
+ *     ballast compare --policy ./mine.so
+ *
+ * docs/plugins.md takes ten minutes. */
+#ifndef BALLAST_PLUGIN_H
+#define BALLAST_PLUGIN_H
+
+#include "ballast/policy.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Changes whenever a policy that was built before would be misunderstood. */
+#define BAL_PLUGIN_CONTRACT 1
+
+/* What such a file exports, under the name bal_plugin. */
+struct bal_plugin {
+    uint32_t contract;
+    uint32_t policy_size, fleet_size; /* of the structures that it was built with */
+    const struct bal_policy *policy;
+};
+
+extern const struct bal_plugin bal_plugin;
+
+#define BAL_PLUGIN(its_policy)                                                                               \
+    const struct bal_plugin bal_plugin = {BAL_PLUGIN_CONTRACT, sizeof(struct bal_policy),                    \
+                                          sizeof(struct bal_fleet), &(its_policy)}
+
+/* Is the text the path of such a file, with parameters or without: "./mine.so", "mine.so:d=3"? */
+bool bal_plugin_is_path(const char *text);
+
+/* Loads the file, unless it has been, and reads the parameters. It stays loaded until the program ends. One
+ * thread at a time. On failure *spec is untouched. */
+enum bal_code bal_plugin_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err);
+
+/* Does the policy keep the contract? A storm of jobs, reports, marks and responses, true and false, on a
+ * small fleet: decisions name open servers alone, batches lose nothing, the state stays sound, inside its
+ * block and free of pointers. If it says that it is symmetric, renaming the servers must rename the decisions
+ * and nothing else (false alarm 3e-6). Takes about a second. A policy that breaks the rules of C may break
+ * the caller. */
+enum bal_code bal_policy_examine(const struct bal_policy_spec *spec, struct bal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

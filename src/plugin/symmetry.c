@@ -1,0 +1,83 @@
+/* Symmetry (Definition 3 of Gamarnik, Tsitsiklis and Zubeldia 2016), seen from outside: the same history
+ * under other names of the servers must lead to the same law of the next decision, under these names. */
+#include "plugin/examine.h"
+
+#include <math.h>
+
+enum { HISTORIES = 20000, JOBS = 6, N = EXAMINE_SERVERS, CELLS = N + 1, SCRIPTS = 3 };
+
+/* Which servers finish a job between two arrivals; names are those of a fleet that is not renamed. */
+static void live(struct examined *x, const uint32_t *name, uint64_t script, uint32_t *last) {
+    struct bal_rng act;
+    bal_rng_init(&act, script, 1, BAL_STREAM_TEST);
+    bal_policy_init(x->spec, &x->setting, x->state);
+    for (uint32_t i = 0; i < N; i++)
+        x->length[i] = x->own[i] = 0;
+    for (uint32_t i = 0; i < N; i++) {
+        bal_policy_report(x->spec, x->state, &x->fleet, BAL_REPORT_ON, name[i], NULL);
+        bal_policy_report(x->spec, x->state, &x->fleet, BAL_REPORT_IDLE, name[i], NULL);
+    }
+    for (int job = 0; job < 2 * JOBS; job++) {
+        const struct bal_job arriving = {.count = 1, .at_once = true};
+        x->fleet.now += 0.5;
+        x->fleet.asks = 0;
+        *last = bal_policy_route(x->spec, x->state, &x->fleet, &arriving, &x->rng).server;
+        if (*last < N)
+            x->own[*last] = ++x->length[*last];
+        const uint32_t actor = name[bal_rng_below(&act, N)];
+        if (x->length[actor] == 0 || job + 1 == 2 * JOBS)
+            continue;
+        x->own[actor] = --x->length[actor];
+        bal_policy_response(x->spec, x->state, &x->fleet, actor, 1, false);
+        const struct bal_reply load = {x->length[actor], 0, 1};
+        bal_policy_report(x->spec, x->state, &x->fleet, BAL_REPORT_LOAD, actor, &load);
+        if (x->length[actor] == 0)
+            bal_policy_report(x->spec, x->state, &x->fleet, BAL_REPORT_IDLE, actor, NULL);
+    }
+}
+
+static uint32_t place_of(const uint32_t *name, uint32_t server) {
+    uint32_t i = 0;
+    while (i < N && name[i] != server)
+        i++;
+    return i;
+}
+
+/* What chi-square with df degrees of freedom exceeds with probability 1e-6 (Wilson and Hilferty 1931). */
+static double limit(double df) {
+    const double h = 2 / (9 * df);
+    return df * pow(1 - h + 4.7534243088229 * sqrt(h), 3);
+}
+
+static bool are_alike(const double a[CELLS], const double b[CELLS]) {
+    double statistic = 0, cells = 0;
+    for (int i = 0; i < CELLS; i++) {
+        statistic += a[i] + b[i] > 0 ? (a[i] - b[i]) * (a[i] - b[i]) / (a[i] + b[i]) : 0;
+        cells += a[i] + b[i] > 0;
+    }
+    return cells < 2 || statistic <= limit(cells - 1);
+}
+
+enum bal_code bal_examine_symmetry(const struct bal_policy_spec *spec, struct bal_error *err) {
+    struct examined x;
+    enum bal_code code = bal_examined_init(&x, spec, 29, err);
+    x.fleet.weight = NULL;
+    for (uint64_t script = 0; script < SCRIPTS && !code; script++) {
+        double count[2][CELLS] = {{0}};
+        for (uint32_t renamed = 0; renamed < 2; renamed++) {
+            uint32_t name[N], last;
+            for (uint32_t i = 0; i < N; i++)
+                name[i] = renamed ? (5 * i + 1 + (uint32_t)script) % N : i;
+            for (int i = 0; i < HISTORIES; i++) {
+                live(&x, name, script, &last);
+                count[renamed][place_of(name, last)]++;
+            }
+        }
+        if (!are_alike(count[0], count[1]))
+            code = bal_fail(err, BAL_E_MODEL,
+                            "it says that it is symmetric (BAL_SYMMETRIC), but servers of other numbers are "
+                            "treated in another way");
+    }
+    bal_examined_fini(&x);
+    return code;
+}
