@@ -102,7 +102,7 @@ $ ballast frontier stealing --n 16 --hosts 1 --steal constant --map --to 1.5
 ! ballast: --from and --to: the loads of a map go up, above 0 and below 1
 ? 2
 $ ballast frontier nonsense
-! ballast: unknown policy 'nonsense': the policies are random, round-robin, jsq, pod, pod-memory, least-work, jiq, pi, rcpb, pod-scp, pod-sep, pod-ssp, tabs, own, weighted-random, weighted-round-robin, sed, fastest-idle, lsq, ewma, prequal, central, delayed-off, stealing
+! ballast: unknown policy 'nonsense': the policies are random, round-robin, jsq, pod, pod-memory, least-work, jiq, pi, rcpb, pod-scp, pod-sep, pod-ssp, tabs, own, weighted-random, weighted-round-robin, sed, fastest-idle, lsq, ewma, prequal, central, delayed-off, windowed, stealing
 ? 2
 $ ballast frontier tabs --slotted
 ! ballast: --policy: policy 'tabs:mu=0.1,nu=0.1' needs servers that switch off and are woken, which slotted time does not have
