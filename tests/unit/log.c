@@ -396,6 +396,27 @@ static void reads_past_odd_lines(void **state) {
     }
 }
 
+/* What begins as the text behind a value does, inside of it: " - " behind "10.0.0.1 --", " [" behind names
+ * with blanks, a quote that is escaped. */
+static void values_may_look_like_their_ends(void **state) {
+    (void)state;
+    static const char *const users[] = {"Ann Lee", "somebody with a long name", "-"};
+    for (size_t i = 0; i < sizeof users / sizeof *users; i++) {
+        char text[400];
+        snprintf(text, sizeof text, "10.0.0.1 -- - %s [16/Nov/2026:10:00:00 +0000] \"GET /a\\\" b\" 0.250\n",
+                 users[i]);
+        const struct result *r = read_text(
+            text, &(struct bal_log_options){
+                      .format = "nginx:$remote_addr - $remote_user [$time_local] \"$request\" $request_time",
+                      .high_field = "remote_user",
+                      .high_pattern = users[i]});
+        assert_int_equal(r->code, BAL_OK);
+        assert_int_equal(r->jobs, 1);
+        assert_int_equal(r->job[0].size, 250 * MS);
+        assert_true(r->job[0].high);
+    }
+}
+
 /* Commas: decimal ones are told from those between thousands, and one too many makes a line another. */
 static void reads_decimal_commas(void **state) {
     (void)state;
@@ -1237,6 +1258,7 @@ int main(void) {
         cmocka_unit_test(tells_times_of_nginx_apart),
         cmocka_unit_test(offers_addresses_that_may_be_servers),
         cmocka_unit_test(reads_past_odd_lines),
+        cmocka_unit_test(values_may_look_like_their_ends),
         cmocka_unit_test(reads_decimal_commas),
         cmocka_unit_test(asks_for_units),
         cmocka_unit_test(takes_the_fields_it_is_told),

@@ -215,6 +215,37 @@ static void tells_slots_from_the_log(void **unused) {
     }
 }
 
+/* Who gives up while waiting leaves before those that came earlier, and does not overtake them: there is one
+ * slot. Every tenth that waits for longer than 10 ms is followed by one that gives up after 5. */
+static void who_gives_up_does_not_overtake(void **unused) {
+    (void)unused;
+    const struct fleet fleet = {8, 1, 0.7, EXPONENTIAL};
+    const struct truth *job = simulate(&fleet);
+    struct bal_trace *logged;
+    assert_int_equal(bal_trace_new(NULL, &logged, NULL), BAL_OK);
+    uint64_t gave_up = 0, waited = 0;
+    for (int i = 0; i < JOBS; i++) {
+        const int64_t in_all = job[i].leaves - job[i].arrives;
+        struct bal_trace_job one = {.time = job[i].arrives, .size = in_all, .server = job[i].server + 1};
+        assert_int_equal(bal_trace_add(logged, &one, NULL), BAL_OK);
+        if (in_all < job[i].size + 10 * MS || ++waited % 10 > 0)
+            continue;
+        one = (struct bal_trace_job){
+            .time = job[i].arrives + 1, .size = 5 * MS, .server = job[i].server + 1, .aborted = true};
+        assert_int_equal(bal_trace_add(logged, &one, NULL), BAL_OK);
+        gave_up++;
+    }
+    assert_int_equal(bal_trace_finish(logged, NULL, NULL), BAL_OK);
+    assert_true(gave_up > 500);
+    struct bal_recovery recovery;
+    bal_trace_free(recover(logged, (struct bal_recover_options){.step = 1e-3}, &recovery));
+    assert_int_equal(recovery.slots, 1);
+    assert_int_equal(recovery.slots_low, 1);
+    assert_int_equal(recovery.abandoned, gave_up);
+    assert_true(recovery.overtaking < 0.001);
+    bal_trace_free(logged);
+}
+
 /* Too few slots are disproved by jobs that overtake, also when they are given. */
 static void shows_that_given_slots_are_wrong(void **unused) {
     (void)unused;
@@ -568,6 +599,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_exact_with_given_slots),
         cmocka_unit_test(tells_slots_from_the_log),
+        cmocka_unit_test(who_gives_up_does_not_overtake),
         cmocka_unit_test(shows_that_given_slots_are_wrong),
         cmocka_unit_test(says_when_slots_cannot_be_told),
         cmocka_unit_test(servers_that_share_are_seen),
