@@ -1,0 +1,217 @@
+/* What is drawn into a panel: the numbers, in blocks of the script, and how they are plotted. */
+#include "figure/plot_private.h"
+
+#include <math.h>
+
+/* The kinds of marks, in the order in which they are laid over each other. */
+enum layer {
+    LAYER_CURVES,
+    LAYER_THEORY,
+    LAYER_MEASURED,
+    LAYER_HOLLOW,
+    LAYER_STROKES,
+    LAYER_UNSTABLE,
+    LAYERS
+};
+
+static bool is_curve(const struct bal_series *series) {
+    return series->style == BAL_STYLE_LINE || series->style == BAL_STYLE_STEPS;
+}
+
+static enum layer layer_of(const struct bal_series *series, size_t i) {
+    if (bal_layout_unstable(series, i))
+        return LAYER_UNSTABLE;
+    if (series->theory)
+        return series->style == BAL_STYLE_BARS ? LAYER_STROKES : LAYER_THEORY;
+    if (is_curve(series))
+        return LAYER_CURVES;
+    const bool undecided =
+        series->style == BAL_STYLE_POINTS && series->verdict && series->verdict[i] == BAL_UNDECIDED;
+    return undecided ? LAYER_HOLLOW : LAYER_MEASURED;
+}
+
+static bool in_layer(const struct bal_panel *panel, const struct bal_series *series, size_t i,
+                     enum layer layer) {
+    if (layer_of(series, i) != layer)
+        return false;
+    if (layer == LAYER_UNSTABLE)
+        return fabs(series->x[i]) <= BAL_SCALE_LARGEST;
+    return bal_layout_drawable(panel, series, i);
+}
+
+static bool has_layer(const struct bal_panel *panel, const struct bal_series *series, enum layer layer) {
+    for (size_t i = 0; i < series->count; i++)
+        if (in_layer(panel, series, i, layer))
+            return true;
+    return false;
+}
+
+/* A row: x, y and the ends of the error bar. */
+static void write_row(const struct pen *pen, const struct bal_panel *panel, const struct panel_layout *place,
+                      const struct bal_series *series, size_t i, enum layer layer) {
+    double x = series->x[i], y = series->y[i];
+    if (series->style == BAL_STYLE_BARS)
+        x = bal_layout_bar(place, bal_layout_bar_rank(panel, series->group), x);
+    double half = series->half && isfinite(series->half[i]) ? series->half[i] : 0;
+    if (layer == LAYER_UNSTABLE) {
+        const double row = bal_layout_strip_rank(panel, series->group) + 0.5;
+        y = bal_scale_at(&place->y, 1 - (1 - place->strip) * row / bal_layout_strip_rows(panel));
+        half = 0;
+    }
+    const double low = panel->y.log ? fmax(y - half, fmin(y, place->y.low)) : y - half;
+    const double number[] = {x, y, low, y + half};
+    for (int k = 0; k < 4; k++) {
+        bal_pen_number(pen, number[k]);
+        putc(k < 3 ? ' ' : '\n', pen->out);
+    }
+}
+
+static void write_block(const struct pen *pen, const struct bal_panel *panel,
+                        const struct panel_layout *place, const struct bal_series *series, enum layer layer,
+                        const char *block) {
+    fprintf(pen->out, "%s << END\n", block);
+    for (size_t i = 0; i < series->count; i++)
+        if (in_layer(panel, series, i, layer))
+            write_row(pen, panel, place, series, i, layer);
+        else
+            putc('\n', pen->out); /* an empty line interrupts a curve */
+    fputs("END\n", pen->out);
+}
+
+/* ---- plotting ---- */
+
+static const char *separator(bool *first) {
+    const char *text = *first ? "plot " : ", \\\n     ";
+    *first = false;
+    return text;
+}
+
+static void plot_curve(const struct pen *pen, const struct bal_series *series, const char *block,
+                       bool *first) {
+    fprintf(pen->out, "%s%s using 1:2 with %s", separator(first), block,
+            series->style == BAL_STYLE_STEPS ? "steps" : "lines");
+    const struct group_use *use = &pen->layout->use[series->group];
+    const bool wash = !series->theory && bal_pen_is_washed(use);
+    if (wash)
+        bal_pen_wash(pen, bal_pen_colour_of(series->group));
+    else
+        bal_pen_line(pen, bal_pen_colour_of(series->group));
+    fputs(series->bound ? BAL_PEN_BOUND : wash ? "" : bal_pen_dashes_of(use, series->group), pen->out);
+    fputs(" notitle", pen->out);
+}
+
+/* What theory says of a bar: a short stroke across it. */
+static void plot_strokes(const struct pen *pen, const struct panel_layout *place, const char *block,
+                         bool *first) {
+    const double width = bal_layout_bar_width(place);
+    fprintf(pen->out, "%s%s using ($1-", separator(first), block);
+    bal_pen_length(pen, width / 2);
+    fputs("):2:(", pen->out);
+    bal_pen_length(pen, width);
+    fputs("):(0) with vectors nohead", pen->out);
+    bal_pen_colour(pen, INK);
+    bal_pen_line_width(pen, 1.2);
+    fputs(" notitle", pen->out);
+}
+
+/* As arrows with flat heads: gnuplot's own error bars leave a hole for the point. */
+static void plot_error_bars(const struct pen *pen, const struct bal_series *series, const char *block,
+                            bool *first) {
+    if (!series->half)
+        return;
+    fprintf(pen->out, "%s%s using 1:3:(0):($4>$3?$4-$3:NaN) with vectors heads size screen ",
+            separator(first), block);
+    bal_pen_length(pen, 1.3 / pen->layout->width);
+    fputs(",90", pen->out);
+    bal_pen_colour(pen, series->style == BAL_STYLE_BARS ? INK : bal_pen_colour_of(series->group));
+    bal_pen_line_width(pen, 0.5);
+    fputs(" notitle", pen->out);
+}
+
+static void plot_points(const struct pen *pen, const struct bal_series *series, const char *block, int shape,
+                        bool *first) {
+    fprintf(pen->out, "%s%s using 1:2 with points", separator(first), block);
+    bal_pen_shape(pen, shape, BAL_PEN_SHAPE_SIZE);
+    bal_pen_colour(pen, bal_pen_colour_of(series->group));
+    bal_pen_line_width(pen, 0.8);
+    fputs(" notitle", pen->out);
+}
+
+/* Where nothing is computed, a pale line guides the eye from point to point. */
+static void plot_guide(const struct pen *pen, const struct bal_series *series, const char *block,
+                       bool *first) {
+    if (pen->layout->any_theory || series->style != BAL_STYLE_POINTS)
+        return;
+    fprintf(pen->out, "%s%s using 1:2 with lines lc rgb '#a0%s'", separator(first), block,
+            bal_pen_colour_of(series->group) + 1);
+    bal_pen_line_width(pen, 0.7);
+    fputs(" notitle", pen->out);
+}
+
+static void plot_bars(const struct pen *pen, const struct panel_layout *place,
+                      const struct bal_series *series, const char *block, bool *first) {
+    fprintf(pen->out, "%s%s using 1:2:(", separator(first), block);
+    bal_pen_length(pen, bal_layout_bar_width(place) * 0.94);
+    fputs(") with boxes", pen->out);
+    bal_pen_fill(pen, series->group);
+    fputs(" notitle", pen->out);
+    plot_error_bars(pen, series, block, first);
+}
+
+static void plot_layer(const struct pen *pen, const struct panel_layout *place,
+                       const struct bal_series *series, enum layer layer, const char *block, bool *first) {
+    const bool bars = series->style == BAL_STYLE_BARS;
+    const int shape = bal_pen_shape_of(series->group);
+    switch (layer) {
+    case LAYER_CURVES:
+        plot_curve(pen, series, block, first);
+        plot_error_bars(pen, series, block, first);
+        return;
+    case LAYER_THEORY:
+        plot_curve(pen, series, block, first);
+        return;
+    case LAYER_STROKES:
+        plot_strokes(pen, place, block, first);
+        return;
+    case LAYER_MEASURED:
+        if (bars) {
+            plot_bars(pen, place, series, block, first);
+            return;
+        }
+        plot_guide(pen, series, block, first);
+        plot_error_bars(pen, series, block, first);
+        plot_points(pen, series, block, shape, first);
+        return;
+    case LAYER_HOLLOW:
+        plot_error_bars(pen, series, block, first);
+        plot_points(pen, series, block, shape - 1, first);
+        return;
+    case LAYER_UNSTABLE:
+        plot_points(pen, series, block, BAL_PEN_CROSS, first);
+        return;
+    case LAYERS:
+        return;
+    }
+}
+
+static const char *block_name(char name[64], size_t panel, size_t series, int layer) {
+    snprintf(name, 64, "$data_%zu_%zu_%d", panel, series, layer);
+    return name;
+}
+
+void bal_plot_data(const struct pen *pen, const struct bal_panel *panel, const struct panel_layout *place,
+                   size_t p) {
+    char block[64];
+    for (int layer = 0; layer < LAYERS; layer++)
+        for (size_t i = 0; i < panel->count; i++)
+            if (has_layer(panel, &panel->series[i], (enum layer)layer))
+                write_block(pen, panel, place, &panel->series[i], (enum layer)layer,
+                            block_name(block, p, i, layer));
+    bool first = true;
+    for (int layer = 0; layer < LAYERS; layer++)
+        for (size_t i = 0; i < panel->count; i++)
+            if (has_layer(panel, &panel->series[i], (enum layer)layer))
+                plot_layer(pen, place, &panel->series[i], (enum layer)layer, block_name(block, p, i, layer),
+                           &first);
+    fputs(first ? "plot NaN notitle" : "", pen->out);
+}

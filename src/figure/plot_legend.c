@@ -1,0 +1,107 @@
+/* The legend: a sample of each group and of what measured and theory look like, and its text. */
+#include "figure/plot_private.h"
+
+static void sample_line(const struct pen *pen, const struct entry *entry, const char *colour, bool wash) {
+    fputs("set arrow from ", pen->out);
+    bal_pen_place(pen, entry->left, entry->middle);
+    fputs(" to ", pen->out);
+    bal_pen_place(pen, entry->left + entry->sample, entry->middle);
+    fputs(" nohead front", pen->out);
+    if (wash)
+        bal_pen_wash(pen, colour);
+    else
+        bal_pen_line(pen, colour);
+    fputs(entry->kind == ENTRY_BOUND ? BAL_PEN_BOUND : "", pen->out);
+    if (entry->kind == ENTRY_GROUP && !wash)
+        fputs(bal_pen_dashes_of(&pen->layout->use[entry->group], entry->group), pen->out);
+    putc('\n', pen->out);
+}
+
+static void sample_point(const struct pen *pen, const struct entry *entry, const char *colour, int shape) {
+    fputs("set label '' at ", pen->out);
+    bal_pen_place(pen, entry->left + entry->sample / 2, entry->middle);
+    fputs(" point", pen->out);
+    bal_pen_shape(pen, shape, BAL_PEN_SHAPE_SIZE);
+    bal_pen_colour(pen, colour);
+    bal_pen_line_width(pen, 0.8);
+    putc('\n', pen->out);
+}
+
+static void sample_box(const struct pen *pen, const struct entry *entry) {
+    fputs("set object rectangle from ", pen->out);
+    bal_pen_place(pen, entry->left + entry->sample / 2 - 4, entry->middle + 3.5);
+    fputs(" to ", pen->out);
+    bal_pen_place(pen, entry->left + entry->sample / 2 + 4, entry->middle - 3.5);
+    fputs(" front", pen->out);
+    if (entry->kind == ENTRY_GROUP)
+        bal_pen_fill(pen, entry->group);
+    else
+        fputs(" fc rgb '" BAL_PEN_GREY "' fs solid 1 noborder", pen->out);
+    putc('\n', pen->out);
+}
+
+static void sample_group(const struct pen *pen, const struct entry *entry) {
+    const struct group_use *use = &pen->layout->use[entry->group];
+    const char *colour = bal_pen_colour_of(entry->group);
+    if (use->bars)
+        sample_box(pen, entry);
+    if (bal_pen_is_washed(use))
+        sample_line(pen, entry, colour, true);
+    if (!use->bars && (use->line || use->theory))
+        sample_line(pen, entry, colour, false);
+    if (use->points)
+        sample_point(pen, entry, colour, bal_pen_shape_of(entry->group));
+}
+
+/* What the words measured and theory stand for is shown as it is in the first group that has them, without
+ * its colour. */
+static const struct group_use *first_use(const struct layout *layout, bool theory) {
+    for (unsigned g = 0; g <= BAL_FIGURE_GROUPS_MAX; g++) {
+        const struct group_use *use = &layout->use[g];
+        if (theory ? use->theory : use->points || use->line || use->bars)
+            return use;
+    }
+    return &layout->use[BAL_GROUP_INK];
+}
+
+static void sample_role(const struct pen *pen, const struct entry *entry) {
+    const struct group_use *measured = first_use(pen->layout, false), *theory = first_use(pen->layout, true);
+    const bool in_ink = theory->bars || theory == &pen->layout->use[BAL_GROUP_INK];
+    switch (entry->kind) {
+    case ENTRY_UNSTABLE:
+        sample_point(pen, entry, BAL_PEN_GREY, BAL_PEN_CROSS);
+        return;
+    case ENTRY_UNDECIDED:
+        sample_point(pen, entry, BAL_PEN_GREY, bal_pen_shape_of(0) - 1);
+        return;
+    case ENTRY_THEORY:
+        sample_line(pen, entry, in_ink ? INK : BAL_PEN_GREY, false);
+        return;
+    case ENTRY_BOUND:
+        sample_line(pen, entry, BAL_PEN_GREY, false);
+        return;
+    case ENTRY_MEASURED:
+        if (measured->bars)
+            sample_box(pen, entry);
+        else if (measured->line)
+            sample_line(pen, entry, BAL_PEN_GREY, bal_pen_is_washed(measured));
+        else
+            sample_point(pen, entry, BAL_PEN_GREY, bal_pen_shape_of(0));
+        return;
+    case ENTRY_GROUP:
+    case ENTRY_NOTE:
+        return;
+    }
+}
+
+void bal_plot_legend(const struct pen *pen) {
+    for (size_t i = 0; i < pen->layout->entries; i++) {
+        const struct entry *entry = &pen->layout->entry[i];
+        if (entry->kind == ENTRY_GROUP)
+            sample_group(pen, entry);
+        else
+            sample_role(pen, entry);
+        bal_pen_label(pen, entry->text, entry->left + entry->sample + SAMPLE_GAP, entry->middle, "left",
+                      false);
+    }
+}

@@ -1,0 +1,59 @@
+/* The page about all that a store has seen: what its parts share. report.c is the page, report_item.c one of
+ * its experiments, with report_table.c for the results and report_repeat.c for how to repeat it. */
+#ifndef REPORT_REPORT_PAGE_H
+#define REPORT_REPORT_PAGE_H
+
+#include "ballast/report.h"
+#include "format/html.h"
+#include "report/judgements.h"
+
+struct page {
+    struct bal_store *store;
+    const char *path;
+    FILE *out;
+    bool no_gnuplot; /* found missing: said once, not tried again */
+};
+
+/* An experiment of the page. Its number, from 1, is in the anchors: other experiments may use the same ids.
+ */
+struct item {
+    size_t number;
+    const struct bal_store_run *run;
+    struct bal_experiment *experiment; /* NULL: it cannot be read */
+    struct bal_error error;            /* why */
+    struct bal_judged *judged;         /* one for each claim and finding */
+};
+
+/* What the reader calls it. */
+static inline const char *name_of(const struct item *item) {
+    return item->experiment ? item->experiment->title : item->run->name;
+}
+
+static inline void put(const struct page *page, const char *text) {
+    fputs(text, page->out);
+}
+
+static inline void put_fact(const struct page *page, const char *name, const char *text) {
+    if (!text || !*text)
+        return;
+    bal_html_element("dt", NULL, name, page->out);
+    bal_html_element("dd", NULL, text, page->out);
+}
+
+static inline const char *judgement_class(enum bal_judgement judgement) {
+    return judgement == BAL_CLAIM_HOLDS ? "holds" : judgement == BAL_CLAIM_FAILS ? "fails" : "open";
+}
+
+static inline const char *judgement_sign(enum bal_judgement judgement) {
+    return judgement == BAL_CLAIM_HOLDS ? "✓ " : judgement == BAL_CLAIM_FAILS ? "✗ " : "? ";
+}
+
+enum bal_code bal_page_item(struct page *page, const struct item *item, struct bal_error *err);
+enum bal_code bal_page_table(const struct page *page, const struct bal_experiment *e, struct bal_error *err);
+enum bal_code bal_page_repeat(const struct page *page, const struct item *item, struct bal_error *err);
+/* "2024-05-01T12:00:00Z: version 0.1.0, gcc 12, Linux"; before is "" or ends in ": ". */
+void bal_page_maker(const struct page *page, const char *name, const char *before, const char *version,
+                    const char *compiler, const char *machine);
+void bal_page_spec(const struct page *page, const struct item *item);
+
+#endif

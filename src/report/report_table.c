@@ -1,0 +1,113 @@
+/* The results of an experiment as a table of the page. */
+#include "report/report_page.h"
+
+#include "report/comparison.h"
+#include "report/doubt.h"
+#include "report/metric.h"
+
+#include <math.h>
+
+enum {
+    ROWS_OPEN = 30,  /* a table of more rows is folded */
+    ROWS_MAX = 2000, /* and one of more still is cut */
+};
+
+static void put_table_head(const struct page *page, const struct bal_experiment *e) {
+    put(page, "<thead><tr>");
+    for (size_t a = 0; a < e->axes; a++)
+        bal_html_table_head(e->axis[a].label, false, BAL_HTML_COLUMN, page->out);
+    bal_html_table_head("policy", true, BAL_HTML_COLUMN, page->out);
+    bal_html_table_head("verdict", true, BAL_HTML_COLUMN, page->out);
+    for (size_t m = 0; m < e->metrics; m++) {
+        char text[32];
+        bal_html_table_head(bal_quantity_text(e->metric[m], text), false, BAL_HTML_COLUMN, page->out);
+    }
+    bal_html_table_head("replications", false, BAL_HTML_COLUMN, page->out);
+    put(page, "</tr></thead>\n");
+}
+
+static enum bal_code put_value(const struct page *page, const struct bal_experiment *e, size_t point,
+                               size_t policy, struct bal_quantity quantity, const struct bal_result *result,
+                               struct bal_error *err) {
+    struct bal_estimate estimate = {NAN, NAN};
+    if (result->verdict != BAL_UNSTABLE || !bal_quantity_diverges(quantity)) {
+        const enum bal_code code =
+            bal_store_quantity(page->store, e, point, policy, quantity, &estimate, err);
+        if (code)
+            return code;
+    }
+    char text[BAL_METRIC_TEXT];
+    bal_metric_print(estimate, text);
+    bal_html_element("td", NULL, *text ? text : "–", page->out);
+    return BAL_OK;
+}
+
+/* "stable", "stable, doubted: settling theory", "not run" */
+static void print_verdict(const struct bal_result *result, char *text, size_t size) {
+    char words[BAL_DOUBT_WORDS];
+    bal_doubt_words(result->doubts, words);
+    snprintf(text, size, "%s%s%s", result->replications > 0 ? bal_verdict_text(result->verdict) : "not run",
+             *words ? ", doubted: " : "", words);
+}
+
+static enum bal_code put_row(const struct page *page, const struct bal_experiment *e, size_t point,
+                             size_t policy, struct bal_error *err) {
+    struct bal_result result;
+    enum bal_code code = bal_store_result(page->store, e, point, policy, &result, err);
+    if (code)
+        return code;
+    put(page, policy == 0 && point > 0 ? "<tr class=\"first\">" : "<tr>");
+    size_t index[BAL_AXES_MAX];
+    bal_experiment_coordinates(e, point, index);
+    for (size_t a = 0; a < e->axes; a++)
+        bal_html_element("td", NULL, e->axis[a].value[index[a]].label, page->out);
+    bal_html_table_head(e->policy[policy].label, true, BAL_HTML_ROW, page->out);
+    char verdict[120];
+    print_verdict(&result, verdict, sizeof verdict);
+    bal_html_element("td", "l", verdict, page->out);
+    for (size_t m = 0; m < e->metrics && !code; m++)
+        code = put_value(page, e, point, policy, e->metric[m], &result, err);
+    fprintf(page->out, "<td>%u</td></tr>\n", result.replications);
+    return code;
+}
+
+/* Does a run of the experiment go on after the end of its curve? */
+static bool outlasts(const struct bal_experiment *e) {
+    bool found = false;
+    for (size_t point = 0; point < e->points && !found; point++) {
+        struct bal_case c;
+        bal_experiment_case(e, point, 0, &c);
+        found = c.run.time > bal_curve_end(&c.model.curve);
+    }
+    return found;
+}
+
+enum bal_code bal_page_table(const struct page *page, const struct bal_experiment *e, struct bal_error *err) {
+    const size_t rows = e->points * e->policies;
+    fprintf(page->out, "<details class=\"results\"%s><summary>Results: %zu points, %zu policies</summary>\n",
+            rows <= ROWS_OPEN ? " open" : "", e->points, e->policies);
+    put(page, "<p class=\"soft\">± is the half-width of the 95 % confidence interval. A dash stands where a "
+              "mean would say "
+              "nothing: the policy is unstable there. A result is doubted where its interval may miss the "
+              "truth: it was measured while queues were still settling, lies far from exact theory, comes "
+              "from sizes whose tail is too heavy or from too few jobs, or has not reached the wanted "
+              "precision.</p>\n");
+    bal_html_table_begin("Every point with every policy", page->out);
+    put_table_head(page, e);
+    put(page, "<tbody>\n");
+    for (size_t i = 0; i < rows && i < ROWS_MAX; i++) {
+        const enum bal_code code = put_row(page, e, i / e->policies, i % e->policies, err);
+        if (code)
+            return code;
+    }
+    put(page, "</tbody>");
+    bal_html_table_end(page->out);
+    if (outlasts(e))
+        bal_html_element("p", "soft", bal_outlasted_text, page->out);
+    if (rows > ROWS_MAX)
+        fprintf(page->out,
+                "<p class=\"soft\">The first %d of %zu rows; ballast results exports all of them.</p>\n",
+                ROWS_MAX, rows);
+    put(page, "</details>\n");
+    return BAL_OK;
+}
