@@ -1,7 +1,7 @@
-#include "ballast/paths.h"
+#include "lab/paths.h"
 
 #include "ballast/known.h"
-#include "ballast/lab.h"
+#include "ballast/paths.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -53,10 +53,8 @@ enum bal_code bal_case_fluid_check(const struct bal_case *c, struct bal_error *e
     return fluid_of(c, &known, err);
 }
 
-enum bal_code bal_case_trial(const struct bal_case *c, const struct bal_run *run, struct bal_trial *trial,
-                             struct bal_error *err) {
-    if (!c->fluid)
-        return bal_simulate(&c->model, &c->policy, run, trial, err);
+enum bal_code bal_case_fluid_trial(const struct bal_case *c, const struct bal_run *run,
+                                   struct bal_trial *trial, struct bal_error *err) {
     struct bal_known_fluid known;
     struct bal_fluid_path fluid = {0};
     double *numbers = malloc(TIMES * (2 + LEVELS) * sizeof *numbers);

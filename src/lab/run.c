@@ -2,6 +2,7 @@
  * all of it again with longer runs where those were too short to settle. */
 #include "lab/doubt.h"
 #include "lab/length.h"
+#include "lab/paths.h"
 
 #include "stats/drift.h"
 
@@ -55,6 +56,12 @@ double bal_case_cost(const struct bal_case *c) {
     const double possible = jobs / c->model.load; /* completions of servers that are never idle */
     return (engine == BAL_ENGINE_MARKOV ? (jobs + possible) / 2 : 4 * jobs) + 1e3 +
            bal_servers_count(&c->model.servers);
+}
+
+enum bal_code bal_case_trial(const struct bal_case *c, const struct bal_run *run, struct bal_trial *trial,
+                             struct bal_error *err) {
+    return c->fluid ? bal_case_fluid_trial(c, run, trial, err)
+                    : bal_simulate(&c->model, &c->policy, run, trial, err);
 }
 
 static void run_task(void *context, size_t i) {
