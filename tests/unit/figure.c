@@ -434,6 +434,22 @@ static void curves_differ_by_shape(void **state) {
     }
 }
 
+/* And bars by how they are filled, in the panel and in the legend. */
+static void bars_differ_by_more_than_colour(void **state) {
+    (void)state;
+    static const double x[] = {0, 1}, y[] = {2, 3};
+    static const char *const names[] = {"a", "b"};
+    const struct bal_series series[] = {
+        {.name = "one", .style = BAL_STYLE_BARS, .group = 0, .count = 2, .x = x, .y = y},
+        {.name = "two", .style = BAL_STYLE_BARS, .group = 1, .count = 2, .x = x, .y = y},
+        {.name = "three", .style = BAL_STYLE_BARS, .group = 2, .count = 2, .x = x, .y = y}};
+    const struct bal_panel panel = {.x = {.names = names, .name_count = 2}, .count = 3, .series = series};
+    const struct bal_figure figure = {.panels = 1, .panel = &panel};
+    static const char *const fills[] = {" fs pattern 3 ", " fs pattern 4 ", " fs pattern 1 "};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(times_in_script(&figure, fills[i]), 2);
+}
+
 /* What is left of a script without its strings: all that gnuplot could take for a command. */
 static char *without_strings(const char *script) {
     char *rest = malloc(strlen(script) + 1), *to = rest;
@@ -751,6 +767,7 @@ int main(void) {
         cmocka_unit_test(nothing_covers_anything),
         cmocka_unit_test(panels_whose_axes_differ_say_so),
         cmocka_unit_test(curves_differ_by_shape),
+        cmocka_unit_test(bars_differ_by_more_than_colour),
         cmocka_unit_test(no_text_becomes_a_command),
         cmocka_unit_test(bad_figures_are_refused),
         cmocka_unit_test(formats_are_told_by_suffix),
