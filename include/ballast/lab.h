@@ -32,7 +32,11 @@ enum bal_doubt {
     BAL_DOUBT_GROWING = 1 << 4, /* queues grew until the end of recorded jobs: all depends on where that is */
     BAL_DOUBT_PRECISION = 1 << 5, /* a precision was wanted, and is not reached or cannot be trusted */
 };
-enum { BAL_DOUBTS = 6 };                          /* how many there are */
+enum {
+    BAL_DOUBTS = 6, /* how many there are */
+    /* those in the value itself: the last one only says that its interval is wide */
+    BAL_DOUBTS_OF_VALUE = BAL_DOUBT_PRECISION - 1,
+};
 const char *bal_doubt_text(enum bal_doubt doubt); /* "settling", "theory", "tail", "few", "growing",
                                                      "precision" */
 

@@ -127,6 +127,7 @@ struct bal_judged {
     char measured[120];       /* the same for people: "1.08 +- 0.02", "stable" */
     char where[200];          /* the point that decided, "" when there is only one */
     char why[200];            /* when undecided: what is missing */
+    unsigned doubts;          /* when decided: in the results that it rests on, of enum bal_doubt */
 };
 
 /* Judges one claim. Intervals hold for all the points that a claim speaks of together (Bonferroni), with 95

@@ -97,5 +97,5 @@ void bal_result_doubt(const struct bal_case *c, struct bal_result *result) {
 
 bool bal_result_is_sure(const struct bal_result *result) {
     return result->replications > 0 && result->verdict == BAL_STABLE &&
-           (result->doubts & ~(unsigned)BAL_DOUBT_PRECISION) == 0;
+           (result->doubts & BAL_DOUBTS_OF_VALUE) == 0;
 }

@@ -2,6 +2,7 @@
 
 #include "format/csv.h"
 #include "format/table.h"
+#include "report/doubt.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,8 +35,10 @@ static const char *or_nothing(const char *text) {
 
 void bal_tally_add(struct bal_tally *tally, const struct bal_experiment *experiment,
                    const struct bal_judged *judged) {
-    for (size_t i = 0; i < experiment->claims; i++)
+    for (size_t i = 0; i < experiment->claims; i++) {
         (experiment->claim[i].finding ? tally->finding : tally->claim)[judged[i].judgement]++;
+        tally->doubted += judged[i].doubts != 0;
+    }
 }
 
 bool bal_tally_fails(const struct bal_tally *tally) {
@@ -53,13 +56,25 @@ static void print_tally(const size_t count[3], const char *one, const char *seve
 void bal_tally_print(const struct bal_tally *tally, FILE *out) {
     print_tally(tally->claim, "claim", "claims", out);
     print_tally(tally->finding, "finding of ours", "findings of ours", out);
+    if (tally->doubted > 0)
+        fprintf(out, "%zu of these rest%s on results that are doubted.\n", tally->doubted,
+                tally->doubted == 1 ? "s" : "");
+}
+
+void bal_judged_words(const struct bal_judged *judged, char text[BAL_JUDGED_WORDS]) {
+    char words[BAL_DOUBT_WORDS];
+    bal_doubt_words(judged->doubts, words);
+    snprintf(text, BAL_JUDGED_WORDS, "%s%s%s", bal_judgement_text(judged->judgement),
+             *words ? ", doubted: " : "", words);
 }
 
 /* ---- text ---- */
 
 static void print_head(const struct bal_experiment *e, const struct bal_claim *claim,
                        const struct bal_judged *judged, FILE *out) {
-    fprintf(out, "\n  %-13s  %s", bal_judgement_text(judged->judgement), claim->id);
+    char words[BAL_JUDGED_WORDS];
+    bal_judged_words(judged, words);
+    fprintf(out, "\n  %-13s  %s", words, claim->id);
     if (claim->finding)
         fprintf(out, ", our finding%s%s", claim->answers < 0 ? "" : " on ", answered(e, claim));
     if (claim->section)
@@ -94,7 +109,7 @@ static void csv_field(const char *text, FILE *out) {
 }
 
 void bal_judgements_csv_head(FILE *out) {
-    fputs("kind,id,answers,experiment,section,says,measured,at,expected,verdict,value,ci\n", out);
+    fputs("kind,id,answers,experiment,section,says,measured,at,expected,verdict,value,ci,doubts\n", out);
 }
 
 void bal_judgements_csv(const struct bal_experiment *experiment, const struct bal_judged *judged, FILE *out) {
@@ -113,6 +128,7 @@ void bal_judgements_csv(const struct bal_experiment *experiment, const struct ba
         bal_csv_text(bal_judgement_text(j->judgement), out);
         bal_csv_number(j->value, out);
         bal_csv_number(half_width(j), out);
+        bal_doubt_csv(j->doubts, out);
         fputc('\n', out);
     }
 }
@@ -146,7 +162,9 @@ void bal_judgements_markdown(const struct bal_experiment *experiment, const stru
         snprintf(measured, sizeof measured, "%s%s%s", j->measured, *j->where ? " at " : "", j->where);
         markdown_cell(measured, out);
         markdown_cell(claim->expected, out);
-        fprintf(out, "%s%s%s |\n", holds ? "" : "**", bal_judgement_text(j->judgement), holds ? "" : "**");
+        char words[BAL_JUDGED_WORDS];
+        bal_judged_words(j, words);
+        fprintf(out, "%s%s%s |\n", holds ? "" : "**", words, holds ? "" : "**");
     }
 }
 
@@ -187,6 +205,7 @@ void bal_judgements_json(struct json *json, const struct bal_experiment *experim
         bal_json_text(json, "expected", claim->expected);
         bal_json_text(json, "verdict", bal_judgement_text(j->judgement));
         bal_json_text(json, "why", j->why);
+        bal_doubt_json(json, j->doubts);
         bal_json_close(json, '}');
     }
 }

@@ -12,16 +12,22 @@
 enum bal_code bal_judgements_new(struct bal_store *store, const struct bal_experiment *experiment,
                                  struct bal_judged **judged, struct bal_error *err);
 
-/* How many there are of each judgement (enum bal_judgement). */
+/* How many there are of each judgement (enum bal_judgement), and how many rest on results that are doubted.
+ */
 struct bal_tally {
     size_t claim[3], finding[3];
+    size_t doubted;
 };
 void bal_tally_add(struct bal_tally *tally, const struct bal_experiment *experiment,
                    const struct bal_judged *judged);
 /* Is there a claim or a finding that does not hold? */
 bool bal_tally_fails(const struct bal_tally *tally);
-/* "5 claims: 4 hold, 1 does not hold, 0 undecided.", and a line of findings where there are some; nothing
- * where there is neither. */
+/* "holds", "does not hold, doubted: settling", "undecided". */
+enum { BAL_JUDGED_WORDS = 120 };
+void bal_judged_words(const struct bal_judged *judged, char text[BAL_JUDGED_WORDS]);
+
+/* "5 claims: 4 hold, 1 does not hold, 0 undecided.", a line of findings where there are some, and one of
+ * those that are doubted; nothing where there is none. */
 void bal_tally_print(const struct bal_tally *tally, FILE *out);
 
 /* Each with an empty line before it. */

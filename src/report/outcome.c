@@ -49,14 +49,17 @@ static enum bal_code walk(struct walk *w, enum bal_code (*tell)(struct walk *w, 
     return code;
 }
 
-/* The quantity over that of the baseline; unknown where one of them grows without bound. */
+/* The quantity over that of the baseline; unknown where one of them grows without bound. *doubted: one of
+ * them is; may be NULL. */
 static enum bal_code ratio_of(struct walk *w, const struct row *row, struct bal_quantity quantity,
-                              struct bal_estimate *ratio) {
+                              struct bal_estimate *ratio, bool *doubted) {
     *ratio = (struct bal_estimate){NAN, NAN};
     if (row->result.replications == 0)
         return BAL_OK;
     struct bal_result other;
     enum bal_code code = bal_store_result(w->store, w->e, row->point, w->e->baseline, &other, w->err);
+    if (doubted)
+        *doubted = (row->result.doubts | other.doubts) & BAL_DOUBTS_OF_VALUE;
     const bool unstable = row->result.verdict == BAL_UNSTABLE || other.verdict == BAL_UNSTABLE;
     if (code || other.replications == 0 || (unstable && bal_quantity_diverges(quantity)))
         return code;
@@ -112,7 +115,7 @@ static enum bal_code csv_row(struct walk *w, const struct row *row) {
     bal_comparison_csv_row(&row->c, &row->result, &row->beside, out);
     for (size_t i = 0; i < e->metrics; i++) {
         struct bal_estimate ratio;
-        const enum bal_code code = ratio_of(w, row, e->metric[i], &ratio);
+        const enum bal_code code = ratio_of(w, row, e->metric[i], &ratio, NULL);
         if (code)
             return code;
         bal_csv_number(ratio.mean, out);
@@ -160,7 +163,7 @@ static enum bal_code json_ratio(struct walk *w, const struct row *row) {
     for (size_t i = 0; i < w->e->metrics; i++) {
         struct bal_estimate ratio;
         char text[32];
-        const enum bal_code code = ratio_of(w, row, w->e->metric[i], &ratio);
+        const enum bal_code code = ratio_of(w, row, w->e->metric[i], &ratio, NULL);
         if (code)
             return code;
         bal_json_open_line(json, bal_quantity_text(w->e->metric[i], text), '{');
@@ -248,8 +251,8 @@ static void add_estimate(struct table *table, struct bal_estimate estimate) {
         bal_table_add(table, "%.*f \u00b1 %.*f", decimals, estimate.mean, decimals, estimate.half);
 }
 
-/* "-12.0 ± 1.1 %" */
-static void add_difference(struct table *table, struct bal_estimate ratio, bool baseline) {
+/* "-12.0 ± 1.1 %", "-12.0 ± 1.1 % !" */
+static void add_difference(struct table *table, struct bal_estimate ratio, bool baseline, bool doubted) {
     if (baseline) {
         bal_table_add(table, "%s", "");
         return;
@@ -259,9 +262,10 @@ static void add_difference(struct table *table, struct bal_estimate ratio, bool 
     if (isnan(percent))
         bal_table_add(table, "%s", "");
     else if (isnan(half))
-        bal_table_add(table, "%+.3g %%", percent);
+        bal_table_add(table, "%+.3g %%%s", percent, doubted ? " !" : "");
     else
-        bal_table_add(table, "%+.*f \u00b1 %.*f %%", decimals, percent, decimals, half);
+        bal_table_add(table, "%+.*f \u00b1 %.*f %%%s", decimals, percent, decimals, half,
+                      doubted ? " !" : "");
 }
 
 static enum bal_code add_metric(struct walk *w, const struct row *row, struct bal_quantity quantity) {
@@ -320,8 +324,9 @@ static enum bal_code text_row(struct walk *w, const struct row *row) {
         code = add_metric(w, row, e->metric[i]);
     struct bal_estimate ratio = {NAN, NAN};
     if (!code && e->policies > 1) {
-        code = ratio_of(w, row, e->metric[0], &ratio);
-        add_difference(table, ratio, row->policy == e->baseline);
+        bool doubted = false;
+        code = ratio_of(w, row, e->metric[0], &ratio, &doubted);
+        add_difference(table, ratio, row->policy == e->baseline, doubted);
     }
     return code;
 }

@@ -220,3 +220,23 @@ void bal_replay_doubt(const struct bal_replay_report *report, FILE *out) {
     if (mark)
         fprintf(out, "Mind: %s, and so every number here rests on that; see 'waiting' above.\n", mark);
 }
+
+unsigned bal_columns_of_costs(const struct bal_replay_report *report) {
+    return 2u + bal_is_priced(report);
+}
+
+void bal_columns_add_costs(struct table *table, char *align, const struct bal_replay_report *report,
+                           struct bal_replay_unit energy) {
+    bal_column_add(table, align, 'r', energy.name, "");
+    bal_column_add(table, align, 'r', "watts", "");
+    if (bal_is_priced(report))
+        bal_column_add(table, align, 'r', "cost", "");
+}
+
+void bal_cells_add_costs(struct table *table, const struct bal_replay_report *report,
+                         const struct bal_case *c, const struct bal_result *result,
+                         struct bal_replay_unit energy) {
+    bal_cell_add(table, bal_replay_energy(result) / energy.seconds);
+    bal_cell_add(table, result->metric[BAL_POWER_MEAN].mean);
+    bal_cell_add_cost(table, report, c, result);
+}

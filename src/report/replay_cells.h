@@ -40,6 +40,15 @@ void bal_replay_doubt(const struct bal_replay_report *report, FILE *out);
 /* Adds a column: its head, and how it is aligned. */
 void bal_column_add(struct table *table, char *align, char letter, const char *head, const char *unit);
 
+/* What a fleet costs: energy, power, and the price where there is one. How many columns these are, their
+ * heads, and the cells of a row. */
+unsigned bal_columns_of_costs(const struct bal_replay_report *report);
+void bal_columns_add_costs(struct table *table, char *align, const struct bal_replay_report *report,
+                           struct bal_replay_unit energy);
+void bal_cells_add_costs(struct table *table, const struct bal_replay_report *report,
+                         const struct bal_case *c, const struct bal_result *result,
+                         struct bal_replay_unit energy);
+
 /* The share of all jobs that was turned away. */
 double bal_turned_away(const struct bal_result *result);
 

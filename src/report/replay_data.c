@@ -361,6 +361,8 @@ static void json_target(struct json *json, const struct bal_replay_report *repor
         bal_json_number(json, "value", sized ? sizing->at.time[BAL_TIME_WANTED].mean : NAN);
         bal_json_number(json, "value_ci", sized ? sizing->at.time[BAL_TIME_WANTED].half : NAN);
         bal_json_number(json, "one_fewer", sized ? sizing->one_fewer : NAN);
+        if (bal_network_fails(&report->cases[order[k]].model.network))
+            bal_json_number(json, "failed", sizing->at.result.metric[BAL_FAILED].mean);
         bal_json_number(json, "kwh", sized ? kilowatt_hours(&sizing->at.result) : NAN);
         bal_json_number(json, "watts", sized ? sizing->at.result.metric[BAL_POWER_MEAN].mean : NAN);
         if (bal_is_priced(report))

@@ -139,9 +139,7 @@ static void add_row(struct table *table, const struct bal_replay_report *report,
     else
         bal_table_add(table, "%.1f%%", 100 * result->metric[BAL_WAITING_PROBABILITY].mean);
     bal_cell_add(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
-    bal_cell_add(table, bal_replay_energy(result) / energy.seconds);
-    bal_cell_add(table, result->metric[BAL_POWER_MEAN].mean);
-    bal_cell_add_cost(table, report, &report->cases[i], result);
+    bal_cells_add_costs(table, report, &report->cases[i], result, energy);
     if (report->keeper)
         bal_cell_add(table, bal_replay_server_time(&report->cases[i], result) / 3600);
     bal_cell_add_mark(table, report);
@@ -154,7 +152,7 @@ void bal_replay_table(const struct bal_replay_report *report, const size_t *orde
     const bool classes = report->replay->model.classes;
     enum bal_response_time shown[BAL_REPLAY_TIMES];
     const unsigned times = bal_shown_quantiles(report->target, true, shown);
-    bal_table_init(table, (classes ? 9u : 7u) + times + bal_is_priced(report) + report->keeper +
+    bal_table_init(table, (classes ? 7u : 5u) + times + bal_columns_of_costs(report) + report->keeper +
                               bal_is_marked(report));
     *align = 0;
     bal_column_add(table, align, 'l', "policy", "");
@@ -168,10 +166,7 @@ void bal_replay_table(const struct bal_replay_report *report, const size_t *orde
     }
     bal_column_add(table, align, 'r', "waits", "");
     bal_column_add(table, align, 'r', "msgs", "");
-    bal_column_add(table, align, 'r', energy.name, "");
-    bal_column_add(table, align, 'r', "watts", "");
-    if (bal_is_priced(report))
-        bal_column_add(table, align, 'r', "cost", "");
+    bal_columns_add_costs(table, align, report, energy);
     if (report->keeper)
         bal_column_add(table, align, 'r', "server h", "");
     if (bal_is_marked(report))

@@ -72,9 +72,7 @@ static void add_sizing(struct table *table, const struct bal_replay_report *repo
     bal_table_add(table, "%.3f", sizing->c.model.load);
     bal_cell_add_wanted(table, report->target, sizing->at.time[BAL_TIME_WANTED], unit);
     bal_cell_add(table, sizing->one_fewer / unit.seconds);
-    bal_cell_add(table, bal_replay_energy(&sizing->at.result) / energy.seconds);
-    bal_cell_add(table, sizing->at.result.metric[BAL_POWER_MEAN].mean);
-    bal_cell_add_cost(table, report, &sizing->c, &sizing->at.result);
+    bal_cells_add_costs(table, report, &sizing->c, &sizing->at.result, energy);
     bal_cell_add_mark(table, report);
 }
 
@@ -86,17 +84,14 @@ void bal_sizing_table(const struct bal_replay_report *report, const size_t *orde
         if (report->sizing[i].outcome == BAL_SIZED)
             most = fmax(most, bal_replay_energy(&report->sizing[i].at.result));
     const struct bal_replay_unit energy = bal_energy_unit(most);
-    bal_table_init(table, 7u + bal_is_priced(report) + bal_is_marked(report));
+    bal_table_init(table, 5u + bal_columns_of_costs(report) + bal_is_marked(report));
     *align = 0;
     bal_column_add(table, align, 'l', "policy", "");
     bal_column_add(table, align, 'r', "servers", "");
     bal_column_add(table, align, 'r', "load", "");
     bal_column_add(table, align, 'r', report->target->name, unit.name);
     bal_column_add(table, align, 'r', "one fewer", "");
-    bal_column_add(table, align, 'r', energy.name, "");
-    bal_column_add(table, align, 'r', "watts", "");
-    if (bal_is_priced(report))
-        bal_column_add(table, align, 'r', "cost", "");
+    bal_columns_add_costs(table, align, report, energy);
     if (bal_is_marked(report))
         bal_column_add(table, align, 'l', "service times", "");
     size_t *rank = malloc((report->count + 1) * sizeof *rank);
@@ -127,6 +122,20 @@ static void print_refusal(const struct bal_replay_report *report, size_t i, FILE
             "%s refuses %.3g %% of all jobs even then, as all servers are off at times: try a longer "
             "--standby.\n",
             label, 100 * bal_turned_away(&sizing->at.result));
+}
+
+/* A target of times says nothing of jobs that have none. */
+static void print_failures(const struct bal_replay_report *report, size_t i, FILE *out) {
+    const struct bal_sizing *sizing = &report->sizing[i];
+    const double failed = sizing->at.result.metric[BAL_FAILED].mean;
+    if (sizing->outcome != BAL_SIZED || !(failed > 0))
+        return;
+    char label[BAL_REPLAY_LABEL];
+    bal_replay_label(&report->cases[i].policy, label);
+    fprintf(out,
+            "%s fails %.3g %% of all jobs on these %u servers: a wrong answer, or none. The target is met by "
+            "the others.\n",
+            label, 100 * failed, sizing->servers);
 }
 
 static bool is_unknown(const struct bal_replay_report *report) {
@@ -177,6 +186,8 @@ void bal_sizing_notes(const struct bal_replay_report *report, FILE *out) {
         fputs("> N: not met with N servers, the most that were tried.\n", out);
     for (size_t i = 0; i < report->count; i++)
         print_refusal(report, i, out);
+    for (size_t i = 0; i < report->count; i++)
+        print_failures(report, i, out);
 }
 
 void bal_sizing_text(const struct bal_replay_report *report, const size_t *order, FILE *out) {

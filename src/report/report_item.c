@@ -19,8 +19,10 @@ static void put_claim(const struct page *page, const struct item *item, const st
                       const struct bal_judged *judged) {
     fprintf(page->out, "<li class=\"%s %s\" id=\"claim-%zu-%s\">\n", claim->finding ? "finding" : "claim",
             judgement_class(judged->judgement), item->number, claim->id);
+    char words[BAL_JUDGED_WORDS];
+    bal_judged_words(judged, words);
     fprintf(page->out, "<span class=\"badge\">%s%s%s</span>\n<p>", claim->finding ? "Our finding: " : "",
-            judgement_sign(judged->judgement), bal_judgement_text(judged->judgement));
+            judgement_sign(judged->judgement), words);
     bal_html_text(claim->says, page->out);
     put(page, "</p>\n<dl>\n");
     char measured[sizeof judged->measured + sizeof judged->where + 8];

@@ -42,6 +42,7 @@ struct outcome {
     enum bal_judgement judgement;
     struct bal_measured shown;
     size_t point;
+    unsigned doubts; /* at any place */
 };
 
 /* `each`: one failure decides, then one doubt; `some`: one success decides, then one doubt. Larger is more
@@ -57,7 +58,7 @@ static void add_each(const struct bal_claim *claim, struct outcome *o, const str
     const int now = weight(claim, judgement), before = weight(claim, o->judgement);
     const bool closer = now == before && margin(claim, m) < margin(claim, &o->shown);
     if (!o->any || now > before || closer)
-        *o = (struct outcome){true, judgement, *m, point};
+        *o = (struct outcome){true, judgement, *m, point, o->doubts};
 }
 
 /* The largest or smallest value lies between the largest or smallest bounds. */
@@ -65,7 +66,7 @@ static void add_extreme(const struct bal_claim *claim, struct outcome *o, const 
                         size_t point) {
     if (!o->any || o->shown.unknown || m->unknown) {
         if (!o->any || m->unknown)
-            *o = (struct outcome){true, BAL_CLAIM_UNDECIDED, *m, point};
+            *o = (struct outcome){true, BAL_CLAIM_UNDECIDED, *m, point, o->doubts};
         o->judgement = judge_one(claim, &o->shown);
         return;
     }
@@ -151,13 +152,22 @@ static void print_where(const struct bal_experiment *e, const struct bal_claim *
                                      e->axis[a].value[index[a]].label);
 }
 
+/* What decides is one place, where a claim fails that speaks of each, or holds that speaks of some; else it
+ * is all of them. */
+static unsigned doubts_of(const struct bal_claim *claim, const struct outcome *o, bool extreme) {
+    if (o->judgement == BAL_CLAIM_UNDECIDED)
+        return 0;
+    return !extreme && weight(claim, o->judgement) == 2 ? o->shown.doubts : o->doubts;
+}
+
 enum bal_code bal_claim_judge(struct bal_store *store, const struct bal_experiment *experiment,
                               const struct bal_claim *claim, struct bal_judged *judged,
                               struct bal_error *err) {
     size_t places = 0;
     for (size_t point = 0; point < experiment->points; point++)
         places += is_place(experiment, claim, point);
-    struct outcome outcome = {.shown = {NAN, NAN, NAN, BAL_UNDECIDED, "it speaks of no point"}};
+    struct outcome outcome = {
+        .shown = {.value = NAN, .low = NAN, .high = NAN, .unknown = "it speaks of no point"}};
     const bool extreme = claim->over == BAL_OVER_LARGEST || claim->over == BAL_OVER_SMALLEST;
     for (size_t point = 0; point < experiment->points; point++) {
         if (!is_place(experiment, claim, point))
@@ -166,6 +176,7 @@ enum bal_code bal_claim_judge(struct bal_store *store, const struct bal_experime
         const enum bal_code code = bal_claim_measure(store, experiment, claim, places, point, &m, err);
         if (code)
             return code;
+        outcome.doubts |= m.doubts;
         (extreme ? add_extreme : add_each)(claim, &outcome, &m, point);
     }
     const struct bal_measured *shown = &outcome.shown;
@@ -175,6 +186,7 @@ enum bal_code bal_claim_judge(struct bal_store *store, const struct bal_experime
         .low = shown->low,
         .high = shown->high,
         .verdict = shown->verdict,
+        .doubts = doubts_of(claim, &outcome, extreme),
     };
     print_measured(claim, shown, judged->measured, sizeof judged->measured);
     if (experiment->points > 1)

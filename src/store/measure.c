@@ -16,10 +16,11 @@ struct gauge {
     const struct bal_claim *claim;
     size_t places;
     struct bal_error *err;
+    unsigned doubts; /* in the results that were looked at */
 };
 
 static struct bal_measured nothing(const char *why) {
-    return (struct bal_measured){NAN, NAN, NAN, BAL_UNDECIDED, why};
+    return (struct bal_measured){.value = NAN, .low = NAN, .high = NAN, .unknown = why};
 }
 
 static enum bal_code no_memory(const struct gauge *gauge) {
@@ -52,6 +53,7 @@ static enum bal_code load_policy(struct gauge *gauge, const struct bal_operand *
     if (!code && cell.complete) {
         struct bal_result result;
         bal_result_of(&cell.c, cell.trial, cell.count, &result);
+        gauge->doubts |= result.doubts & BAL_DOUBTS_OF_VALUE;
         side->verdict = result.verdict;
         side->infinite = result.verdict == BAL_UNSTABLE && bal_quantity_diverges(operand->quantity);
         side->count = bal_cell_extent(&cell);
@@ -481,5 +483,6 @@ enum bal_code bal_claim_measure(struct bal_store *store, const struct bal_experi
     const enum bal_code code = measure(&gauge, point, m);
     if (!code && !m->unknown && claim->measure != BAL_MEASURE_VERDICT && isnan(m->value + m->low + m->high))
         *m = nothing("it was not measured");
+    m->doubts = gauge.doubts;
     return code;
 }

@@ -8,6 +8,7 @@ struct bal_measured {
     double value, low, high;  /* low and high bound it */
     enum bal_verdict verdict; /* of BAL_MEASURE_VERDICT */
     const char *unknown;      /* why there is nothing; NULL: there is */
+    unsigned doubts;          /* in the values of the results that it was made of, of enum bal_doubt */
 };
 
 /* Measures at a point or, for a claim that goes along an axis, along the line of points on which it lies. The

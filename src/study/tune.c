@@ -120,7 +120,7 @@ static enum bal_code find_frontier(struct bal_tuned *tuned) {
         goto out;
     for (size_t i = 0; i < n; i++) {
         const struct bal_result *result = &tuned->point[i].tabs;
-        const bool doubted = result->doubts & ~(unsigned)BAL_DOUBT_PRECISION;
+        const bool doubted = result->doubts & BAL_DOUBTS_OF_VALUE;
         const bool known = result->replications > 0 && result->verdict != BAL_UNSTABLE && !doubted;
         tuned->doubted = tuned->doubted || doubted;
         power[i] = known ? result->metric[BAL_POWER_MEAN].mean : NAN;

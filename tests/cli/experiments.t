@@ -211,3 +211,45 @@ $ ballast check wrong.yaml small.yaml
 $ ballast run wrong.yaml
 ! ballast: wrong.yaml:2: fleet: there is no field 'bufer'; did you mean 'buffer'?
 ? 2
+
+# What is said of results that are doubted says so: a claim, and what is compared with a doubted baseline.
+$ cat >doubted.yaml <<END
+> title: Too short for its fleet
+> fleet: {servers: 2000}
+> workload: {load: 0.95}
+> policies: [random, jiq]
+> run: {jobs: 100k, replications: 3}
+> metrics: [response.mean]
+> claims:
+>   - {id: faster, says: Asking is faster., measure: ratio, of: jiq, to: random, expect: {most: 1}}
+>   - {id: quick, says: It takes a service time., of: jiq, expect: {most: 2}}
+> END
+$ ballast run doubted.yaml
+| Too short for its fleet
+| servers 2000, load 0.95, jobs 100000, replications 3, seed 1
+|
+| policy       response.mean          vs random
+| ─────────────────────────────────────────────
+| random ?!    4.907 ± 0.024
+| jiq        1.0011 ± 0.0033  -79.60 ± 0.12 % !
+|
+| vs random: response.mean compared with that of random on the same arrivals
+|
+| !: random: still settling while it was measured, so that the mean is off by more than chance;
+|    jobs: 17M and warmup: 0.94, 170 times as long, would do
+| !: random: exact theory lies far outside the interval
+| ?: stable or not could not be decided; a longer run tells.
+|
+|   holds, doubted: settling theory  faster
+|     Asking is faster.
+|     measured 0.2040 ± 0.0012, expected at most 1
+|
+|   holds          quick
+|     It takes a service time.
+|     measured 1.0011 ± 0.0033, expected at most 2
+|
+| 2 claims: 2 hold, 0 do not hold, 0 undecided.
+| 1 of these rests on results that are doubted.
+$ ballast run doubted.yaml --format json | jq -c '.claims[] | [.id, .verdict, .doubts]'
+| ["faster","holds",["settling","theory"]]
+| ["quick","holds",[]]

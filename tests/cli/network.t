@@ -59,6 +59,11 @@ $ for i in $(seq 100 399); do echo "10.0.0.1 - - [15/Nov/2026:10:0$((i / 60)):$(
 $ ballast replay net.log --log-format '$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "-" "-" $request_time' --waiting keep --quiet --servers 4 --dispatchers 2 --fail 1@10s --policy jiq
 ! ballast: --policy: policy 'jiq' and these settings of the network know no servers that fail at a time; servers come and go with a churn
 ? 2
+$ ballast replay net.log --log-format '$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "-" "-" $request_time' --waiting keep --quiet --speedup 10 --dispatchers 2 --delay 0.01 --sinkhole 0.3 --policy jiq --target p90=1s | tail -n 1
+| jiq fails 58.9 % of all jobs on these 5 servers: a wrong answer, or none. The target is met by the others.
+$ ballast replay net.log --log-format '$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "-" "-" $request_time' --waiting keep --quiet --speedup 10 --dispatchers 2 --delay 0.01 --sinkhole 0.3 --policy jiq --target p90=1s --format json | jq -c '.target.policies[0] | .outcome, .failed > 0.3'
+| "found"
+| true
 
 # Where stability ends, and prices; a price has a delay of its own.
 $ ballast frontier jiq:else=hold --servers 10 --dispatchers 2 --delay 0.1 --width 0.1 --quiet --format json | jq -c '.unstable, .doubts'

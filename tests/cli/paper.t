@@ -72,16 +72,17 @@ $ export BALLAST_PAPERS=papers; ballast paper mine --output out >text; echo $?; 
 |     It takes about twice as long as the work.
 |     measured X ± X, expected 2 ± 10 %
 |
-|   holds          faster, 2
+|   holds, doubted: settling  faster, 2
 |     Two choices are better than one.
 |     measured X ± X at load=0.5, expected at most 0.9
 |
-|   holds          stable
+|   holds, doubted: settling  stable
 |     They are stable.
 |     measured stable at load=0.5, expected stable
 |
 | 3 claims: 2 hold, 1 does not hold, 0 undecided.
 | 1 finding of ours: 1 holds, 0 do not hold, 0 undecided.
+| 2 of these rest on results that are doubted.
 | report.html, figures and results.db are in out/
 
 $ export BALLAST_PAPERS=papers; ballast paper mine --output out --figure 2 --format json >json; echo $?
@@ -93,10 +94,10 @@ $ export BALLAST_PAPERS=papers; ballast paper mine --output out --figure 2 --for
 | ["right","wrong",null,"holds","2 ± 10 %",true,true]
 
 # Findings of ours are marked in csv and Markdown too; the list of papers has neither.
-$ export BALLAST_PAPERS=papers; for format in csv markdown; do ballast paper mine --output out --figure 2 --format $format | sed 's/[0-9.]* ± [0-9.]*/X ± X/; s/,[0-9.]*,[0-9.]*$/,X,X/'; done
-| kind,id,answers,experiment,section,says,measured,at,expected,verdict,value,ci
-| claim,wrong,,figure-2,3,"One choice needs no time at all, and this is said in so many words that a line does not hold them.",X ± X,,at most 0.1,does not hold,X,X
-| finding,right,wrong,figure-2,,It takes about twice as long as the work.,X ± X,,2 ± 10 %,holds,X,X
+$ export BALLAST_PAPERS=papers; for format in csv markdown; do ballast paper mine --output out --figure 2 --format $format | sed 's/[0-9.]* ± [0-9.]*/X ± X/; s/,[0-9.]*,[0-9.]*,\([a-z ]*\)$/,X,X,\1/'; done
+| kind,id,answers,experiment,section,says,measured,at,expected,verdict,value,ci,doubts
+| claim,wrong,,figure-2,3,"One choice needs no time at all, and this is said in so many words that a line does not hold them.",X ± X,,at most 0.1,does not hold,X,X,
+| finding,right,wrong,figure-2,,It takes about twice as long as the work.,X ± X,,2 ± 10 %,holds,X,X,
 | | what is said | where | claim | measured | expected | |
 | |---|---|---|---|---|---|
 | | One choice needs no time at all, and this is said in so many words that a line does not hold them. | 3 | `wrong` | X ± X | at most 0.1 | **does not hold** |

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "../texts.h"
+#include "../trials.h"
 #include "ballast/simulate.h"
 
 enum { FIFO, CLASSES, PATIENT, SLOTS, STEALING, CURVE, BUFFER, SHAPES };
@@ -41,20 +42,7 @@ static struct bal_trial simulate(const struct bal_model *model, const struct bal
                                 .time = 4000 / bal_model_arrival_rate(model),
                                 .warmup = NAN,
                                 .engine = engine};
-    struct bal_trial trial = {0};
-    struct bal_error err;
-    if (bal_simulate(model, spec, &run, &trial, &err))
-        fail_msg("%s: %s", spec->policy->name, err.text);
-    return trial;
-}
-
-static void assert_same(const struct bal_trial *a, const struct bal_trial *b, const char *what) {
-    for (int m = 0; m < BAL_METRIC_COUNT; m++)
-        if (memcmp(&a->metric[m], &b->metric[m], sizeof a->metric[m]) != 0)
-            fail_msg("%s: %s is %.17g and %.17g", what, bal_metric_table[m].name, a->metric[m], b->metric[m]);
-    assert_memory_equal(a->tail, b->tail, sizeof a->tail);
-    assert_memory_equal(a->quarter, b->quarter, sizeof a->quarter);
-    assert_true(a->jobs == b->jobs && a->warmup == b->warmup);
+    return trial_of(model, spec, &run);
 }
 
 static void one_dispatcher_without_delay_is_the_event_engine(void **state) {
@@ -73,7 +61,7 @@ static void one_dispatcher_without_delay_is_the_event_engine(void **state) {
                     continue;
                 const struct bal_trial event = simulate(&model, &spec, BAL_ENGINE_EVENT, i);
                 const struct bal_trial network = simulate(&model, &spec, BAL_ENGINE_NETWORK, i);
-                assert_same(&event, &network, spec.policy->name);
+                assert_same_trial(&event, &network, spec.policy->name);
                 compared++;
             }
     assert_true(compared >= 150);

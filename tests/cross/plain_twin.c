@@ -18,6 +18,7 @@
 #include "base/tournament.h"
 #include "engine/system.h"
 #include "texts.h"
+#include "trials.h"
 
 static struct bal_model model_of(const char *servers, const char *size, double load, bool classes) {
     struct bal_model model = {.load = load, .classes = classes, .high = classes ? 0.4 : 0};
@@ -27,24 +28,9 @@ static struct bal_model model_of(const char *servers, const char *size, double l
     return model;
 }
 
-static struct bal_trial simulate(const struct bal_model *model, const struct bal_policy_spec *spec,
-                                 const struct bal_run *run) {
-    struct bal_trial trial = {0};
-    struct bal_error err;
-    if (bal_simulate(model, spec, run, &trial, &err))
-        fail_msg("%s: %s", spec->policy->name, err.text);
-    trial.seconds = 0; /* the only thing that may differ */
-    return trial;
-}
-
 static void assert_same(const struct bal_trial *a, const struct bal_trial *b, const char *what) {
-    for (int m = 0; m < BAL_METRIC_COUNT; m++)
-        if (memcmp(&a->metric[m], &b->metric[m], sizeof a->metric[m]) != 0)
-            fail_msg("%s: %s is %.17g and %.17g", what, bal_metric_table[m].name, a->metric[m], b->metric[m]);
-    assert_memory_equal(a->tail, b->tail, sizeof a->tail);
-    assert_memory_equal(a->quarter, b->quarter, sizeof a->quarter);
-    assert_true(a->jobs == b->jobs && a->events == b->events && a->engine == b->engine &&
-                a->warmup == b->warmup);
+    assert_same_trial(a, b, what);
+    assert_true(a->events == b->events && a->engine == b->engine);
 }
 
 /* ---- the same trajectory ---- */
@@ -72,9 +58,9 @@ static void same_trajectory_without_an_index(void **state) {
                                       .time = 20000 / bal_model_arrival_rate(&model),
                                       .warmup = NAN,
                                       .engine = engines[e]};
-                const struct bal_trial fast = simulate(&model, &spec, &run);
+                const struct bal_trial fast = trial_of(&model, &spec, &run);
                 run.plain = true;
-                const struct bal_trial plain = simulate(&model, &spec, &run);
+                const struct bal_trial plain = trial_of(&model, &spec, &run);
                 assert_same(&fast, &plain, spec.policy->name);
                 compared++;
             }
@@ -96,9 +82,9 @@ static void same_jobs_under_least_work(void **state) {
                                   .time = 20000 / bal_model_arrival_rate(&model),
                                   .warmup = 0.1,
                                   .engine = BAL_ENGINE_EVENT};
-            const struct bal_trial fast = simulate(&model, &spec, &run);
+            const struct bal_trial fast = trial_of(&model, &spec, &run);
             run.plain = true;
-            const struct bal_trial plain = simulate(&model, &spec, &run);
+            const struct bal_trial plain = trial_of(&model, &spec, &run);
             assert_same(&fast, &plain, "least-work");
         }
 }

@@ -433,7 +433,7 @@ static void findings_are_counted_apart(void **state) {
     assert_has(text,
                "claim,said,,t,\"4, a | b\",small,3.00 \u00b1 0.20,load=0.4,at most 2,does not hold,3,0.1");
     assert_has(text, "\nfinding,found,said,t,,\"larger, rather\",");
-    assert_has(text, "\nfinding,open,,t,,nobody asked,nothing,load=0.2,at most 2,undecided,,\n");
+    assert_has(text, "\nfinding,open,,t,,nobody asked,nothing,load=0.2,at most 2,undecided,,,\n");
     free(text);
     WRITTEN(text, bal_judgements_markdown(bench->e, judged, out));
     assert_has(
