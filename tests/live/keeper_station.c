@@ -32,7 +32,7 @@
 #define MS UINT64_C(1000000)
 enum { STATION = 1, KEEPER = 101, FLEET = 5, SLOTS = 2, REQUESTS = 120 };
 
-static const char *ballastd, *app;
+static char *ballastd, *app;
 
 struct request {
     uint64_t ticket, ends; /* ends 0: it waits */
@@ -333,12 +333,17 @@ static void app_killed_under_load(void **state) {
 int main(int argc, char **argv) {
     if (argc != 3)
         return 2;
-    ballastd = argv[1];
-    app = argv[2];
+    ballastd = realpath(argv[1], NULL); /* apps run elsewhere */
+    app = realpath(argv[2], NULL);
+    if (!ballastd || !app)
+        return 2;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(rests_and_wakes, clean),
         cmocka_unit_test_teardown(keeper_killed_under_load, clean),
         cmocka_unit_test_teardown(app_killed_under_load, clean),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(ballastd);
+    free(app);
+    return failed;
 }
