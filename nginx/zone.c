@@ -243,15 +243,6 @@ static void on_due(ngx_event_t *event) {
         ngx_add_timer(&z->due, until(next, now, TICK_MS));
 }
 
-static void on_tick(ngx_event_t *event) {
-    const uint64_t now = bal_ngx_now();
-    struct bal_ngx_zone *z;
-    for (ngx_uint_t i = 0; (z = bal_ngx_zone_at(i)); i++)
-        if (z->inside)
-            look(z, now);
-    ngx_add_timer(event, TICK_MS);
-}
-
 /* ---- processes ---- */
 
 /* An event that belongs to no socket; nginx's debug log looks for one all the same. */
@@ -264,34 +255,59 @@ static void set_event(ngx_event_t *event, ngx_event_handler_pt handler, ngx_conn
     event->cancelable = cancelable;
 }
 
-static void enter(struct bal_ngx_zone *z) {
-    struct bal_error err;
-    const uint64_t pid = (uint64_t)ngx_pid;
-    uint64_t seed = pid;
+/* This process's view, made once. */
+static enum bal_code open_view(struct bal_ngx_zone *z, struct bal_error *err) {
+    uint64_t seed = (uint64_t)ngx_pid;
+    if (z->opened)
+        return BAL_OK;
     if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
         seed ^= bal_ngx_now() << 20;
     z->whose.data = z;
     set_event(&z->news, on_news, &z->whose, true);
     set_event(&z->patient, on_patient, &z->whose, false);
     set_event(&z->due, on_due, &z->whose, true);
-    enum bal_code code = z->role->open(z->user, z->block, seed, &err);
+    const enum bal_code code = z->role->open(z->user, z->block, seed, err);
+    z->opened = !code;
+    return code;
+}
+
+static enum bal_code join(struct bal_ngx_zone *z, struct bal_error *err) {
+    const uint64_t pid = (uint64_t)ngx_pid, start = bal_ngx_start_time(pid);
+    bal_ngx_zone_lock(z);
+    const uint64_t now = bal_ngx_now();
+    reap(z, now);
+    const enum bal_code code = z->role->join(z->user, now, pid, start, err);
     if (!code) {
-        const uint64_t start = bal_ngx_start_time(pid);
-        bal_ngx_zone_lock(z);
-        const uint64_t now = bal_ngx_now();
-        reap(z, now);
-        code = z->role->join(z->user, now, pid, start, &err);
-        z->inside = !code;
-        if (z->inside) {
-            z->head->slot[z->role->self(z->user)] = (uint32_t)ngx_process_slot;
-            apply(z, now);
-        }
-        bal_ngx_zone_unlock(z);
+        z->inside = true;
+        z->head->slot[z->role->self(z->user)] = (uint32_t)ngx_process_slot;
+        apply(z, now);
     }
-    if (code)
+    bal_ngx_zone_unlock(z);
+    return code;
+}
+
+/* If there is no room now there will be when others have left. */
+static void enter(struct bal_ngx_zone *z) {
+    struct bal_error err;
+    enum bal_code code = open_view(z, &err);
+    code = code ? code : join(z, &err);
+    if (code && !z->told)
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                      "ballast: zone \"%V\": %s; this process chooses without counting", &z->shm->shm.name,
-                      err.text);
+                      "ballast: zone \"%V\": %s; this process chooses without counting, and tries again",
+                      &z->shm->shm.name, err.text);
+    z->told |= code != BAL_OK;
+}
+
+static void on_tick(ngx_event_t *event) {
+    const uint64_t now = bal_ngx_now();
+    struct bal_ngx_zone *z;
+    for (ngx_uint_t i = 0; (z = bal_ngx_zone_at(i)); i++) {
+        if (z->inside)
+            look(z, now);
+        else
+            enter(z);
+    }
+    ngx_add_timer(event, TICK_MS);
 }
 
 static ngx_int_t init_process(ngx_cycle_t *cycle) {

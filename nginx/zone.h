@@ -62,8 +62,9 @@ struct bal_ngx_zone {
     struct bal_ngx_mail *mail;      /* NULL: it says nothing to others */
     struct bal_ngx_zone_head *head; /* in shared memory */
     void *block;
+    bool opened;            /* this process has its view */
     bool inside;            /* this process takes part; if not, nothing below may be called */
-    bool told;              /* a configuration that cannot be applied has been logged */
+    bool told;              /* that something cannot be done for now has been logged */
     ngx_uint_t waiting;     /* requests of this process that wait */
     ngx_connection_t whose; /* what nginx, when it writes a debug log, takes the events below to belong to */
     ngx_event_t news;       /* posted when there may be some */
