@@ -49,6 +49,7 @@ struct run {
     struct link *first, *last; /* under way */
     unsigned links, most;
     int epoll;
+    bool coarse; /* it waits in milliseconds */
     double start;
     uint64_t tag; /* of this run: ids are unique over runs too */
     bool pending; /* `next` is to be sent */
@@ -409,11 +410,11 @@ static double patience(const struct run *run, double now) {
 }
 
 /* Where the system cannot wait for less than a millisecond, requests are late, and it shows. */
-static int wait_for(const struct run *run, struct epoll_event events[EVENTS], double seconds) {
+static int wait_for(struct run *run, struct epoll_event events[EVENTS], double seconds) {
     const struct timespec wait = {.tv_nsec = (long)(1e9 * seconds)};
-    const int count = epoll_pwait2(run->epoll, events, EVENTS, &wait, NULL);
-    return count < 0 && errno == ENOSYS ? epoll_wait(run->epoll, events, EVENTS, (int)ceil(1e3 * seconds))
-                                        : count;
+    const int count = run->coarse ? -1 : epoll_pwait2(run->epoll, events, EVENTS, &wait, NULL);
+    run->coarse |= count < 0 && errno == ENOSYS;
+    return run->coarse ? epoll_wait(run->epoll, events, EVENTS, (int)ceil(1e3 * seconds)) : count;
 }
 
 static void step(struct run *run) {

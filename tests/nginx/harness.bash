@@ -13,6 +13,7 @@ declare -A kept=()    # processes to end: name -> pid
 declare -a ports=()   # of the servers of the app
 control=              # and where it is controlled
 nginx_pid=
+nginx_group= # of all its processes, also after an upgrade
 failed=false
 export LC_ALL=C
 ulimit -n "$(ulimit -Hn)"
@@ -23,7 +24,7 @@ finish() {
         kill -KILL "${kept[$name]}" 2>/dev/null
     done
     # Workers outlive a killed master.
-    [ -z "$nginx_pid" ] || kill_group "$nginx_pid"
+    [ -z "$nginx_group" ] || kill_group "$nginx_group"
     rm -rf "$work"
 }
 trap finish EXIT
@@ -179,7 +180,7 @@ start_nginx() {
         : >"$work/nginx/error.log"
         if setsid "${under[@]}" "$nginx" -p "$work/nginx/" -c "$work/nginx.conf" >"$work/nginx.out" 2>&1; then
             within 10 test -s "$work/nginx/pid"
-            nginx_pid=$(cat "$work/nginx/pid")
+            nginx_pid=$(cat "$work/nginx/pid") nginx_group=$nginx_pid
             within 20 answers "$port" && return
             break
         fi
@@ -216,8 +217,8 @@ stop_nginx() {
     [ -n "$nginx_pid" ] || return 0
     kill "-${1:-TERM}" "$nginx_pid" 2>/dev/null
     within "${2:-15}" gone "$nginx_pid" || { note "nginx does not end"; failed=true; }
-    kill_group "$nginx_pid"
-    nginx_pid=
+    kill_group "$nginx_group"
+    nginx_pid='' nginx_group=''
     check_log
 }
 
