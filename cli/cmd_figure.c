@@ -46,9 +46,9 @@ static const struct cli_option options[] = {
     {"output", "DIR", "a directory that exists, also -o (default: the current one)", set_output},
 };
 
-/* As it is for programs, harmless for people. */
+/* As it is for programs, harmless for people. Files are counted. */
 static void name_file(void *context, const char *path) {
-    (void)context;
+    ++*(size_t *)context;
     if (isatty(STDOUT_FILENO))
         bal_text_print(path, stdout);
     else
@@ -68,15 +68,24 @@ static int run(const struct cli_command *command, int argc, char **argv) {
     struct bal_store *store;
     if (bal_store_open(argv[1], BAL_STORE_READ, &store, &err))
         return cli_fail("%s", err.text);
+    size_t count = 0;
     const struct bal_chart_files files = {
         .directory = request.output,
         .formats = request.formats,
         .only = operands == 2 ? argv[2] : NULL,
         .written = name_file,
+        .context = &count,
     };
     const enum bal_code code = bal_report_figures(store, argv[1], &files, &err);
     bal_store_close(store);
-    return code ? cli_fail("%s", err.text) : CLI_OK;
+    if (code)
+        return cli_fail("%s", err.text);
+    if (count == 0)
+        cli_warn(
+            "nothing to draw: no experiment in '%s' asks for a figure; add figures to its file, and run it "
+            "again",
+            argv[1]);
+    return CLI_OK;
 }
 
 const struct cli_command cmd_figure = {

@@ -39,3 +39,7 @@ $ ballast figure tiny/results.db -o nowhere
 $ ballast figure tiny/results.db other
 ! ballast: 'tiny/results.db' has no figure 'other'
 ? 2
+
+# Whoever asks for figures where none are told of is not left with nothing.
+$ grep -v figures tiny/one.yaml >plain.yaml; ballast run plain.yaml --format csv >/dev/null && ballast figure plain.db
+! ballast: nothing to draw: no experiment in 'plain.db' asks for a figure; add figures to its file, and run it again
