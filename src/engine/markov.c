@@ -178,6 +178,7 @@ static enum bal_code join_first(struct system *system, uint32_t server) {
 LOOP(loop_plain, 0)
 LOOP(loop_reporting, REPORTING)
 LOOP(loop_rated, RATED)
+LOOP(loop_powered, REPORTING | POWERED)
 LOOP(loop_indexed, INDEXED)
 LOOP(loop_classes, RANKED | LANED)
 LOOP(loop_any, system->features)
@@ -190,6 +191,8 @@ static enum bal_code run_loop(struct system *system, const struct rates *rates, 
         return loop_reporting(system, rates, rng);
     case RATED:
         return loop_rated(system, rates, rng);
+    case REPORTING | POWERED:
+        return loop_powered(system, rates, rng);
     case INDEXED:
         return loop_indexed(system, rates, rng);
     case RANKED | LANED:
