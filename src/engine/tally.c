@@ -158,8 +158,23 @@ static double close_levels(struct level *levels, double width, double *tail) {
     return sum + close_level(&levels[LEVELS - 1], width, &tail[LEVELS - 1]);
 }
 
+void bal_channel_take(struct channel *channel, double per_unit) {
+    for (uint32_t i = 0; i < channel->responses.count; i++) {
+        channel->response += channel->responses.time[i];
+        bal_histogram_add(&channel->response_histogram, channel->responses.time[i] * per_unit);
+    }
+    for (uint32_t i = 0; i < channel->waitings.count; i++) {
+        channel->waiting += channel->waitings.time[i];
+        bal_histogram_add(&channel->waiting_histogram, channel->waitings.time[i] * per_unit);
+    }
+    channel->completed += channel->responses.count;
+    channel->responses.count = channel->waitings.count = 0;
+}
+
 bool bal_tally_close_slice(struct tally *tally, uint64_t probes) {
     struct totals *totals = &tally->totals;
+    for (unsigned which = 0; which < channels(tally); which++)
+        bal_channel_take(channel_of(tally, which), tally->per_unit);
     const double width = tally->slice_end - tally->slice_start;
     const double queue = close_levels(tally->level, width, totals->tail);
     if (tally->by_class)

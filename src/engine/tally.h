@@ -31,7 +31,16 @@ struct level {
 /* Where a server is that has no jobs. */
 enum { POWER_STANDBY, POWER_SETUP, POWER_OFF, POWER_STATES };
 
-/* Times of the jobs of one kind. */
+/* Times are noted first and taken into sums and histograms many at once, in the same order: the additions
+ * then overlap, and the lines of the histograms do not push the queues out of the cache event by event. */
+enum { NOTES = 256 };
+
+struct notes {
+    uint32_t count;
+    double time[NOTES];
+};
+
+/* Times of the jobs of one kind, without those that are noted only. */
 struct channel {
     double response, waiting; /* sums */
     uint64_t immediate; /* services begun without waiting; the others are in the histogram of waiting times */
@@ -39,6 +48,7 @@ struct channel {
     uint64_t routed; /* jobs, and the probes spent on them; of a class only */
     uint64_t probes;
     struct bal_histogram response_histogram, waiting_histogram;
+    struct notes responses, waitings;
 };
 
 /* All jobs; and, where there are classes, those of the high and of the low one. */
@@ -201,17 +211,22 @@ FOLDED void tally_join(struct tally *tally, uint32_t length) {
     tally->all.immediate += length == 1;
 }
 
+/* Takes what is noted into the sums and histograms. */
+void bal_channel_take(struct channel *channel, double per_unit);
+
 /* A job starts service after waiting. When `real` is false nothing happens, but without a branch: whether a
  * queue is empty cannot be predicted. */
 FOLDED void tally_start(const struct tally *tally, struct channel *channel, double waiting, bool real) {
-    channel->waiting += real ? waiting : 0;
-    channel->waiting_histogram.count[bal_histogram_bin(waiting * tally->per_unit)] += real;
+    channel->waitings.time[channel->waitings.count] = waiting;
+    channel->waitings.count += real;
+    if (__builtin_expect(channel->waitings.count == NOTES, 0))
+        bal_channel_take(channel, tally->per_unit);
 }
 
 FOLDED void tally_complete(const struct tally *tally, struct channel *channel, double response) {
-    channel->completed++;
-    channel->response += response;
-    bal_histogram_add(&channel->response_histogram, response * tally->per_unit);
+    channel->responses.time[channel->responses.count++] = response;
+    if (__builtin_expect(channel->responses.count == NOTES, 0))
+        bal_channel_take(channel, tally->per_unit);
 }
 
 /* Slotted time: so many jobs complete, each after so many slots, of which the last is that of its service. */
