@@ -47,6 +47,14 @@ bench:
 	@meson test -C build --benchmark --verbose
 
 # The module for nginx beside nginx's own ways to choose a server.
+.PHONY: growth
+# The tables of docs/speed.md (minutes).
+growth:
+	@$(SETUP) build test
+	@scripts/configure build -Dtests=true
+	@ninja --quiet -C build bench/bench-growth
+	@build/bench/bench-growth
+
 .PHONY: bench-live
 bench-live:
 	@$(SETUP) build test nginx
@@ -128,6 +136,7 @@ help:
 	@echo 'make test             build and run all tests, also under the sanitizers and valgrind (minutes)'
 	@echo 'make bench            measure the speed of the engines'
 	@echo 'make live-lab         measure policies before real servers, beside what the lab says of them (minutes)'
+	@echo 'make growth           how the speed grows with servers, load, choices, tasks and threads (minutes)'
 	@echo 'make bench-live       measure what the module costs inside nginx, beside what nginx offers (minutes)'
 	@echo 'make install          install under PREFIX (now $(PREFIX)); DESTDIR is honoured'
 	@echo 'make install-python   install the Python package under PREFIX, for Debian'"'"'s python3'

@@ -1,0 +1,126 @@
+/* How the speed of the engines grows with the fleet, the load, the choices, the tasks and the threads: tables
+ * in Markdown for docs/speed.md. Each number is the middle of several rounds, in turn with the bare loop. */
+#include "bare.h"
+#include "measure.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+
+static void show(const char *what, struct row row) {
+    double fastest;
+    const double ratio = ratio_of(&row, &fastest);
+    printf("| %s | %s | %.1f | %.0f | %.2f |\n", what, row.policy, fastest / 1e6, 1e9 / fastest, ratio);
+    fflush(stdout);
+}
+
+static void head(const char *what) {
+    printf("\n| %s | policy | M events/s | ns an event | of the bare loop |\n|---|---|---|---|---|\n", what);
+}
+
+static const char *const fleets[] = {"10", "100", "1000", "10k", "100k", "1M"};
+static const char *const policies[] = {"pod:d=2", "jiq"};
+
+/* Runs long enough to be in equilibrium for the most part, and short enough to wait for. */
+static double jobs_for(const char *servers) {
+    return servers[1] == 'M' ? 5e6 : 1e6;
+}
+
+static void by_servers(enum bal_engine engine, const char *name) {
+    char text[64];
+    snprintf(text, sizeof text, "servers, engine %s", name);
+    head(text);
+    for (size_t p = 0; p < sizeof policies / sizeof *policies; p++)
+        for (size_t i = 0; i < sizeof fleets / sizeof *fleets; i++)
+            show(fleets[i], (struct row){.servers = fleets[i],
+                                         .service = "exp",
+                                         .policy = policies[p],
+                                         .load = 0.9,
+                                         .jobs = jobs_for(fleets[i]),
+                                         .engine = engine});
+}
+
+static void by_load(void) {
+    static const double loads[] = {0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99};
+    head("load, 1000 servers");
+    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "%g, %s", loads[i], loads[i] < 0.05 ? "event" : "markov");
+        show(text,
+             (struct row){
+                 .servers = "1000", .service = "exp", .policy = "pod:d=2", .load = loads[i], .jobs = 1e6});
+    }
+}
+
+static void by_choices(void) {
+    static const char *const choices[] = {"pod:d=1", "pod:d=2", "pod:d=4", "pod:d=8", "pod:d=16"};
+    head("choices, 1000 servers");
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+        show(choices[i] + 4,
+             (struct row){
+                 .servers = "1000", .service = "exp", .policy = choices[i], .load = 0.9, .jobs = 1e6});
+}
+
+static void by_tasks(void) {
+    static const uint32_t tasks[] = {1, 2, 10, 100};
+    head("tasks of a job, 1000 servers");
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "%u", tasks[i]);
+        show(text, (struct row){.servers = "1000",
+                                .service = "exp",
+                                .policy = "pod:d=2,pertask=1",
+                                .load = 0.9,
+                                .jobs = 1e6,
+                                .tasks = tasks[i]});
+    }
+}
+
+static void *run_thread(void *unused) {
+    static const struct row row = {
+        .servers = "1000", .service = "exp", .policy = "pod:d=2", .load = 0.9, .jobs = 4e6};
+    (void)unused;
+    speed_of(&row, 1);
+    return NULL;
+}
+
+static double wall(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* By the clock on the wall: what other programs take is missing here. */
+static void by_threads(void) {
+    enum { MOST = 4 };
+    printf("\n| threads, a replication each | M events/s together, by the clock on the wall |\n|---|---|\n");
+    for (int threads = 1; threads <= MOST; threads *= 2) {
+        double speeds[ROUNDS];
+        for (int round = 0; round < ROUNDS; round++) {
+            pthread_t thread[MOST];
+            const double start = wall();
+            for (int i = 0; i < threads; i++)
+                if (pthread_create(&thread[i], NULL, run_thread, NULL) != 0)
+                    fail("no thread");
+            for (int i = 0; i < threads; i++)
+                pthread_join(thread[i], NULL);
+            speeds[round] = threads * 8e6 / (wall() - start);
+        }
+        printf("| %d | %.1f |\n", threads, middle_of(speeds, ROUNDS) / 1e6);
+        fflush(stdout);
+    }
+}
+
+int main(void) {
+    double bare[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++)
+        bare[i] = bare_speed(8000000);
+    printf("The bare loop: %.1f M events/s.\n", middle_of(bare, ROUNDS) / 1e6);
+    by_servers(BAL_ENGINE_MARKOV, "markov");
+    by_servers(BAL_ENGINE_EVENT, "event");
+    by_load();
+    by_choices();
+    by_tasks();
+    by_threads();
+    return 0;
+}
