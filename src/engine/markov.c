@@ -9,8 +9,8 @@
 #include "engine/engine.h"
 #include "engine/system.h"
 
-#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { WORDS = 1 }; /* a queued job is its arrival time */
 
@@ -56,23 +56,32 @@ FOLDED uint32_t server_at(const struct rates *rates, double x, unsigned features
  * is known early enough to fetch those queues into the cache, which pays on fleets that do not fit there. */
 enum { AHEAD = 256, FETCH_QUEUE = 16, FETCH_JOB = 8 };
 
+/* The last FETCH_QUEUE of them belong to the next go. */
 struct ahead {
-    double gap[AHEAD];
+    double gap[AHEAD + FETCH_QUEUE];
     uint32_t server[AHEAD + FETCH_QUEUE]; /* meaningless for an arrival, but there is such a server */
-    bool arrival[AHEAD];
+    bool arrival[AHEAD + FETCH_QUEUE];
 };
 
-static void look_ahead(struct ahead *ahead, const struct rates *rates, struct bal_rng *rng,
-                       unsigned features) {
+static void draw_events(struct ahead *ahead, unsigned first, unsigned end, const struct rates *rates,
+                        struct bal_rng *rng, unsigned features) {
     struct bal_rng local = *rng;
     const double mean_gap = 1 / rates->total;
-    for (unsigned i = 0; i < AHEAD; i++) {
+    for (unsigned i = first; i < end; i++) {
         ahead->gap[i] = bal_rng_exp(&local) * mean_gap;
         const double which = bal_rng_uniform(&local) * rates->total - rates->arrivals;
         ahead->arrival[i] = which < 0;
         ahead->server[i] = server_at(rates, which, features);
     }
     *rng = local;
+}
+
+static void look_ahead(struct ahead *ahead, const struct rates *rates, struct bal_rng *rng,
+                       unsigned features) {
+    memcpy(ahead->gap, ahead->gap + AHEAD, FETCH_QUEUE * sizeof *ahead->gap);
+    memcpy(ahead->server, ahead->server + AHEAD, FETCH_QUEUE * sizeof *ahead->server);
+    memcpy(ahead->arrival, ahead->arrival + AHEAD, FETCH_QUEUE * sizeof *ahead->arrival);
+    draw_events(ahead, FETCH_QUEUE, FETCH_QUEUE + AHEAD, rates, rng, features);
 }
 
 FOLDED void fetch(const struct system *system, const uint32_t *server) {
@@ -135,7 +144,8 @@ FOLDED void complete(struct system *system, double now, uint32_t server, unsigne
 
 FOLDED enum bal_code loop(struct system *system, const struct rates *rates, struct bal_rng *rng,
                           const unsigned features) {
-    struct ahead ahead = {0};
+    struct ahead ahead;
+    draw_events(&ahead, AHEAD, AHEAD + FETCH_QUEUE, rates, rng, features);
     const bool large = system->large && !(features & RANKED);
     for (double now = 0;;) {
         look_ahead(&ahead, rates, rng, features);
