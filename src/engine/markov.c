@@ -54,7 +54,7 @@ FOLDED uint32_t server_at(const struct rates *rates, double x, unsigned features
 
 /* Events that lie ahead, drawn in one go, so that the draws overlap. Where the next completions are possible
  * is known early enough to fetch those queues into the cache, which pays on fleets that do not fit there. */
-enum { AHEAD = 256, FETCH_QUEUE = 16, FETCH_JOB = 8 };
+enum { AHEAD = 256, FETCH_QUEUE = 24, FETCH_JOB = 8 };
 
 /* The last FETCH_QUEUE of them belong to the next go. */
 struct ahead {

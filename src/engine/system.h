@@ -54,7 +54,7 @@ enum { TAG_RANK = 1, TAG_STARTED = 2, TAG_KIND = 8 };
 
 /* Where a policy says how many servers it draws for a job they are drawn for many jobs in one go, so that the
  * draws overlap, and on large fleets the queues that it will look at are fetched some jobs ahead. */
-enum { DRAWN_JOBS = 64, DRAWN_AHEAD = 8, DRAWN_NEAR = 3, DRAWS_MOST = 8, LARGE_FLEET = 5000 };
+enum { DRAWN_JOBS = 64, DRAWN_AHEAD = 12, DRAWN_NEAR = 4, DRAWS_MOST = 8, LARGE_FLEET = 5000 };
 
 struct system {
     uint32_t servers;
