@@ -220,7 +220,8 @@ static const struct cli_option options[] = {
     {"nginx", NULL, "print the upstream block of nginx for the answer too", set_nginx},
     CLI_LOG_OPTIONS,
     {"class", "NAME=PATTERN", "times of requests whose path matches, apart; repeat it: api=^/api/", set_kind},
-    {.setting = "discipline", .help = "with --high: auto, fifo, preemptive or nonpreemptive"},
+    {.setting = "discipline",
+     .help = "ps: servers share; with --high: auto, fifo, preemptive or nonpreemptive"},
     {"standby", "TIME", "tabs: idle time before a server switches off: 60s (default), or a law: exp(60)",
      set_standby},
     {"setup", "TIME", "tabs: time to switch a server on: 30s (default), or a law in seconds", set_setup},
@@ -597,7 +598,9 @@ static int replay(struct request *request, char **logs, int count) {
 /* Options that contradict each other. Returns -1 to go on, or the exit status. */
 static int check_options(const struct request *request) {
     const struct cli_common *common = &request->log.common;
-    if (common->draft.c.model.discipline != BAL_DISCIPLINE_AUTO && !request->log.log.high_pattern)
+    const enum bal_discipline discipline = common->draft.c.model.discipline;
+    if (discipline != BAL_DISCIPLINE_AUTO && discipline != BAL_DISCIPLINE_SHARING &&
+        !request->log.log.high_pattern)
         return cli_fail("--discipline: it tells classes of jobs apart; say with --high which are high");
     if (request->vary && request->target.seconds == 0)
         return cli_fail(

@@ -55,9 +55,11 @@ enum bal_discipline {
     BAL_DISCIPLINE_FIFO,          /* blind to classes */
     BAL_DISCIPLINE_PREEMPTIVE,    /* a high job interrupts a low one, which goes on later where it stopped */
     BAL_DISCIPLINE_NONPREEMPTIVE, /* a high job is next, but waits for the one in service */
+    BAL_DISCIPLINE_SHARING, /* processor sharing: a server works on all its jobs at once, each of n at 1/n
+                               of its speed; one class of jobs */
 };
 const char *bal_discipline_text(enum bal_discipline discipline); /* "auto", "fifo", "preemptive",
-                                                                    "nonpreemptive" */
+                                                                    "nonpreemptive", "ps" */
 
 /* What a dispatcher knows of the speeds of its servers: they are the weights of its policy, or there are
  * none.

@@ -34,7 +34,9 @@ FOLDED enum bal_code complete(struct event *event, double now, unsigned features
         if (code)
             return code;
     }
-    if (features & MANY)
+    if (features & SHARED)
+        complete_sharing(event, now, id, features);
+    else if (features & MANY)
         complete_many(event, now, id, features);
     else
         complete_one(event, now, id, features);
@@ -186,7 +188,8 @@ static enum bal_code set_up(struct event *event, const struct bal_model *model, 
     if (bal_calendar_init(&event->completions, system->servers * system->slots, rate) ||
         bal_event_set_up_work(event, run->plain || run->failing > 0) ||
         set_up_speeds(event, &model->servers) || bal_event_set_up_timers(event, model) ||
-        bal_event_set_up_failure(event, run) || (system->features & LANED && !event->since))
+        bal_event_set_up_failure(event, run) || (system->features & LANED && !event->since) ||
+        (system->features & SHARED && !(event->sharing = calloc(system->servers, sizeof *event->sharing))))
         return BAL_E_MEMORY;
     return BAL_OK;
 }
@@ -216,6 +219,7 @@ out:
     free(event->free_at);
     free(event->per_speed);
     free(event->since);
+    free(event->sharing);
     free(event->open);
     free(event);
     return code;

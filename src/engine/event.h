@@ -1,8 +1,9 @@
 /* The state of the event engine, and what its parts share.
  *
- * event.c is the loop; event_server.h is what happens at a server; event_stealing.h how servers steal;
- * event_work.c knows the work that is left at each, event_timers.c when servers switch off and on, and
- * event_failure.c what becomes of jobs whose server fails. */
+ * event.c is the loop; event_server.h is what happens at a server; event_sharing.h at one that works on all
+ * its jobs at once; event_stealing.h how servers steal; event_work.c knows the work that is left at each,
+ * event_timers.c when servers switch off and on, and event_failure.c what becomes of jobs whose server fails.
+ */
 #ifndef ENGINE_EVENT_H
 #define ENGINE_EVENT_H
 
@@ -33,6 +34,7 @@ struct event {
     /* for policies that switch servers off */
     struct bal_heap timers; /* ends of standby and of set-up */
     struct bal_law standby, setup;
+    struct sharing *sharing; /* SHARED: of each server */
     /* FAILING */
     double fails_at;      /* INFINITY: it has happened */
     struct bal_set *open; /* the servers that are left */

@@ -2,7 +2,7 @@
 #ifndef ENGINE_EVENT_SERVER_H
 #define ENGINE_EVENT_SERVER_H
 
-#include "engine/event.h"
+#include "engine/event_sharing.h"
 
 /* The job at the front of the queue in service is worked on from now on. */
 FOLDED void work_on(struct event *event, double now, uint32_t server, const union bal_word *item,
@@ -111,6 +111,8 @@ FOLDED enum bal_code join(struct system *system, double now, uint32_t server, un
     const uint32_t rank = system->job.rank;
     const double size =
         features & RECORDED ? (double)event->recorded.size * 1e-9 : bal_law_sample(event->law, &event->sizes);
+    if (features & SHARED)
+        return join_sharing(event, now, server, size, features);
     if (features & MANY) {
         const union bal_word job[WORDS + 1] = {
             {.real = now}, {.real = size}, {.bits = rank | system->kind_tag}};

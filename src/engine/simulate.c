@@ -71,6 +71,13 @@ static enum bal_code check_slotted(const struct bal_model *model, const struct b
 static enum bal_code check_servers(const struct bal_model *model, const struct bal_policy *policy,
                                    struct bal_error *err) {
     const enum bal_discipline discipline = bal_model_discipline(model, policy->flags & BAL_SERVES_RANKS);
+    const bool shares = model->discipline == BAL_DISCIPLINE_SHARING;
+    if (shares && (model->slots > 1 || model->steal.kind != BAL_STEAL_NONE))
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "servers that share themselves (discipline ps) have no slots and do not steal; leave out "
+            "the %s or the discipline",
+            model->slots > 1 ? "slots" : "stealing");
     if (model->steal.kind != BAL_STEAL_NONE && model->classes)
         return bal_fail(err, BAL_E_MODEL,
                         "servers that steal know one class of jobs; leave out the classes or the stealing");
@@ -119,12 +126,13 @@ static enum bal_code check_pooled(const struct bal_model *model, const struct ba
     if (engine != BAL_ENGINE_AUTO && engine != BAL_ENGINE_POOLED)
         return bal_fail(err, BAL_E_MODEL, "engine '%s' cannot run policy '%s'; use pooled or auto",
                         bal_engine_text(engine), policy->name);
-    const char *what = model->clock == BAL_CLOCK_SLOTTED ? "continuous time"
-                       : model->classes                  ? "a single class of jobs"
-                       : model->tasks > 1                ? "jobs of one task"
-                       : model->buffer > 0               ? "an unlimited buffer"
-                       : model->slots > 1                ? "servers of one slot"
-                       : model->steal.kind               ? "servers that do not steal"
+    const char *what = model->clock == BAL_CLOCK_SLOTTED             ? "continuous time"
+                       : model->classes                              ? "a single class of jobs"
+                       : model->tasks > 1                            ? "jobs of one task"
+                       : model->buffer > 0                           ? "an unlimited buffer"
+                       : model->slots > 1                            ? "servers of one slot"
+                       : model->discipline == BAL_DISCIPLINE_SHARING ? "servers that take jobs one by one"
+                       : model->steal.kind                           ? "servers that do not steal"
                        : !bal_network_is_plain(&model->network)
                            ? "no dispatchers; leave the settings of the network out"
                            : NULL;
@@ -197,6 +205,11 @@ static enum bal_code check_network(const struct bal_model *model, enum bal_engin
             "engine '%s' knows one dispatcher next to its servers, which holds no jobs; use network or "
             "auto",
             bal_engine_text(engine));
+    if (model->discipline == BAL_DISCIPLINE_SHARING)
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "servers behind a network take jobs one by one; leave out the settings of the network or "
+            "discipline ps");
     if (model->tasks > 1)
         return bal_fail(err, BAL_E_MODEL, "dispatchers on a network route jobs of one task, not of %u",
                         model->tasks);
@@ -221,7 +234,8 @@ static enum bal_code choose_continuous(const struct bal_model *model, const stru
     const bool exponential = bal_law_is_exponential(&model->size) && !power_laws;
     const bool needs_work = policy->policy->flags & BAL_NEEDS_WORK;
     const bool poisson = bal_arrivals_are_poisson(&model->arrivals);
-    const bool plain_servers = model->slots <= 1 && model->steal.kind == BAL_STEAL_NONE;
+    const bool plain_servers = model->slots <= 1 && model->steal.kind == BAL_STEAL_NONE &&
+                               model->discipline != BAL_DISCIPLINE_SHARING;
     if (engine == BAL_ENGINE_MARKOV && !exponential)
         return bal_fail(
             err, BAL_E_MODEL,
@@ -231,8 +245,10 @@ static enum bal_code choose_continuous(const struct bal_model *model, const stru
                         "engine 'markov' does not know the work that policy '%s' asks for; use event or auto",
                         policy->policy->name);
     if (engine == BAL_ENGINE_MARKOV && !plain_servers)
-        return bal_fail(err, BAL_E_MODEL,
-                        "engine 'markov' knows servers of one slot that do not steal; use event or auto");
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "engine 'markov' knows servers of one slot that take jobs in turn and do not steal; use event "
+            "or auto");
     if (engine == BAL_ENGINE_MARKOV && !poisson)
         return bal_fail(err, BAL_E_MODEL, "engine 'markov' needs arrivals poisson; use event or auto");
     const bool either = exponential && !needs_work && plain_servers && poisson;
@@ -358,6 +374,8 @@ static enum bal_code check_event_only(const struct bal_model *model, const struc
                         "policy '%s' with discipline preemptive knows no servers that fail; use discipline "
                         "nonpreemptive",
                         policy->policy->name);
+    if (model->discipline == BAL_DISCIPLINE_SHARING)
+        return bal_fail(err, BAL_E_MODEL, "discipline ps knows no servers that fail; use another or auto");
     if (model->tasks > 1)
         return bal_fail(err, BAL_E_MODEL, "jobs of %u tasks know no servers that fail; use tasks 1",
                         model->tasks);

@@ -88,6 +88,8 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
         features |= VARYING;
     if (model->tasks > 1)
         features |= TASKS;
+    if (model->discipline == BAL_DISCIPLINE_SHARING)
+        features |= SHARED;
     if (model->slots > 1)
         features |= MANY;
     if (model->steal.kind != BAL_STEAL_NONE)

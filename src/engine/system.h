@@ -34,6 +34,7 @@ enum {
     TIMED = 1 << 20,    /* the policy looks at the time */
     ASKING = 1 << 21,   /* it asks servers and does not wait */
     WEIGHED = 1 << 22,  /* servers are kept by own count and weight */
+    SHARED = 1 << 23,   /* the event engine's: servers work on all their jobs at once */
     /* The event engine's alone: */
     MANY = 2048,       /* servers work on several jobs at once */
     STEALING = 4096,   /* servers that run out of work steal */
@@ -43,7 +44,7 @@ enum {
     KINDED = 131072,   /* the history tells kinds of jobs apart */
     FAILING = 262144,  /* servers fail */
     UNUSUAL = MANY | STEALING | RECORDED | HISTORIED | OBSERVED | BURSTY | KINDED | FAILING | LOADED | TIMED |
-              ASKING | WEIGHED
+              ASKING | WEIGHED | SHARED
 };
 
 /* As features for the choice of a loop: the one that looks at them as it goes. */

@@ -229,6 +229,7 @@ static void steal_text(const struct bal_model *model, char *text, size_t size) {
 
 static void print_setting(const struct comparison *comparison, FILE *out) {
     const struct bal_case *c = &comparison->cases[0];
+    const char *shares = c->model.discipline == BAL_DISCIPLINE_SHARING ? " that share themselves" : "";
     char servers[300], slots[40] = "", work[200], classes[80], steal[140], jobs[32];
     bal_servers_print(&c->model.servers, servers, sizeof servers);
     if (c->model.slots > 1)
@@ -241,8 +242,8 @@ static void print_setting(const struct comparison *comparison, FILE *out) {
                                        "high",      "batch", "split",        "steal", "victims", "jobs",
                                        "placement", "time",  "replications", NULL};
     struct bal_head head = {.used = 0};
-    bal_head_add(&head, "%s servers%s at load %g, %s%s%s", servers, slots, c->model.load, work, classes,
-                 steal);
+    bal_head_add(&head, "%s servers%s%s at load %g, %s%s%s", servers, slots, shares, c->model.load, work,
+                 classes, steal);
     bal_head_add_settings(&head, comparison->draft, true, told);
     bal_head_add(&head, "; %s%u replications of %s jobs each", comparison->precision > 0 ? "at least " : "",
                  c->replications, jobs);

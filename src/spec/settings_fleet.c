@@ -44,7 +44,7 @@ static const char *discipline_name(int i) {
 static enum bal_code set_discipline(struct bal_draft *draft, const char *text, struct bal_error *err) {
     int choice = 0;
     const enum bal_code code =
-        bal_value_choice(text, discipline_name, BAL_DISCIPLINE_NONPREEMPTIVE + 1, &choice, err);
+        bal_value_choice(text, discipline_name, BAL_DISCIPLINE_SHARING + 1, &choice, err);
     if (!code)
         draft->c.model.discipline = (enum bal_discipline)choice;
     return code;
@@ -139,7 +139,8 @@ static const struct bal_field fields[] = {
      BAL_SETTING(discipline),
      .fallback = "auto",
      .argument = "NAME",
-     .help = "of classes: `fifo`, `preemptive`, `nonpreemptive`; `auto`: as the policy asks"},
+     .help = "`fifo`; `ps`: servers share; of classes: `preemptive`, `nonpreemptive`; `auto`: as the policy "
+             "asks"},
     {.name = "buffer",
      BAL_SETTING(buffer),
      .whole = true,

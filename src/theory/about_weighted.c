@@ -44,9 +44,12 @@ static double quantile(const struct bal_model *model, bool by_speed, double p) {
 
 struct bal_known bal_known_apart(const struct bal_model *model, bool by_speed) {
     const bool exponential = bal_law_is_exponential(&model->size);
+    const bool shared = model->discipline == BAL_DISCIPLINE_SHARING;
     struct bal_known known = bal_known_nothing;
     known.kind = BAL_KNOWN_EXACT;
-    known.source = exponential ? "M/M/1 of each speed" : "M/G/1 of each speed";
+    known.source = shared        ? "M/G/1-PS of each speed"
+                   : exponential ? "M/M/1 of each speed"
+                                 : "M/G/1 of each speed";
     known.waiting_mean = known.waiting_probability = 0;
     double service = 0;
     bool stable = true;
@@ -57,12 +60,12 @@ struct bal_known bal_known_apart(const struct bal_model *model, bool by_speed) {
             q.share * bal_mg1_waiting(q.load / q.service, q.service,
                                       bal_law_moment(&model->size, 2) * per_speed * per_speed);
         known.waiting_probability += q.share * fmin(q.load, 1);
-        service += q.share * q.service;
+        service += q.share * q.service / (shared ? 1 - q.load : 1);
         stable &= q.load < 1;
     }
     if (!stable)
         return bal_known_nothing;
-    known.response_mean = known.waiting_mean + service;
+    known.response_mean = shared ? service : known.waiting_mean + service;
     for (int i = 0; i < 4 && exponential; i++)
         known.response_quantile[i] = quantile(model, by_speed, bal_known_quantiles[i]);
     return known;

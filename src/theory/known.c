@@ -197,8 +197,26 @@ static struct bal_known known_unequal(const struct bal_model *model, const struc
                                                                         : bal_known_nothing;
 }
 
+/* Servers that share themselves. What is a queue of its own is insensitive to the law of sizes; and with
+ * exponential sizes the numbers of jobs are those of first come, first served, and so are means, by Little's
+ * law, as long as nobody looks at sizes. */
+static struct bal_known known_sharing(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    const struct bal_about *about = bal_about(model, policy);
+    struct bal_uniform u;
+    struct bal_known known = bal_known_nothing;
+    if (about->unequal)
+        known = known_unequal(model, policy);
+    else if (bal_uniform_of(model, &u) && knows_dispatchers(model, policy, &u) && u.exponential &&
+             !model->classes && !(policy->policy->flags & BAL_NEEDS_WORK))
+        known = known_fifo(model, policy, &u);
+    forget_order(&known);
+    return known;
+}
+
 struct bal_known bal_known_of(const struct bal_model *model, const struct bal_policy_spec *policy) {
     struct bal_uniform u;
+    if (model->discipline == BAL_DISCIPLINE_SHARING)
+        return known_sharing(model, policy);
     if (!bal_servers_are_equal(&model->servers))
         return known_unequal(model, policy);
     if (!any_arrivals_of(model, &u) || !knows_dispatchers(model, policy, &u))
@@ -217,7 +235,7 @@ double bal_known_longer(const struct bal_model *model, const struct bal_policy_s
     const struct bal_about *about = bal_about(model, policy);
     struct bal_uniform u;
     if (!bal_uniform_of(model, &u) || !knows_dispatchers(model, policy, &u) || !u.exponential ||
-        model->classes || !(u.lambda < 1))
+        model->classes || !(u.lambda < 1) || model->discipline == BAL_DISCIPLINE_SHARING)
         return NAN;
     t /= u.unit;
     if (!about->wait)

@@ -265,7 +265,12 @@ static enum bal_code check_continuous(const struct bal_model *model, struct bal_
     if (model->classes && !(model->high >= 0 && model->high <= 1))
         return bal_fail(err, BAL_E_RANGE, "the share of the high class is %g; it must be from 0 to 1",
                         model->high);
-    if (!model->classes && model->discipline > BAL_DISCIPLINE_FIFO)
+    const bool shares = model->discipline == BAL_DISCIPLINE_SHARING;
+    if (model->classes && shares)
+        return bal_fail(err, BAL_E_MODEL,
+                        "servers that share themselves (discipline ps) know one class of jobs; leave out the "
+                        "classes or the discipline");
+    if (!model->classes && model->discipline > BAL_DISCIPLINE_FIFO && !shares)
         return bal_fail(err, BAL_E_MODEL,
                         "discipline '%s' needs two classes of jobs; say which share of them is high",
                         bal_discipline_text(model->discipline));
@@ -296,7 +301,7 @@ bool bal_model_is_weighted(const struct bal_model *model) {
 }
 
 const char *bal_discipline_text(enum bal_discipline discipline) {
-    static const char *const names[] = {"auto", "fifo", "preemptive", "nonpreemptive"};
+    static const char *const names[] = {"auto", "fifo", "preemptive", "nonpreemptive", "ps"};
     return names[discipline];
 }
 

@@ -18,7 +18,7 @@ $ jq -e 'def time: (keys - ["mean", "ci", "p50", "p50_ci", "p90", "p90_ci", "p99
 # Best first.
 $ jq -e '[.results[] | select(.verdict != "unstable").response.mean] | . == sort' all.json
 | true
-$ ballast compare --servers 10 --jobs 5k --replications 4 | tail -n +5 | sed '/^$/,$d; s/ .*//' >order.text
+$ ballast compare --servers 10 --jobs 5k --replications 4 | tail -n +5 | sed '/^$/,$d; s/[* ].*//' >order.text
 $ ballast compare --servers 10 --jobs 5k --replications 4 --format csv | tail -n +2 | cut -d'"' -f2 >order.csv
 $ jq -r '.results[].policy' all.json | tee order.json | cmp - order.csv && cmp order.json order.text
 
