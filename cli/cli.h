@@ -94,7 +94,7 @@ struct cli_range {
 enum bal_code cli_number(const char *value, const struct cli_range *range, double *number,
                          struct bal_error *err);
 
-enum cli_format { CLI_TEXT, CLI_CSV, CLI_JSON };
+enum cli_format { CLI_TEXT, CLI_CSV, CLI_JSON, CLI_MARKDOWN };
 enum bal_code cli_format(const char *value, enum cli_format *format, struct bal_error *err);
 
 /* ---- output ---- */

@@ -6,12 +6,36 @@
 #include "report/doubt.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+struct request {
+    struct cli_common common; /* first: options write into it */
+    bool explain;
+};
+
+static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
+    struct cli_common *common = into;
+    if (strcmp(value, "markdown") != 0)
+        return cli_format(value, &common->format, NULL)
+                   ? bal_fail(err, BAL_E_UNKNOWN, "not one of text, csv, json, markdown")
+                   : BAL_OK;
+    common->format = CLI_MARKDOWN;
+    return BAL_OK;
+}
+
+static enum bal_code set_explain(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct request *)into)->explain = true;
+    return BAL_OK;
+}
 
 static const struct cli_option options[] = {
     CLI_MODEL_OPTIONS,
     CLI_POLICY_OPTION,
     CLI_RUN_OPTIONS,
-    CLI_OUTPUT_OPTIONS,
+    {"format", "FORM", "text, csv, json or markdown (default text)", set_format},
+    {"explain", NULL, "say below the table what it means and what to do", set_explain},
+    CLI_QUIET_OPTIONS,
 };
 
 static void warn_imprecise(const struct comparison *comparison) {
@@ -29,14 +53,19 @@ static void warn_imprecise(const struct comparison *comparison) {
     }
 }
 
-static int print_results(const struct cli_common *common, const struct comparison *comparison,
+static int print_results(const struct request *request, const struct comparison *comparison,
                          struct cli_output *output) {
+    const struct cli_common *common = &request->common;
     if (common->format == CLI_JSON)
         bal_comparison_json(comparison, output->stream);
     else if (common->format == CLI_CSV)
         bal_comparison_csv(comparison, output->stream);
+    else if (common->format == CLI_MARKDOWN)
+        bal_comparison_markdown(comparison, output->stream);
     else
         bal_comparison_text(comparison, output->stream);
+    if (request->explain)
+        bal_comparison_explain(comparison, output->stream);
     const int status = cli_output_close(output);
     if (status)
         return status;
@@ -49,7 +78,8 @@ static int print_results(const struct cli_common *common, const struct compariso
     return CLI_OK;
 }
 
-static int compare(const struct cli_common *common, struct bal_case *cases, struct bal_result *results) {
+static int compare(const struct request *request, struct bal_case *cases, struct bal_result *results) {
+    const struct cli_common *common = &request->common;
     struct cli_output output;
     const int opened = cli_output_open(&output, common->output);
     if (opened)
@@ -79,23 +109,26 @@ static int compare(const struct cli_common *common, struct bal_case *cases, stru
         .draft = &common->draft,
         .cut_short = code == BAL_E_STOPPED,
     };
-    const int status = print_results(common, &comparison, &output);
+    const int status = print_results(request, &comparison, &output);
     free(beside);
     return status;
 }
 
 static int run(const struct cli_command *command, int argc, char **argv) {
-    struct cli_common common;
-    cli_common_init(&common, command);
+    struct request request = {.explain = false};
+    struct cli_common *common = &request.common;
+    cli_common_init(common, command);
     int operands;
-    int status = cli_parse(command, argc, argv, &common, 0, &operands);
+    int status = cli_parse(command, argc, argv, &request, 0, &operands);
     if (status < 0)
-        status = cli_common_check(&common);
+        status = cli_common_check(common);
     if (status >= 0)
         return status;
-    struct bal_case *cases = calloc(common.policies, sizeof *cases);
-    struct bal_result *results = calloc(common.policies, sizeof *results);
-    status = cases && results ? compare(&common, cases, results) : cli_no_memory();
+    if (request.explain && (common->format == CLI_CSV || common->format == CLI_JSON))
+        return cli_fail("--explain: sentences belong below a table; use --format text or markdown");
+    struct bal_case *cases = calloc(common->policies, sizeof *cases);
+    struct bal_result *results = calloc(common->policies, sizeof *results);
+    status = cases && results ? compare(&request, cases, results) : cli_no_memory();
     free(cases);
     free(results);
     return status;

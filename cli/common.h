@@ -67,6 +67,12 @@ struct bal_lab_options cli_common_lab(const struct cli_common *common, struct cl
 
 #define CLI_RUN_OPTIONS {.group = CLI_RUN_SETTINGS}, CLI_SEED_OPTION, CLI_THREADS_OPTION
 
+/* The last of them without the format, for commands that know more. */
+#define CLI_QUIET_OPTIONS                                                                                    \
+    {"output", "FILE", "write the results there (default: standard output)", cli_set_output}, {              \
+        "quiet", NULL, "no progress bar", cli_set_quiet                                                      \
+    }
+
 #define CLI_OUTPUT_OPTIONS                                                                                   \
     {"format", "FORM", "text, csv or json (default text)", cli_set_format},                                  \
         {"output", "FILE", "write the results there (default: standard output)", cli_set_output}, {          \

@@ -41,6 +41,7 @@ static enum bal_code print(struct bal_store *store, const struct bal_experiment 
     case CLI_JSON:
         return bal_outcome_json(store, e, out, err);
     case CLI_TEXT:
+    case CLI_MARKDOWN: /* of `compare` alone */
         break;
     }
     return bal_outcome_text(store, e, out, err);

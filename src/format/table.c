@@ -108,6 +108,31 @@ void bal_table_print(const struct table *table, const char *align, bool rule, FI
     free(width);
 }
 
+static void print_escaped(const char *text, FILE *out) {
+    for (; *text; text++) {
+        if (strchr("|*_<>\\`", *text))
+            fputc('\\', out);
+        fputc(*text, out);
+    }
+}
+
+void bal_table_print_markdown(const struct table *table, const char *align, FILE *out) {
+    if (table->failed)
+        bal_stream_lose(out);
+    for (size_t first = 0; !table->failed && first + table->columns <= table->cells;
+         first += table->columns) {
+        for (unsigned column = 0; column < table->columns; column++) {
+            fputs(column ? " | " : "| ", out);
+            print_escaped(table->cell[first + column], out);
+        }
+        fputs(" |\n", out);
+        for (unsigned column = 0; first == 0 && column < table->columns; column++)
+            fputs(align[column] == 'r' ? "|--:" : "|---", out);
+        if (first == 0)
+            fputs("|\n", out);
+    }
+}
+
 /* A word, its joins as blanks. */
 static void print_word(const char *word, size_t length, FILE *out) {
     for (size_t i = 0; i < length; i++)

@@ -23,6 +23,9 @@ void bal_table_add(struct table *table, const char *format, ...) __attribute__((
  * set. */
 void bal_table_print(const struct table *table, const char *align, bool rule, FILE *out);
 
+/* The same in Markdown: rows between bars, which are escaped in cells. */
+void bal_table_print_markdown(const struct table *table, const char *align, FILE *out);
+
 /* Prints text broken at blanks into lines of at most BAL_TABLE_WIDTH characters, all of them indented; the
  * head stands in the indent of the first. BAL_TABLE_JOIN stands for a blank at which no line ends. */
 enum { BAL_TABLE_WIDTH = 96 };

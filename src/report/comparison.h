@@ -17,6 +17,10 @@ struct comparison {
 };
 
 void bal_comparison_text(const struct comparison *comparison, FILE *out);
+/* The same for a ticket or a page: a table in Markdown, and the notes below it. */
+void bal_comparison_markdown(const struct comparison *comparison, FILE *out);
+/* What the table means and what to do, in a few sentences. */
+void bal_comparison_explain(const struct comparison *comparison, FILE *out);
 void bal_comparison_csv(const struct comparison *comparison, FILE *out);
 void bal_comparison_json(const struct comparison *comparison, FILE *out);
 

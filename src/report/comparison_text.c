@@ -398,7 +398,7 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
 }
 
 static void print_table(const struct comparison *comparison, const size_t *order, struct doubt_notes *notes,
-                        FILE *out) {
+                        bool markdown, FILE *out) {
     static const char *const head[] = {"policy", "mean response", "",     "p50",  "p99",
                                        "p99.9",  "waits",         "msgs", "bits", "theory"};
     static const char *const power_head[] = {"policy", "mean response", "",     "p99",   "watts",
@@ -424,11 +424,14 @@ static void print_table(const struct comparison *comparison, const size_t *order
         else
             add_row(&table, c, result, beside, most, powered, notes);
     }
-    bal_table_print(&table, align, true, out);
+    if (markdown)
+        bal_table_print_markdown(&table, align, out);
+    else
+        bal_table_print(&table, align, true, out);
     bal_table_fini(&table);
 }
 
-void bal_comparison_text(const struct comparison *comparison, FILE *out) {
+static void print(const struct comparison *comparison, bool markdown, FILE *out) {
     size_t *order = malloc((comparison->count + 1) * sizeof *order);
     if (!order) {
         bal_stream_lose(out);
@@ -437,7 +440,15 @@ void bal_comparison_text(const struct comparison *comparison, FILE *out) {
     bal_comparison_order(comparison->results, comparison->count, order);
     struct doubt_notes notes = {0};
     print_setting(comparison, out);
-    print_table(comparison, order, &notes, out);
+    print_table(comparison, order, &notes, markdown, out);
     print_notes(comparison, &notes, out);
     free(order);
+}
+
+void bal_comparison_text(const struct comparison *comparison, FILE *out) {
+    print(comparison, false, out);
+}
+
+void bal_comparison_markdown(const struct comparison *comparison, FILE *out) {
+    print(comparison, true, out);
 }

@@ -139,8 +139,7 @@ static const struct bal_field fields[] = {
      BAL_SETTING(discipline),
      .fallback = "auto",
      .argument = "NAME",
-     .help = "`fifo`; `ps`: servers share; of classes: `preemptive`, `nonpreemptive`; `auto`: as the policy "
-             "asks"},
+     .help = "how servers work: `fifo`, `preemptive`, `nonpreemptive`, `ps`; `auto`: as the policy asks"},
     {.name = "buffer",
      BAL_SETTING(buffer),
      .whole = true,

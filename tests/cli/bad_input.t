@@ -101,7 +101,7 @@ $ ballast compare --engine markov --policy jsq --service det
 ! ballast: --policy: engine 'markov' needs exponential sizes, standby and set-up times; use event or auto
 ? 2
 $ ballast compare --format xml
-! ballast: --format xml: not one of text, csv, json
+! ballast: --format xml: not one of text, csv, json, markdown
 ? 2
 $ ballast compare --time 10 --jobs 10
 ! ballast: --time and --jobs: both say how long a run is; give one of them

@@ -99,7 +99,7 @@ $ ballast compare --high 1.5
 ! ballast: --high 1.5: not a share from 0 to 1, such as 0.3, or none
 ? 2
 $ ballast compare --high 0.3 --discipline lifo
-! ballast: --discipline lifo: not one of auto, fifo, preemptive, nonpreemptive
+! ballast: --discipline lifo: not one of auto, fifo, preemptive, nonpreemptive, ps
 ? 2
 $ ballast compare --discipline preemptive --policy pod
 ! ballast: discipline 'preemptive' needs two classes of jobs; say which share of them is high

@@ -36,6 +36,7 @@ $ sed 's/:.*//' order.json | sort | comm -13 - known
 | stealing
 | weighted-random
 | weighted-round-robin
+| windowed
 
 # CSV: as many fields in each row as in the head, and the same numbers as JSON.
 $ ballast compare --servers 10 --jobs 5k --replications 4 --format csv >all.csv

@@ -65,7 +65,8 @@ $ ballast help compare
 |   --servers FLEET          how many, or COUNTxSPEED,...: 50x1,50x10; slotted also 50xuniform(1,19) (default 100)
 |   --weights NAME           what the dispatcher knows of unequal servers: speeds, or none (default speeds)
 |   --slots K                jobs that a server works on at once, each at its full speed (default 1)
-|   --discipline NAME        of classes: fifo, preemptive, nonpreemptive; auto: as the policy asks (default auto)
+|   --discipline NAME        how servers work: fifo, preemptive, nonpreemptive, ps; auto: as the policy asks
+|                            (default auto)
 |   --buffer B               most jobs at a server, one more is lost (default none)
 |   --standby LAW            idle time before a server switches off, in place of 1/mu: 10, det(10), ...
 |   --setup LAW              time to switch a server on, in place of 1/nu: 10, det(10), erlang(4,10), ...
@@ -115,7 +116,8 @@ $ ballast help compare
 |   --engine NAME            markov, event, network, slotted, pooled, stealing; auto: by the model (default auto)
 |   --seed S                 another seed, other random numbers (default 1)
 |   --threads K              threads to use (default: all processors); results do not depend on it
-|   --format FORM            text, csv or json (default text)
+|   --format FORM            text, csv, json or markdown (default text)
+|   --explain                say below the table what it means and what to do
 |   --output FILE            write the results there (default: standard output)
 |   --quiet                  no progress bar
 |

@@ -1,0 +1,198 @@
+/* A table of policies in three sentences: what is best, what that costs and who else would do, and what not
+ * to believe. Each is said only of what the table holds: rows without a mean, doubted and undecided ones, and
+ * rows that chance may have ordered are never told as more than they are. */
+#include "report/comparison.h"
+
+#include "base/gather.h"
+#include "format/table.h"
+#include "report/sizes.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct story {
+    const struct comparison *comparison;
+    const size_t *order; /* best first */
+    char text[2000];
+    size_t used;
+};
+
+static void tell(struct story *story, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void tell(struct story *story, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const size_t room = sizeof story->text - story->used;
+    const int length = vsnprintf(story->text + story->used, room, format, arguments);
+    va_end(arguments);
+    story->used += length < 0 ? 0 : (size_t)length < room ? (size_t)length : room - 1;
+}
+
+static const struct bal_result *result_at(const struct story *story, size_t place) {
+    return &story->comparison->results[story->order[place]];
+}
+
+static const struct bal_policy *policy_at(const struct story *story, size_t place) {
+    return story->comparison->cases[story->order[place]].policy.policy;
+}
+
+static void tell_name(struct story *story, size_t place) {
+    char text[200];
+    bal_policy_print(&story->comparison->cases[story->order[place]].policy, text, sizeof text);
+    tell(story, "%s", text);
+}
+
+static struct bal_estimate mean_at(const struct story *story, size_t place) {
+    return result_at(story, place)->metric[BAL_RESPONSE_MEAN];
+}
+
+/* Has it a mean that nothing speaks against? */
+static bool is_sure(const struct story *story, size_t place) {
+    const struct bal_result *result = result_at(story, place);
+    return bal_comparison_has_means(result) && result->verdict == BAL_STABLE && result->doubts == 0;
+}
+
+/* May chance alone have put the one before the other? Without intervals it may. */
+static bool may_be_equal(struct bal_estimate a, struct bal_estimate b) {
+    return !(fabs(a.mean - b.mean) > a.half + b.half);
+}
+
+/* The first place from `place` on with a sure row that need not know sizes, or the number of rows. */
+static size_t next_sure(const struct story *story, size_t place, bool blind) {
+    while (place < story->comparison->count &&
+           !(is_sure(story, place) && !(blind && *bal_sizes_mark(policy_at(story, place)))))
+        place++;
+    return place;
+}
+
+/* ---- first: what is best ---- */
+
+static void tell_best(struct story *story, size_t best, bool blind) {
+    const struct bal_estimate mean = mean_at(story, best);
+    const double p99 = result_at(story, best)->metric[BAL_RESPONSE_P99].mean;
+    tell(story, "A job is answered soonest under ");
+    tell_name(story, best);
+    tell(story, ", in %.3g on average", mean.mean);
+    if (p99 > 0)
+        tell(story, " and within %.3g in 99 of 100 cases", p99);
+    const size_t second = next_sure(story, best + 1, blind);
+    if (second == story->comparison->count) {
+        tell(story, "; no other row that can be relied on is there to compare it with. ");
+        return;
+    }
+    tell(story, "; ");
+    tell_name(story, second);
+    if (may_be_equal(mean, mean_at(story, second)))
+        tell(story, " comes next, and this run cannot tell the two apart. ");
+    else
+        tell(story, " comes next and takes %.2g %% longer. ",
+             100 * (mean_at(story, second).mean / mean.mean - 1));
+}
+
+static void tell_nothing_sure(struct story *story) {
+    size_t means = 0, unstable = 0;
+    for (size_t i = 0; i < story->comparison->count; i++) {
+        means += bal_comparison_has_means(result_at(story, i));
+        unstable += result_at(story, i)->replications > 0 && result_at(story, i)->verdict == BAL_UNSTABLE;
+    }
+    if (means > 0)
+        tell(story, "No row can be relied on: whatever has a mean is doubted, or stable or not is undecided. "
+                    "Do not choose by this table yet. ");
+    else if (unstable == story->comparison->count)
+        tell(story,
+             "Every policy here is unstable: queues grow for as long as the run lasts, so that there are "
+             "no response times to compare. Lower the load, add servers, or try policies that know more "
+             "of the servers. ");
+    else
+        tell(story,
+             "There is no mean to compare: what was measured is unstable or is no job at all. Run longer "
+             "(--jobs), or lower the load. ");
+}
+
+/* ---- second: what to do ---- */
+
+/* The one that costs fewest messages of those that are within a twentieth of the best, or of chance. */
+static size_t cheapest_near(const struct story *story, size_t best, bool blind) {
+    size_t cheapest = best;
+    for (size_t i = next_sure(story, best + 1, blind); i < story->comparison->count;
+         i = next_sure(story, i + 1, blind)) {
+        const bool near = mean_at(story, i).mean <= 1.05 * mean_at(story, best).mean ||
+                          may_be_equal(mean_at(story, i), mean_at(story, best));
+        if (near && result_at(story, i)->metric[BAL_MESSAGES_PER_JOB].mean <
+                        result_at(story, cheapest)->metric[BAL_MESSAGES_PER_JOB].mean - 0.005)
+            cheapest = i;
+    }
+    return cheapest;
+}
+
+static void tell_advice(struct story *story, size_t best, bool blind) {
+    const size_t cheapest = cheapest_near(story, best, blind);
+    tell(story, "Use ");
+    tell_name(story, cheapest);
+    tell(story, ": it takes %.2g messages a job and %.3g bits of memory",
+         result_at(story, cheapest)->metric[BAL_MESSAGES_PER_JOB].mean,
+         result_at(story, cheapest)->memory_bits);
+    if (cheapest != best) {
+        tell(story, ", where ");
+        tell_name(story, best);
+        tell(story, ", hardly faster, takes %.2g", result_at(story, best)->metric[BAL_MESSAGES_PER_JOB].mean);
+    }
+    tell(story, "%s. ",
+         *bal_sizes_mark(policy_at(story, cheapest)) ? ", but must know the size of every job" : "");
+}
+
+/* ---- third: what not to believe ---- */
+
+static void tell_caution(struct story *story) {
+    size_t unstable = 0, doubted = 0, sizes = 0, rows = story->comparison->count;
+    for (size_t i = 0; i < rows; i++) {
+        const struct bal_result *result = result_at(story, i);
+        unstable += result->replications > 0 && result->verdict == BAL_UNSTABLE;
+        doubted += bal_comparison_has_means(result) && !is_sure(story, i);
+        sizes += *bal_sizes_mark(policy_at(story, i)) != 0;
+    }
+    const char *are = unstable == 1 ? "is" : "are", *doubts = doubted == 1 ? "is" : "are";
+    if (story->comparison->cut_short)
+        tell(story, "The run was interrupted, so that intervals are wider than they would have been");
+    else if (unstable > 0 && doubted > 0)
+        tell(story,
+             "%zu of %zu rows %s unstable at this load, not slow, and %zu %s doubted or undecided: longer or "
+             "more runs (--jobs, --replications) would tell",
+             unstable, rows, are, doubted, doubts);
+    else if (unstable > 0)
+        tell(story, "%zu of %zu rows %s unstable at this load: not slow, but never catching up", unstable,
+             rows, are);
+    else if (doubted > 0)
+        tell(story,
+             "%zu of %zu rows %s doubted or undecided: longer or more runs (--jobs, --replications) would "
+             "tell",
+             doubted, rows, doubts);
+    else
+        tell(story, "Every row is stable and none is doubted; \u00b1 is a 95 %% interval over replications");
+    tell(story, "%s.", sizes > 0 ? ", and rows with * need to know what no proxy knows" : "");
+}
+
+void bal_comparison_explain(const struct comparison *comparison, FILE *out) {
+    size_t *order = malloc((comparison->count + 1) * sizeof *order);
+    if (!order) {
+        bal_stream_lose(out);
+        return;
+    }
+    bal_comparison_order(comparison->results, comparison->count, order);
+    struct story story = {.comparison = comparison, .order = order};
+    const size_t blind = next_sure(&story, 0, true);
+    const bool others = blind < comparison->count; /* who need not know sizes comes first */
+    const size_t best = others ? blind : next_sure(&story, 0, false);
+    if (best == comparison->count) {
+        tell_nothing_sure(&story);
+    } else {
+        tell_best(&story, best, others);
+        tell_advice(&story, best, others);
+    }
+    tell_caution(&story);
+    fputc('\n', out);
+    bal_table_wrap("", story.text, 0, out);
+    free(order);
+}
