@@ -63,6 +63,18 @@ def compare(servers: Union[int, str, None] = None, load: Union[float, str, None]
     return _frame_of(answer, [_frame.flag(_frame.flat(row)) for row in answer['results']])
 
 
+def _compared(answer: Dict[str, Any]) -> List[Dict[str, Any]]:
+    """Ratios to the baseline are flagged too, where either of the two results is doubted."""
+    base = answer['experiment']['baseline']
+    doubts = {str(row['point']): set(row['doubts']) for row in answer['results'] if row['label'] == base}
+    rows = []
+    for row in answer['results']:
+        doubted = (set(row['doubts']) | doubts[str(row['point'])]) - {'precision'}
+        rows.append(_frame.flag(_frame.flat(row)))
+        rows[-1]['ratio.flag'] = '!' if doubted else ''
+    return rows
+
+
 def run(file: File, *, db: Optional[File] = None, quick: bool = False, full: bool = False,
         progress: Optional[Progress] = None, **options: Option) -> Frame:
     """Runs an experiment file: one row for each point of its sweep and policy.
@@ -71,7 +83,7 @@ def run(file: File, *, db: Optional[File] = None, quick: bool = False, full: boo
     on where it was when it is called again. attrs has the experiment, and its claims and findings with their
     verdicts."""
     answer = _ask('run', [file], {'db': db, 'quick': quick, 'full': full, **options}, progress)
-    return _frame_of(answer, [_frame.flag(_frame.flat(row)) for row in answer['results']])
+    return _frame_of(answer, _compared(answer))
 
 
 def _replayed(answer: Dict[str, Any]) -> List[Dict[str, Any]]:

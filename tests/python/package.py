@@ -197,6 +197,14 @@ class Flags(Ballast):
         self.assertEqual(list(frame['flag']), ['!' if row['doubts'] else '' for row in results])
         self.assertEqual(list(frame['doubts']), [', '.join(row['doubts']) for row in results])
 
+    def test_ratios_to_a_doubted_baseline_are_flagged(self):
+        with open('doubted.yaml', 'w', encoding='utf-8') as file:
+            file.write(EXPERIMENT.replace('0.5, 0.8', '0.5, 0.97'))
+        frame = ballast.run('doubted.yaml')
+        self.assertEqual(list(frame['label']), ['random', 'jiq'] * 2)
+        self.assertEqual(list(frame['flag']), ['', '', '?!', '?'])  # where it is undecided, '?' besides
+        self.assertEqual(list(frame['ratio.flag']), ['', '', '!', '!'])
+
     def test_flags_stand_before_the_numbers(self):
         columns = list(ballast.compare(5, jobs=1000, policies='jiq').columns)
         self.assertEqual(columns[:5], ['policy', 'flag', 'verdict', 'doubts', 'response.mean'])
