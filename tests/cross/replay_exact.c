@@ -600,7 +600,10 @@ static void what_does_not_fit_is_refused(void **state) {
     const struct bal_model good = model_of(trace, 1, "5");
     const struct bal_run replay = run_of(trace, 1);
     struct bal_model model = good;
-    expect_refused(&good, "central", &replay, "one common queue");
+    struct bal_run failing = replay;
+    failing.failing = 1;
+    failing.engine = BAL_ENGINE_AUTO;
+    expect_refused(&good, "central", &failing, "servers fail needs engine 'event', not 'pooled'");
     model.tasks = 2;
     expect_refused(&model, "random", &replay, "several tasks");
     model = good;
