@@ -54,6 +54,9 @@ growth:
 	@scripts/configure build -Dtests=true
 	@ninja --quiet -C build bench/bench-growth
 	@build/bench/bench-growth
+	@for engine in markov event; do \
+	    echo && bench/where build/bench/bench-growth $$engine pod:d=2 1000 || exit; \
+	done
 
 .PHONY: bench-live
 bench-live:

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 static void show(const char *what, struct row row) {
@@ -23,7 +24,7 @@ static const char *const policies[] = {"pod:d=2", "jiq"};
 
 /* Runs long enough to be in equilibrium for the most part, and short enough to wait for. */
 static double jobs_for(const char *servers) {
-    return servers[1] == 'M' ? 5e6 : 1e6;
+    return servers[1] == 'M' ? 2e6 : 5e5;
 }
 
 static void by_servers(enum bal_engine engine, const char *name) {
@@ -48,7 +49,7 @@ static void by_load(void) {
         snprintf(text, sizeof text, "%g, %s", loads[i], loads[i] < 0.05 ? "event" : "markov");
         show(text,
              (struct row){
-                 .servers = "1000", .service = "exp", .policy = "pod:d=2", .load = loads[i], .jobs = 1e6});
+                 .servers = "1000", .service = "exp", .policy = "pod:d=2", .load = loads[i], .jobs = 5e5});
     }
 }
 
@@ -58,7 +59,7 @@ static void by_choices(void) {
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
         show(choices[i] + 4,
              (struct row){
-                 .servers = "1000", .service = "exp", .policy = choices[i], .load = 0.9, .jobs = 1e6});
+                 .servers = "1000", .service = "exp", .policy = choices[i], .load = 0.9, .jobs = 5e5});
 }
 
 static void by_tasks(void) {
@@ -71,7 +72,7 @@ static void by_tasks(void) {
                                 .service = "exp",
                                 .policy = "pod:d=2,pertask=1",
                                 .load = 0.9,
-                                .jobs = 1e6,
+                                .jobs = 5e5,
                                 .tasks = tasks[i]});
     }
 }
@@ -111,7 +112,22 @@ static void by_threads(void) {
     }
 }
 
-int main(void) {
+/* One run alone, of 200 000 jobs: what bench/where counts. */
+static int run_once(const char *engine, const char *policy, const char *servers) {
+    const struct row row = {.servers = servers,
+                            .service = "exp",
+                            .policy = policy,
+                            .load = 0.9,
+                            .jobs = 2e5,
+                            .engine = strcmp(engine, "event") == 0 ? BAL_ENGINE_EVENT : BAL_ENGINE_MARKOV};
+    speed_of(&row, 1);
+    return 0;
+}
+
+/* usage: bench-growth [ENGINE POLICY SERVERS] */
+int main(int argc, char **argv) {
+    if (argc == 4)
+        return run_once(argv[1], argv[2], argv[3]);
     double bare[ROUNDS];
     for (int i = 0; i < ROUNDS; i++)
         bare[i] = bare_speed(8000000);
