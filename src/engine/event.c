@@ -125,6 +125,7 @@ LOOP(loop_plain, 0)
 LOOP(loop_indexed, INDEXED)
 LOOP(loop_reporting, REPORTING)
 LOOP(loop_recorded, RECORDED)
+LOOP(loop_replayed, (event->system.features & ~(unsigned)UNUSUAL) | RECORDED | HISTORIED)
 LOOP(loop_usual, event->system.features & ~(unsigned)UNUSUAL)
 LOOP(loop_any, event->system.features)
 
@@ -142,7 +143,9 @@ static enum bal_code run_loop(struct event *event) {
     case RECORDED:
         return loop_recorded(event);
     default:
-        return features & UNUSUAL ? loop_any(event) : loop_usual(event);
+        return (features & UNUSUAL) == (RECORDED | HISTORIED) ? loop_replayed(event)
+               : features & UNUSUAL                           ? loop_any(event)
+                                                              : loop_usual(event);
     }
 }
 
