@@ -244,11 +244,13 @@ static enum bal_code choose_continuous(const struct bal_model *model, const stru
         return bal_fail(err, BAL_E_MODEL,
                         "engine 'markov' does not know the work that policy '%s' asks for; use event or auto",
                         policy->policy->name);
-    if (engine == BAL_ENGINE_MARKOV && !plain_servers)
+    if (engine == BAL_ENGINE_MARKOV && model->discipline == BAL_DISCIPLINE_SHARING)
         return bal_fail(
             err, BAL_E_MODEL,
-            "engine 'markov' knows servers of one slot that take jobs in turn and do not steal; use event "
-            "or auto");
+            "engine 'markov' knows servers that take jobs in turn, not discipline ps; use event or auto");
+    if (engine == BAL_ENGINE_MARKOV && !plain_servers)
+        return bal_fail(err, BAL_E_MODEL,
+                        "engine 'markov' knows servers of one slot that do not steal; use event or auto");
     if (engine == BAL_ENGINE_MARKOV && !poisson)
         return bal_fail(err, BAL_E_MODEL, "engine 'markov' needs arrivals poisson; use event or auto");
     const bool either = exponential && !needs_work && plain_servers && poisson;

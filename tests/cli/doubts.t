@@ -54,10 +54,10 @@ $ ballast run short.yaml
 | too short
 | servers 1000, load 0.9, jobs 20000, replications 4, precision 0.1, most 4, seed 1
 |
-| policy       response.mean   response.p99  messages.per_job      vs random
-| ──────────────────────────────────────────────────────────────────────────
+| policy       response.mean   response.p99  messages.per_job        vs random
+| ────────────────────────────────────────────────────────────────────────────
 | random ?!    2.975 ± 0.080   10.46 ± 0.43                 0
-| jiq        1.0010 ± 0.0058  4.578 ± 0.054   0.9986 ± 0.0047  -66.4 ± 1.1 %
+| jiq        1.0010 ± 0.0058  4.578 ± 0.054   0.9986 ± 0.0047  -66.4 ± 1.1 % !
 |
 | vs random: response.mean compared with that of random on the same arrivals
 |
