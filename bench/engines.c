@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* What is wanted of slotted time, stealing and networks is the speed that was wanted when the bare loop ran
+ * at three quarters of what it does now. */
 static const struct row rows[] = {
     {"markov, 100 servers", "100", "exp", "pod:d=2", 0.9, 4e6, MARKOV, .wanted = 0.4},
     {"markov, 1000 servers", "1000", "exp", "pod:d=2", 0.9, 4e6, MARKOV, .wanted = 0.4},
@@ -35,16 +37,16 @@ static const struct row rows[] = {
     {"markov, two classes", "1000", "exp", "pod-ssp:d1=2,d2=2", 0.9, 2e6, MARKOV, .high = 0.5,
      .wanted = 0.22},
     {"network, 4 dispatchers, delays", "1000", "exp", "jiq", 0.9, 1e6, NETWORK, .dispatchers = 4,
-     .wanted = 0.05},
+     .wanted = 0.037},
     {"network, probes with delays", "1000", "exp", "pod:d=2", 0.9, 1e6, NETWORK, .dispatchers = 4},
     {"slotted, server-slots", "50x1,50xuniform(1,19)", "exp", "pi", 0.9, 1e6, .engine = BAL_ENGINE_SLOTTED,
-     .slotted = true, .wanted = 0.45},
+     .slotted = true, .wanted = 0.33},
     {"stealing, processor-steps", "1000", "exp", "stealing", 0.9, 2e4, CHAIN, .steal = "half",
-     .placement = "hosts(1)", .wanted = 0.45},
+     .placement = "hosts(1)", .wanted = 0.33},
     {"stealing, generators even", "1000", "exp", "stealing", 0.9, 2e4, CHAIN, .steal = "half",
-     .wanted = 0.45},
+     .wanted = 0.33},
     {"stealing, 100 000 processors", "100k", "exp", "stealing", 0.9, 300, CHAIN, .steal = "half",
-     .placement = "hosts(1)", .wanted = 0.45},
+     .placement = "hosts(1)", .wanted = 0.33},
 };
 
 static void measure(const struct row *row) {
