@@ -64,8 +64,23 @@ static void ignore(ngx_connection_t *c) {
     (void)c;
 }
 
+/* UDP lets several sockets have one address, and gives all datagrams to one of them. */
+static bool is_taken(ngx_conf_t *cf, const struct bal_ngx_address *own) {
+    const ngx_listening_t *ls = cf->cycle->listening.elts;
+    for (ngx_uint_t i = 0; i < cf->cycle->listening.nelts; i++)
+        if (ls[i].type == SOCK_DGRAM &&
+            ngx_cmp_sockaddr(ls[i].sockaddr, ls[i].socklen, own->sockaddr, own->socklen, 1) == NGX_OK)
+            return true;
+    return false;
+}
+
 ngx_int_t bal_ngx_mail_init(ngx_conf_t *cf, struct bal_ngx_mail *mail, const struct bal_ngx_address *own,
                             const struct bal_key *key, struct bal_ngx_zone *zone) {
+    if (is_taken(cf, own)) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "ballast: listen=%V stands in two upstreams; each needs a port of its own", &own->name);
+        return NGX_ERROR;
+    }
     ngx_listening_t *ls = ngx_create_listening(cf, own->sockaddr, own->socklen);
     if (!ls || ngx_array_init(&mail->others, cf->pool, 8, sizeof(struct bal_ngx_address)) != NGX_OK)
         return NGX_ERROR;

@@ -273,12 +273,21 @@ static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_station *station
 }
 
 /* Itself may stand among the stations, so that all may have the same list. */
-static ngx_int_t know_all(struct bal_ngx_mail *mail, ngx_array_t *addresses, bool apart) {
+static ngx_int_t know_all(ngx_conf_t *cf, struct bal_ngx_station *station, ngx_array_t *addresses,
+                          bool apart) {
+    struct bal_ngx_mail *mail = &station->mail;
     struct bal_ngx_address *address = addresses->elts;
     for (ngx_uint_t i = 0; i < addresses->nelts; i++) {
         if (address[i].id == mail->own.id) {
             address[i--] = address[--addresses->nelts];
             continue;
+        }
+        if (bal_ngx_mail_find(mail, address[i].id)) {
+            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                          "ballast_station: %V is named twice in dispatchers= and stations=; name it once in "
+                          "%V:%ui",
+                          &address[i].name, &station->file, station->line);
+            return NGX_ERROR;
         }
         address[i].apart = apart;
         if (bal_ngx_mail_know(mail, &address[i]) != NGX_OK)
@@ -290,8 +299,8 @@ static ngx_int_t know_all(struct bal_ngx_mail *mail, ngx_array_t *addresses, boo
 static ngx_int_t know_others(ngx_conf_t *cf, struct bal_ngx_station *station) {
     if (bal_ngx_mail_init(cf, &station->mail, &station->listen, bal_ngx_key(cf), &station->zone) != NGX_OK)
         return NGX_ERROR;
-    if (know_all(&station->mail, &station->dispatchers, false) != NGX_OK ||
-        know_all(&station->mail, &station->stations, true) != NGX_OK)
+    if (know_all(cf, station, &station->dispatchers, false) != NGX_OK ||
+        know_all(cf, station, &station->stations, true) != NGX_OK)
         return NGX_ERROR;
     station->keeper.apart = true;
     return station->keeper.id ? bal_ngx_mail_know(&station->mail, &station->keeper) : NGX_OK;

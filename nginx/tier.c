@@ -378,11 +378,13 @@ static ngx_int_t know_stations(ngx_conf_t *cf, struct bal_ngx_tier *tier, bool b
         return NGX_ERROR;
     for (ngx_uint_t i = 0; i < tier->servers.nelts; i++) {
         struct bal_ngx_address address;
-        if (bal_ngx_mail_address(&server[i]->name, server[i]->sockaddr, server[i]->socklen, &address)) {
-            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                          "ballast: server \"%V\" cannot have a station; use an address of IP, or leave out "
-                          "listen= in %V:%ui",
-                          &server[i]->name, &upstream->file, upstream->line);
+        if (bal_ngx_mail_address(&server[i]->name, server[i]->sockaddr, server[i]->socklen, &address) ||
+            ngx_inet_wildcard(server[i]->sockaddr)) {
+            ngx_log_error(
+                NGX_LOG_EMERG, cf->log, 0,
+                "ballast: server \"%V\" cannot have a station; use the address of IP that is its listen=, or "
+                "leave out listen= in %V:%ui",
+                &server[i]->name, &upstream->file, upstream->line);
             return NGX_ERROR;
         }
         if (bal_ngx_mail_know(&tier->mail, &address) != NGX_OK)

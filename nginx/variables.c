@@ -21,12 +21,13 @@ static ngx_int_t set_nothing(ngx_http_variable_value_t *v) {
     return NGX_OK;
 }
 
-/* Where a request will go to: proxy_pass names it, or a variable there does. */
+/* Where a request will go to: proxy_pass names it, or a variable there does. While the variables of
+ * proxy_pass itself are read, and when they make no address, nobody knows. */
 static const struct bal_ngx_upstream *upstream_of(const ngx_http_request_t *r) {
     const ngx_http_upstream_t *u = r->upstream;
     const ngx_http_upstream_main_conf_t *conf = ngx_http_get_module_main_conf(r, ngx_http_upstream_module);
     ngx_http_upstream_srv_conf_t *const *us = conf->upstreams.elts;
-    ngx_http_upstream_srv_conf_t *found = u->resolved ? NULL : u->conf->upstream;
+    ngx_http_upstream_srv_conf_t *found = u->resolved || !u->conf ? NULL : u->conf->upstream;
     for (ngx_uint_t i = 0; !found && u->resolved && i < conf->upstreams.nelts; i++)
         if (us[i]->host.len == u->resolved->host.len &&
             ngx_strncasecmp(us[i]->host.data, u->resolved->host.data, us[i]->host.len) == 0)
