@@ -169,14 +169,21 @@ static uint32_t read_some(struct bal_ngx_mail *mail, ngx_socket_t s, struct bal_
     return count;
 }
 
-static void on_readable(ngx_event_t *event) {
-    const ngx_connection_t *c = event->data;
-    struct bal_ngx_mail *mail = c->listening->servers;
+static void hear(struct bal_ngx_mail *mail, ngx_socket_t s) {
     struct bal_message messages[BATCH];
-    const uint32_t count = read_some(mail, c->fd, messages);
+    const uint32_t count = read_some(mail, s, messages);
     bal_ngx_zone_count(mail->zone, mail->ear.counts);
     if (count && mail->zone->inside)
         bal_ngx_zone_hear(mail->zone, messages, count);
+}
+
+static void on_readable(ngx_event_t *event) {
+    const ngx_connection_t *c = event->data;
+    hear(c->listening->servers, c->fd);
+}
+
+void bal_ngx_mail_look(struct bal_ngx_mail *mail) {
+    hear(mail, mail->kept);
 }
 
 static void sign(const struct bal_key *key, enum bal_ngx_header header, uint64_t id,
@@ -192,12 +199,15 @@ static void sign(const struct bal_key *key, enum bal_ngx_header header, uint64_t
 
 void bal_ngx_mail_open(struct bal_ngx_mail *mail, ngx_cycle_t *cycle) {
     const ngx_listening_t *ls = cycle->listening.elts;
+    mail->kept = -1;
     bal_receiver_init(&mail->ear, FLEET, mail->own.id, mail->key);
     for (int i = 0; i < BAL_NGX_HEADERS; i++)
         sign(mail->key, (enum bal_ngx_header)i, mail->own.id, mail->signed_as[i]);
     for (ngx_uint_t i = 0; i < cycle->listening.nelts; i++)
-        if (ls[i].servers == mail && ls[i].connection)
+        if (ls[i].servers == mail && ls[i].connection) {
             ls[i].connection->read->handler = on_readable;
+            mail->kept = fcntl(ls[i].fd, F_DUPFD_CLOEXEC, 0);
+        }
 }
 
 /* ---- who sends requests ---- */

@@ -36,6 +36,7 @@ struct bal_ngx_mail {
     struct bal_ngx_zone *zone;
     /* Of this process: */
     struct bal_receiver ear;
+    ngx_socket_t kept; /* the socket once more: nginx closes its own when the process is to end; or -1 */
     u_char signed_as[BAL_NGX_HEADERS][BAL_NGX_SIGNED]; /* what those headers say of us */
 };
 
@@ -56,6 +57,8 @@ ngx_int_t bal_ngx_mail_know(struct bal_ngx_mail *mail, const struct bal_ngx_addr
 
 /* In a process: from now on it hears. */
 void bal_ngx_mail_open(struct bal_ngx_mail *mail, ngx_cycle_t *cycle);
+/* What has come is heard now: for requests that still wait in a process that is to end. */
+void bal_ngx_mail_look(struct bal_ngx_mail *mail);
 /* The one with this id; NULL: it is not known. */
 const struct bal_ngx_address *bal_ngx_mail_find(const struct bal_ngx_mail *mail, uint64_t id);
 /* No lock is held. To BAL_EVERYONE: to all that are not apart. */

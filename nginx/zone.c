@@ -8,6 +8,7 @@
 enum {
     TICK_MS = 125,           /* how often the dead are looked for */
     WAIT_MS = 100,           /* how often those who wait look, should nobody wake them */
+    DEAF_MS = 5,             /* and in a process that is to end, of which nginx has closed the socket */
     REQUESTS_LEAST = 1024,   /* capacity, unless the role says otherwise */
     REQUESTS_MOST = 1 << 16, /* about 8 megabytes */
 };
@@ -151,14 +152,17 @@ static struct bal_ngx_zone *zone_of_event(const ngx_event_t *event) {
 
 static void on_patient(ngx_event_t *event) {
     struct bal_ngx_zone *z = zone_of_event(event);
+    const bool deaf = ngx_exiting && z->mail;
     if (!z->inside)
         return;
+    if (deaf)
+        bal_ngx_mail_look(z->mail);
     bal_ngx_zone_lock(z);
     const uint64_t now = bal_ngx_now(), next = z->role->pass(z->user, now);
     bal_ngx_zone_unlock(z);
     z->role->news(z->user);
     if (z->waiting && !z->patient.timer_set)
-        ngx_add_timer(&z->patient, until(next, now, WAIT_MS));
+        ngx_add_timer(&z->patient, until(next, now, deaf ? DEAF_MS : WAIT_MS));
 }
 
 static void on_news(ngx_event_t *event) {
