@@ -356,6 +356,8 @@ static char *check(ngx_conf_t *cf, const struct bal_ngx_station *station) {
         missing = "listen= is missing";
     if (!speaks && station->keeper.id)
         missing = "listen= is missing";
+    if (station->report && !station->dispatchers.nelts)
+        missing = "dispatchers= is missing, to whom it may report";
     if (station->standby && !station->keeper.id)
         missing = "keeper= is missing, which wakes an app that rests";
     if (station->steal.kind != BAL_STEAL_NONE && !station->stations.nelts)
