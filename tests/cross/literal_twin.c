@@ -65,6 +65,7 @@ struct world {
     double warm, end;
     /* memory of the dispatcher */
     unsigned next;                /* round-robin */
+    double credit[SERVERS_MAX];   /* weighted-round-robin */
     unsigned last_idle;           /* pi */
     unsigned memory[SERVERS_MAX]; /* pod-memory */
     unsigned remembered;
@@ -243,8 +244,8 @@ static bool is_any(const struct server *server) {
     return true;
 }
 
-/* The only dispatcher has sent all jobs that are there: the fewest of them among up to `most` different
- * servers for which it holds, or `servers`. */
+/* The only dispatcher has sent all jobs that are there: the fewest of them for the speed of the server, among
+ * up to `most` different servers for which it holds, or `servers`. */
 static unsigned fewest_own(struct world *w, unsigned most, bool (*holds)(const struct server *)) {
     unsigned eligible[SERVERS_MAX], candidate[SERVERS_MAX], count = 0, drawn = 0;
     double key[SERVERS_MAX];
@@ -255,13 +256,60 @@ static unsigned fewest_own(struct world *w, unsigned most, bool (*holds)(const s
         do
             candidate[drawn] = eligible[uniform(w, count)];
         while (among(candidate, drawn, candidate[drawn]));
-        key[drawn] = w->server[candidate[drawn]].jobs;
+        key[drawn] = w->server[candidate[drawn]].jobs / w->server[candidate[drawn]].speed;
     }
     return drawn > 0 ? least_of(w, candidate, key, drawn) : w->servers;
 }
 
 static unsigned choose_own(struct world *w) {
     return fewest_own(w, isnan(param(w, "d")) ? w->servers : (unsigned)param(w, "d"), is_any);
+}
+
+static double speed_of_all(const struct world *w) {
+    double sum = 0;
+    for (unsigned s = 0; s < w->servers; s++)
+        sum += w->server[s].speed;
+    return sum;
+}
+
+static unsigned choose_weighted_random(struct world *w) {
+    double point = bal_rng_uniform(&w->rng) * speed_of_all(w);
+    unsigned server = 0;
+    while (server < w->servers - 1 && point >= w->server[server].speed)
+        point -= w->server[server++].speed;
+    return server;
+}
+
+static unsigned choose_weighted_round_robin(struct world *w) {
+    unsigned richest = 0;
+    for (unsigned s = 0; s < w->servers; s++) {
+        w->credit[s] += w->server[s].speed;
+        if (w->credit[s] > w->credit[richest])
+            richest = s;
+    }
+    w->credit[richest] -= speed_of_all(w);
+    return richest;
+}
+
+static unsigned choose_sed(struct world *w) {
+    unsigned candidate[SERVERS_MAX];
+    double key[SERVERS_MAX];
+    for (unsigned s = 0; s < w->servers; s++) {
+        candidate[s] = s;
+        key[s] = (w->server[s].jobs + 1) / w->server[s].speed;
+    }
+    return least_of(w, candidate, key, w->servers);
+}
+
+static unsigned choose_fastest_idle(struct world *w) {
+    unsigned candidate[SERVERS_MAX], count = 0;
+    double key[SERVERS_MAX];
+    for (unsigned s = 0; s < w->servers; s++)
+        if (w->server[s].jobs == 0) {
+            candidate[count] = s;
+            key[count++] = -w->server[s].speed;
+        }
+    return count > 0 ? least_of(w, candidate, key, count) : choose_sed(w);
 }
 
 /* Without a token: a server for which it holds, as the parameter says. */
@@ -329,8 +377,8 @@ static unsigned choose_ewma(struct world *w) {
         while (among(candidate, i, candidate[i]));
         struct server *server = &w->server[candidate[i]];
         average_in(w, server, 0);
-        key[i] = server->average > 0 || server->jobs == 0 ? server->average * (server->jobs + 1)
-                                                          : 1e9 + server->jobs;
+        const double own = server->jobs / server->speed;
+        key[i] = server->average > 0 || own == 0 ? server->average * (own + 1) : 1e9 + own;
     }
     return least_of(w, candidate, key, d);
 }
@@ -470,6 +518,10 @@ static const struct rule {
     {"lsq", choose_lsq, false},
     {"ewma", choose_ewma, false},
     {"prequal", choose_prequal, false},
+    {"weighted-random", choose_weighted_random, false},
+    {"weighted-round-robin", choose_weighted_round_robin, false},
+    {"sed", choose_sed, false},
+    {"fastest-idle", choose_fastest_idle, false},
 };
 
 static const struct rule *rule_of(const struct bal_policy *policy) {
