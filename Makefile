@@ -138,7 +138,7 @@ help:
 	@echo 'make install-nginx    install it where this nginx looks for modules; PREFIX and DESTDIR are honoured'
 	@echo 'make test             build and run all tests, also under the sanitizers and valgrind (minutes)'
 	@echo 'make bench            measure the speed of the engines'
-	@echo 'make live-lab         measure policies before real servers, beside what the lab says of them (minutes)'
+	@echo 'make live-lab         policies before real servers, beside what the lab says of them (minutes)'
 	@echo 'make growth           how the speed grows with servers, load, choices, tasks and threads (minutes)'
 	@echo 'make bench-live       measure what the module costs inside nginx, beside what nginx offers (minutes)'
 	@echo 'make install          install under PREFIX (now $(PREFIX)); DESTDIR is honoured'
