@@ -200,6 +200,7 @@ static void complete(struct place *p, unsigned i) {
 }
 
 static void step(struct place *p) {
+    struct stat instance;
     struct pollfd in = {.fd = p->socket, .events = POLLIN};
     poll(&in, 1, 1);
     hear_all(p);
@@ -210,7 +211,7 @@ static void step(struct place *p) {
             complete(p, i--);
     take_news(p);
     send_all(p);
-    if (p->count == 0)
+    if (p->app_killed && p->count == 0 && is_ready(p, &instance)) /* until then nobody may have noticed */
         p->app_killed = false;
     assert_null(bal_station_unsound(p->s));
 }
