@@ -10,37 +10,16 @@
 
 #include <cmocka.h>
 
-#include "../agree.h"
 #include "ballast/known.h"
 #include "close.h"
+#include "exact.h"
 
 enum { RUNS = 20 };
 
-static struct bal_model model_of(const char *servers, const char *size, double load) {
-    struct bal_model model = {.load = load, .discipline = BAL_DISCIPLINE_SHARING};
-    struct bal_error err;
-    if (bal_servers_parse(servers, &model.servers, &err) || bal_law_parse(size, &model.size, &err))
-        fail_msg("%s", err.text);
+static struct bal_model sharing(const char *servers, const char *size, double load) {
+    struct bal_model model = model_of(servers, size, load);
+    model.discipline = BAL_DISCIPLINE_SHARING;
     return model;
-}
-
-static struct bal_policy_spec policy_of(const char *text) {
-    struct bal_policy_spec spec;
-    struct bal_error err;
-    if (bal_policy_parse(text, &spec, &err))
-        fail_msg("%s", err.text);
-    return spec;
-}
-
-static void assert_mean(const struct replications *r, int quantity, double known, double slack,
-                        const char *what) {
-    double mean, error2;
-    describe(r, quantity, &mean, &error2);
-    if (4.5 * sqrt(error2) > 0.05 * known)
-        fail_msg("%s: the error of %s is %g, too large to tell", what, quantity_name(quantity), sqrt(error2));
-    if (!(fabs(mean - known) <= 4.5 * sqrt(error2) + slack * known))
-        fail_msg("%s: %s is %g (error %g), should be %g", what, quantity_name(quantity), mean, sqrt(error2),
-                 known);
 }
 
 static struct replications run(const struct bal_model *model, const char *policy, double jobs) {
@@ -57,7 +36,7 @@ static void one_server_is_insensitive(void **state) {
     static const char *const laws[] = {"det", "erlang(4)", "exp", "hyper(4)", "lognormal(2)"};
     const double load = 0.6;
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
-        const struct bal_model model = model_of("1", laws[i], load);
+        const struct bal_model model = sharing("1", laws[i], load);
         struct replications r = run(&model, "random", 150000);
         assert_mean(&r, BAL_RESPONSE_MEAN, 1 / (1 - load), 0, laws[i]);
         for (int level = 1; level <= 3; level++)
@@ -75,7 +54,7 @@ static void one_server_is_insensitive(void **state) {
  * the mean field; 500 servers come within 1 % of it. */
 static void two_choices_are_their_mean_field(void **state) {
     (void)state;
-    const struct bal_model model = model_of("500", "exp", 0.8);
+    const struct bal_model model = sharing("500", "exp", 0.8);
     const struct bal_policy_spec pod = policy_of("pod:d=2");
     const struct bal_known known = bal_known_of(&model, &pod);
     assert_int_equal(known.kind, BAL_KNOWN_LIMIT);
@@ -93,19 +72,19 @@ static void two_choices_are_their_mean_field(void **state) {
 /* Servers of different speeds, buffers, and policies that are told who is idle or how much work is left. */
 static void others_share_too(void **state) {
     (void)state;
-    struct bal_model model = model_of("2x1,1x3", "exp", 0.6);
+    struct bal_model model = sharing("2x1,1x3", "exp", 0.6);
     const struct bal_policy_spec weighted = policy_of("weighted-random");
     const double mean = 3 * 1 / 5. / (1 - 0.6);
     struct replications r = run(&model, "weighted-random", 100000);
     assert_mean(&r, BAL_RESPONSE_MEAN, mean, 0, "weighted-random");
     replications_free(&r);
     (void)weighted;
-    model = model_of("1", "erlang(2)", 0.8);
+    model = sharing("1", "erlang(2)", 0.8);
     model.buffer = 3; /* M/G/1-PS with a buffer is M/M/1/3, whatever the law */
     r = run(&model, "jiq", 100000);
     assert_mean(&r, BAL_LOST, pow(0.8, 3) * 0.2 / (1 - pow(0.8, 4)), 0, "a buffer");
     replications_free(&r);
-    model = model_of("10", "hyper(4)", 0.7);
+    model = sharing("10", "hyper(4)", 0.7);
     r = run(&model, "least-work", 20000); /* whoever has least work has it, shared or not */
     struct replications in_turn;
     model.discipline = BAL_DISCIPLINE_FIFO;
@@ -120,7 +99,7 @@ static void what_cannot_be_is_refused(void **state) {
     (void)state;
     enum bal_engine engine;
     struct bal_error err;
-    struct bal_model model = model_of("4", "exp", 0.6);
+    struct bal_model model = sharing("4", "exp", 0.6);
     const struct bal_policy_spec random = policy_of("random");
     assert_int_equal(bal_simulate_check(&model, &random, BAL_ENGINE_AUTO, &engine, &err), BAL_OK);
     assert_int_equal(engine, BAL_ENGINE_EVENT);
