@@ -110,6 +110,10 @@ int cli_output_open(struct cli_output *output, const char *path); /* 0, or the e
 int cli_output_close(struct cli_output *output);                  /* 0, or the exit status */
 void cli_output_discard(struct cli_output *output);
 
+/* The command as it was typed, in one harmless line, quoted as a shell reads it: text->text, which the caller
+ * discards. False without memory. argv[0] is the command's name. */
+bool cli_command_text(int argc, char *const *argv, struct bal_gather *text);
+
 /* Results must not replace what they are made from: -1 to go on, else the exit status. What says what the
  * input is: "one of the logs". */
 int cli_spare_file(const char *option, const char *path, const char *input, const char *what);

@@ -38,7 +38,8 @@ struct request {
     unsigned open;
     double price; /* of a server for an hour; NaN: not given */
     bool nginx;
-    bool keeper; /* what switching servers off would have cost */
+    struct bal_gather command; /* as it was typed */
+    bool keeper;               /* what switching servers off would have cost */
     const char *page;
     size_t kinds;
     char *kind_name[KINDS_MAX];
@@ -217,7 +218,8 @@ static const struct cli_option options[] = {
      "beside "
      "jiq, always on",
      set_keeper},
-    {"nginx", NULL, "print the upstream block of nginx for the answer too", set_nginx},
+    {"nginx", NULL, "print what to tell nginx too: the policy to take, why, and its upstream block",
+     set_nginx},
     CLI_LOG_OPTIONS,
     {"class", "NAME=PATTERN", "times of requests whose path matches, apart; repeat it: api=^/api/", set_kind},
     {.setting = "discipline",
@@ -510,6 +512,9 @@ static int write_all(const struct work *work, const char *title, struct cli_outp
         .price = request->price,
         .servers = work->logs.servers,
         .nginx = request->nginx,
+        .command = request->command.text,
+        .high_pattern = request->log.log.high_pattern,
+        .high_field = request->log.log.high_field,
         .keeper = request->keeper,
     };
     struct bal_error err = {0};
@@ -616,6 +621,8 @@ static int run(const struct cli_command *command, int argc, char **argv) {
     set_standby(&request, "60s", NULL);
     set_setup(&request, "30s", NULL);
     int operands;
+    if (!cli_command_text(argc, argv, &request.command)) /* before the operands are moved */
+        return cli_no_memory();
     int status = cli_parse(command, argc, argv, &request, LOGS_MAX, &operands);
     if (status < 0)
         status = check_options(&request);
@@ -626,6 +633,7 @@ static int run(const struct cli_command *command, int argc, char **argv) {
     }
     for (size_t i = 0; i < request.kinds; i++)
         free(request.kind_name[i]);
+    bal_gather_discard(&request.command);
     return status;
 }
 

@@ -26,7 +26,9 @@ struct bal_replay_report {
     const char *const *kind;               /* their names */
     double price;                          /* of an hour of a server; NaN: not given */
     const struct bal_log_servers *servers; /* of the log */
-    bool nginx;                            /* the upstream block is wanted too */
+    bool nginx;                            /* the upstream block is wanted too ... */
+    const char *command;                   /* ... and says how it was made; NULL: it does not */
+    const char *high_pattern, *high_field; /* of the high class; NULL: there is none, or the path */
     bool keeper;                           /* and the hours for which servers are on */
 };
 
@@ -41,8 +43,7 @@ enum bal_code bal_replay_figure(const struct bal_replay_report *report, const ch
 /* All of it in one page that needs nothing from elsewhere. Without gnuplot it has no figure and says so. */
 enum bal_code bal_replay_page(const struct bal_replay_report *report, FILE *out, struct bal_error *err);
 
-/* The upstream block of nginx for the policy that needs the fewest servers: its own words for those that it
- * has, and as a comment the line of the module for the best of all. */
+/* What is recommended, why, and the upstream block of nginx for it. */
 void bal_replay_nginx(const struct bal_replay_report *report, FILE *out);
 
 /* ---- parts that text and page share ---- */

@@ -293,23 +293,25 @@ $ ballast replay fleet.log --servers 1x1,Nx2
 ? 2
 
 # What nginx is told.
-$ ballast replay fleet.log --log-format "$(cat format)" --policy jiq --policy jsq --policy pod:d=2 --policy round-robin --target p99=300ms --nginx | sed -n '/^#/,$p'
-| # jsq, the best of the policies here that nginx has by itself: 5 servers.
+$ ballast replay fleet.log --log-format "$(cat format)" --policy jiq --policy jsq --policy pod:d=2 --policy round-robin --target p99=300ms --nginx | sed -n '/^# [0-9]/,$p'
+| # 6000 requests, 2026-03-02 00:00:00 to 2026-03-02 00:02:05 UTC.
+| # jsq on 5 servers: the best of the policies asked that the module can run.
+| # By other logs like this one it would need 5 to 6 servers.
 | upstream fleet {
-|     zone fleet 69k; # counts are those of all workers
-|     least_conn;
-|     # with the module of Ballast, and 5 servers: ballast jsq;
+|     ballast jsq slots=1;
+|     # without the module: zone fleet 69k; least_conn;
 |     server 10.0.0.1:80;
 |     server 10.0.0.2:80;
 |     server 10.0.0.3:80;
 |     server 10.0.0.4:80; # put its address here
 |     server 10.0.0.5:80; # put its address here
 | }
-$ ballast replay fleet.log --log-format "$(cat format)" --policy jiq --nginx --servers 2 | sed -n '/^#/,$p'
-| # None of these policies is one that nginx has by itself: it would take servers in turn.
+$ ballast replay fleet.log --log-format "$(cat format)" --policy jiq --nginx --servers 2 | sed -n '/^# [0-9]/,$p'
+| # 6000 requests, 2026-03-02 00:00:00 to 2026-03-02 00:02:05 UTC.
+| # jiq on 2 servers: the best of the policies asked that the module can run.
+| # Its queues grew until the end: this fleet is too small, whatever the policy.
 | upstream fleet {
-|     zone fleet 66k; # counts are those of all workers
-|     # with the module of Ballast, and 2 servers: ballast jiq;
+|     ballast jiq slots=1;
 |     server 10.0.0.1:80;
 |     server 10.0.0.2:80;
 | }

@@ -170,28 +170,35 @@ $ ballast replay shop.csv --policy jsq --price free
 ! ballast: --price free: not a number from 0 to 1e9, such as 0.12
 ? 2
 
-# For nginx (tests/cross/nginx_block tries more of it).
-$ ballast replay shop.csv --policy least-work --policy jsq --replications 1 --target p99=4s --nginx | sed -n '/^# jsq/,$p'
-| # jsq, the best of the policies here that nginx has by itself: 4 servers.
+# For nginx (tests/cross/nginx_block tries more of it). What cannot be told apart is said to be so.
+$ ballast replay shop.csv --policy jiq --policy jsq --policy own --servers 4 --replications 3 --nginx | sed -n '/^# From/,/^}/p'
+| # From: ballast replay shop.csv --policy jiq --policy jsq --policy own --servers 4 --replications 3 --nginx
+| # 30000 requests, 2026-03-02 00:00:01 to 2026-03-02 01:40:20 UTC.
+| # jsq and own cannot be told apart on this log.
+| # own is taken, on 4 servers: nginx has it by itself.
 | upstream fleet {
-|     zone fleet 68k; # counts are those of all workers
-|     least_conn;
-|     # with the module of Ballast, and 4 servers: ballast least-work;
+|     ballast own slots=1;
+|     # without the module: zone fleet 68k; least_conn;
 |     server 10.0.0.1:80; # put its address here
 |     server 10.0.0.2:80; # put its address here
 |     server 10.0.0.3:80; # put its address here
 |     server 10.0.0.4:80; # put its address here
 | }
-$ ballast replay shop.csv --policy least-work --replications 1 --servers 4 --nginx | sed -n '/^# None/,$p'
-| # None of these policies is one that nginx has by itself: it would take servers in turn.
+$ ballast replay shop.csv --policy least-work --policy jsq --replications 1 --target p99=4s --nginx | sed -n '/^# From/,$p'
+| # From: ballast replay shop.csv --policy least-work --policy jsq --replications 1 --target p99=4s --nginx
+| # 30000 requests, 2026-03-02 00:00:01 to 2026-03-02 01:40:20 UTC.
+| # jsq on 4 servers: the best of the policies asked that the module can run.
+| # Each policy was replayed once: how far its own draws move it is not known.
 | upstream fleet {
-|     zone fleet 68k; # counts are those of all workers
-|     # with the module of Ballast, and 4 servers: ballast least-work;
+|     ballast jsq slots=1;
+|     # without the module: zone fleet 68k; least_conn;
 |     server 10.0.0.1:80; # put its address here
 |     server 10.0.0.2:80; # put its address here
 |     server 10.0.0.3:80; # put its address here
 |     server 10.0.0.4:80; # put its address here
 | }
+$ ballast replay shop.csv --policy least-work --replications 1 --servers 4 --nginx | tail -n 1
+| # The module for nginx can run none of these policies (docs/nginx.md): there is nothing to tell it.
 $ ballast replay shop.csv --policy jsq --replications 1 --target p99=1ms --nginx | tail -n 1
 | # No number of servers meets the target: there is nothing to tell nginx.
 $ ballast replay shop.csv --nginx --format json

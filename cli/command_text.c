@@ -1,0 +1,35 @@
+/* A command as it was typed, to be told in what it made. */
+#include "cli.h"
+
+#include <string.h>
+
+static bool is_plain(const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./^-";
+    return *word && word[strspn(word, plain)] == 0;
+}
+
+/* Quoted for a shell where that is needed; what would end the line does not. */
+static void print_word(const char *word, FILE *out) {
+    if (is_plain(word)) {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", out);
+        else
+            fputc((unsigned char)*word < ' ' || *word == 127 ? '?' : *word, out);
+    fputc('\'', out);
+}
+
+bool cli_command_text(int argc, char *const *argv, struct bal_gather *text) {
+    if (!bal_gather_open(text))
+        return false;
+    fputs("ballast", text->stream);
+    for (int i = 0; i < argc; i++) {
+        fputc(' ', text->stream);
+        print_word(argv[i], text->stream);
+    }
+    return bal_gather_close(text);
+}
