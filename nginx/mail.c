@@ -210,14 +210,43 @@ void bal_ngx_mail_open(struct bal_ngx_mail *mail, ngx_cycle_t *cycle) {
         }
 }
 
+/* ---- what rides on responses ---- */
+
+size_t bal_ngx_mail_write(const struct bal_ngx_mail *mail, const struct bal_message *message, u_char *text) {
+    uint8_t bytes[BAL_DATAGRAM_MAX];
+    const size_t size = bal_message_encode(message, mail->key, bytes);
+    return (size_t)(ngx_hex_dump(text, bytes, size) - text);
+}
+
+/* The bytes; 0: it is no text of any. */
+static size_t read_bytes(const ngx_str_t *text, uint8_t bytes[BAL_DATAGRAM_MAX]) {
+    if (text->len % 2 || text->len > BAL_NGX_WORDS)
+        return 0;
+    for (size_t i = 0; i < text->len / 2; i++) {
+        const ngx_int_t byte = ngx_hextoi(text->data + 2 * i, 2);
+        if (byte == NGX_ERROR)
+            return 0;
+        bytes[i] = (uint8_t)byte;
+    }
+    return text->len / 2;
+}
+
+bool bal_ngx_mail_read(struct bal_ngx_mail *mail, const ngx_str_t *text, struct bal_message *message) {
+    uint8_t bytes[BAL_DATAGRAM_MAX];
+    const size_t size = read_bytes(text, bytes);
+    const bool genuine = bal_receiver_open(&mail->ear, bytes, size, message) == BAL_RECEIPT_FRESH;
+    bal_ngx_zone_count(mail->zone, mail->ear.counts);
+    return genuine;
+}
+
 /* ---- who sends requests ---- */
 
-static const ngx_table_elt_t *find_header(const ngx_http_request_t *r, const char *name, size_t length) {
-    for (const ngx_list_part_t *part = &r->headers_in.headers.part; part; part = part->next) {
+const ngx_table_elt_t *bal_ngx_mail_header(const ngx_list_t *headers, const ngx_str_t *name) {
+    for (const ngx_list_part_t *part = &headers->part; part; part = part->next) {
         const ngx_table_elt_t *header = part->elts;
         for (ngx_uint_t i = 0; i < part->nelts; i++)
-            if (header[i].key.len == length &&
-                ngx_strncasecmp(header[i].key.data, (u_char *)name, length) == 0)
+            if (header[i].key.len == name->len &&
+                ngx_strncasecmp(header[i].key.data, name->data, name->len) == 0)
                 return &header[i];
     }
     return NULL;
@@ -234,8 +263,9 @@ static uint64_t read_id(const u_char *text) {
 
 uint64_t bal_ngx_mail_signer(const struct bal_ngx_mail *mail, const ngx_http_request_t *r,
                              enum bal_ngx_header which) {
-    static const char *const names[] = {[BAL_NGX_FROM] = "Ballast-From", [BAL_NGX_MOVED] = "Ballast-Moved"};
-    const ngx_table_elt_t *header = find_header(r, names[which], strlen(names[which]));
+    static const ngx_str_t names[] = {
+        [BAL_NGX_FROM] = ngx_string("Ballast-From"), [BAL_NGX_MOVED] = ngx_string("Ballast-Moved")};
+    const ngx_table_elt_t *header = bal_ngx_mail_header(&r->headers_in.headers, &names[which]);
     u_char right[BAL_NGX_SIGNED];
     if (!header || header->value.len != BAL_NGX_SIGNED)
         return 0;

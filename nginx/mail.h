@@ -14,7 +14,10 @@
 #include "ballast/live/wire.h"
 #include "compat.h"
 
-enum { BAL_NGX_SIGNED = 33 }; /* characters of such a header: an id and its signature */
+enum {
+    BAL_NGX_SIGNED = 33,                 /* characters of such a header: an id and its signature */
+    BAL_NGX_WORDS = 2 * BAL_DATAGRAM_MAX /* of a datagram as text, at most */
+};
 
 enum bal_ngx_header { BAL_NGX_FROM, BAL_NGX_MOVED, BAL_NGX_HEADERS };
 
@@ -64,6 +67,13 @@ const struct bal_ngx_address *bal_ngx_mail_find(const struct bal_ngx_mail *mail,
 /* No lock is held. To BAL_EVERYONE: to all that are not apart. */
 void bal_ngx_mail_send(struct bal_ngx_mail *mail, const struct bal_message *message, uint32_t count);
 
+/* Datagrams that ride on responses, in hexadecimal digits (ride.h). The length of the text; whether it is
+ * genuine and for us, else it has been counted for what it is. */
+size_t bal_ngx_mail_write(const struct bal_ngx_mail *mail, const struct bal_message *message, u_char *text);
+bool bal_ngx_mail_read(struct bal_ngx_mail *mail, const ngx_str_t *text, struct bal_message *message);
+
+/* The first header of that name; NULL: there is none. */
+const ngx_table_elt_t *bal_ngx_mail_header(const ngx_list_t *headers, const ngx_str_t *name);
 /* Who stands in that header of a request; 0: nobody, or not with our key. */
 uint64_t bal_ngx_mail_signer(const struct bal_ngx_mail *mail, const ngx_http_request_t *r,
                              enum bal_ngx_header header);

@@ -1,4 +1,5 @@
 /* The module as nginx sees it: directives, variables, and what is in the file. */
+#include "ride.h"
 #include "station.h"
 #include "upstream.h"
 
@@ -47,6 +48,7 @@ static void *create_srv_conf(ngx_conf_t *cf) {
 
 static ngx_http_module_t context = {
     .preconfiguration = bal_ngx_variables_add,
+    .postconfiguration = bal_ngx_ride_add,
     .create_main_conf = create_main_conf,
     .create_srv_conf = create_srv_conf,
 };

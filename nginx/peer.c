@@ -6,16 +6,20 @@
  * is the end of the request. */
 #include "class.h"
 #include "process.h"
+#include "ride.h"
 #include "upstream.h"
 
 /* ---- the end of a try ---- */
 
-static void respond(struct bal_ngx_peer *peer, enum bal_outcome outcome) {
+/* told: what its station has said with the response, or NULL. */
+static void respond(struct bal_ngx_peer *peer, enum bal_outcome outcome, const struct bal_message *told) {
     struct bal_ngx_tier *tier = peer->tier;
     const uint64_t now = bal_ngx_now();
     peer->took_ns = now - peer->sent_ns;
     bal_ngx_zone_lock(&tier->zone);
     bal_dispatcher_respond(tier->d, now, peer->to.ticket, outcome);
+    if (told)
+        bal_dispatcher_hear(tier->d, now, told);
     bal_ngx_zone_unlock(&tier->zone);
 }
 
@@ -44,7 +48,7 @@ static void settle(struct bal_ngx_peer *peer) {
         break;
     case BAL_PEER_FAILED:
         if (peer->tier->zone.inside)
-            respond(peer, peer->outcome);
+            respond(peer, peer->outcome, NULL);
         break;
     case BAL_PEER_NEW:
     case BAL_PEER_PLAIN:
@@ -185,7 +189,10 @@ static void end(struct bal_ngx_peer *peer) {
         return;
     }
     const bool bad = status >= NGX_HTTP_INTERNAL_SERVER_ERROR || is_broken(u);
-    respond(peer, bad && !is_full(peer) ? BAL_OUTCOME_BAD : BAL_OUTCOME_GOOD);
+    struct bal_message told;
+    const bool any =
+        peer->tier->zone.mail && bal_ngx_ride_end(peer->tier->zone.mail, peer->place.request, &told);
+    respond(peer, bad && !is_full(peer) ? BAL_OUTCOME_BAD : BAL_OUTCOME_GOOD, any ? &told : NULL);
     peer->state = BAL_PEER_NEW;
 }
 

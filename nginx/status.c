@@ -210,8 +210,9 @@ static void say_station(struct page *page, struct bal_ngx_station *station) {
         static const char *const powers[] = {"off", "set-up", "on", "draining"};
         say(page, ",\"id\":\"%uL\",\"power\":\"%s\"", station->config.id, powers[view.power]);
         say(page,
-            ",\"offered\":%uD,\"offers\":%uL,\"probed\":%uL,\"away\":%uD,\"given\":%uL,\"returned\":%uL",
-            view.offered, c.offers, c.probed, view.away, c.given, c.returned);
+            ",\"offered\":%uD,\"offers\":%uL,\"rode\":%uL,\"probed\":%uL,\"away\":%uD,\"given\":%uL,"
+            "\"returned\":%uL",
+            view.offered, c.offers, c.rode, c.probed, view.away, c.given, c.returned);
         say_datagrams(page, &station->zone, c.receipts);
     }
     say(page, "}");

@@ -128,6 +128,8 @@ void bal_station_arrive(struct bal_station *s, uint64_t now, uint32_t rank, uint
         struct job *j = job_at(s, i);
         j->entry.rank = rank < block->config.classes ? rank : block->config.classes - 1;
         j->moved = moved;
+        j->dispatcher = dispatcher;
+        j->heir = j->promise = 0;
         j->since = block->now;
         task->ticket = bal_ledger_ticket(&s->ledger, i);
         if (!take_in(s, i, task))
@@ -178,9 +180,13 @@ bool bal_station_done(struct bal_station *s, uint64_t now, uint64_t ticket, bool
     bal_station_enter(s, now);
     const uint32_t i = find(s, ticket, 1 << RUNNING | 1 << AWAY);
     if (i != BAL_NOBODY) {
+        const uint64_t heir = job_at(s, i)->heir, promise = job_at(s, i)->promise;
         if (job_at(s, i)->entry.state == RUNNING)
             learn(s, job_at(s, i), failed);
         forget(s, i);
+        bal_station_call_next(s);
+        if (heir)
+            bal_station_bequeath(s, heir, promise);
         settle(s);
     }
     station_end(s);

@@ -22,10 +22,13 @@ enum job_state {
 
 struct job {
     struct bal_entry entry;
-    uint64_t since;  /* it came */
-    uint64_t target; /* of GIVEN and AWAY */
-    uint32_t moved;  /* it came from another station, or has been to one */
-    uint64_t place;  /* its order among those that wait */
+    uint64_t since;      /* it came */
+    uint64_t target;     /* of GIVEN and AWAY */
+    uint64_t dispatcher; /* by which it was sent; 0: by nobody who is known to be one */
+    uint64_t heir;       /* the dispatcher for which its slot is meant; 0: that is not decided */
+    uint64_t promise;    /* the sequence of what the heir was promised with the response; 0: nothing */
+    uint32_t moved;      /* it came from another station, or has been to one */
+    uint64_t place;      /* its order among those that wait */
 };
 
 enum peer_kind { NO_PEER, DISPATCHER, STATION };
@@ -126,6 +129,9 @@ uint32_t bal_station_give(struct bal_station *s, uint32_t amount, uint32_t lowes
 void bal_station_offer(struct bal_station *s);
 /* A request of this dispatcher has come: it uses what it was offered. */
 void bal_station_use_offer(struct bal_station *s, uint64_t dispatcher);
+/* A request has ended whose slot is meant for that dispatcher: it is offered to it; or, when it was promised
+ * and cannot be had, it is told so. */
+void bal_station_bequeath(struct bal_station *s, uint64_t heir, uint64_t promise);
 /* The last request has left: asks another station for some. */
 void bal_station_steal(struct bal_station *s);
 /* Something waits for an app that is not on. */

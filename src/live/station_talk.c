@@ -91,14 +91,26 @@ static void set_offered(struct bal_station *s, uint32_t number, uint32_t offered
         bal_set_remove(s->hungry, number);
 }
 
-static void say_idle(struct bal_station *s, uint32_t number) {
-    const struct peer *peer = &s->peer[number];
-    say(s, (struct bal_message){.type = BAL_MSG_IDLE,
+/* So many slots are offered to it. */
+static struct bal_message idle_message(const struct bal_station *s, uint32_t number, uint32_t offered) {
+    return (struct bal_message){.type = BAL_MSG_IDLE,
                                 .receiver = s->peer_id[number],
-                                .idle = {.free = peer->offered,
+                                .idle = {.free = offered,
                                          .slots = s->block->config.slots,
                                          .valid_ms = validity(s),
-                                         .token = peer->offers}});
+                                         .token = s->peer[number].offers}};
+}
+
+static void say_idle(struct bal_station *s, uint32_t number) {
+    say(s, idle_message(s, number, s->peer[number].offered));
+}
+
+/* What it has been offered and not used; nothing: how busy the station is. */
+static void say_present(struct bal_station *s, uint32_t number) {
+    if (s->peer[number].offered)
+        say_idle(s, number);
+    else
+        say_load(s, s->peer_id[number], 0);
 }
 
 /* A hungry one, if any is known to be; else a uniform one; BAL_SET_ABSENT: there is none. */
@@ -136,12 +148,56 @@ void bal_station_use_offer(struct bal_station *s, uint64_t dispatcher) {
         set_offered(s, number, s->peer[number].offered - 1);
 }
 
+/* ---- offers that ride on responses ---- */
+
+/* Will a slot be free that may be offered, when this request has ended and nothing else happens? */
+static bool will_be_free(const struct bal_station *s) {
+    const struct station_block *block = s->block;
+    return block->config.offer_ns == 0 && block->power == BAL_POWER_ON && !block->draining &&
+           block->waiting_count == 0 && block->offered <= available(s);
+}
+
+bool bal_station_promise(struct bal_station *s, uint64_t now, uint64_t ticket, struct bal_message *message) {
+    bal_station_enter(s, now);
+    const uint32_t i = bal_ledger_find(&s->ledger, ticket);
+    struct job *j = i == BAL_NOBODY ? NULL : job_at(s, i);
+    const bool may = j && j->entry.state == RUNNING && !j->moved && !j->heir && will_be_free(s);
+    const uint32_t sender = may && j->dispatcher ? find_peer(s, j->dispatcher) : BAL_DIRECTORY_NOBODY;
+    const bool known = sender != BAL_DIRECTORY_NOBODY && s->peer[sender].kind == DISPATCHER;
+    const uint32_t heir = known ? whom(s) : BAL_SET_ABSENT;
+    if (known)
+        j->heir = s->peer_id[heir];
+    if (known && heir == sender) {
+        s->peer[heir].offers++;
+        *message = idle_message(s, heir, s->peer[heir].offered + 1);
+        bal_sender_stamp(&s->block->sender, message);
+        j->promise = message->sequence;
+    }
+    station_end(s);
+    return known && heir == sender;
+}
+
+/* What has been said since may make the promise look late: then it is said again. */
+void bal_station_bequeath(struct bal_station *s, uint64_t heir, uint64_t promise) {
+    const uint32_t number = find_peer(s, heir);
+    if (number == BAL_DIRECTORY_NOBODY)
+        return;
+    const bool others_starve = s->hungry->count && !bal_set_contains(s->hungry, number);
+    if (others_starve || s->block->offered >= available(s)) {
+        if (promise)
+            say_present(s, number);
+    } else if (promise && s->block->sender.sequence == promise) {
+        s->block->counts.offers++;
+        s->block->counts.rode++;
+        set_offered(s, number, s->peer[number].offered + 1);
+    } else {
+        offer_to(s, number);
+    }
+}
+
 static void take_back(struct bal_station *s, uint32_t number) {
     set_offered(s, number, s->peer[number].offered - 1);
-    if (s->peer[number].offered)
-        say_idle(s, number);
-    else
-        say_load(s, s->peer_id[number], 0);
+    say_present(s, number);
 }
 
 /* Somebody who has been offered a slot and is not hungry himself; BAL_SET_ABSENT: nobody was found. */
@@ -366,10 +422,7 @@ static void beat_to(struct bal_station *s, uint32_t number) {
         set_offered(s, number, peer->offered > excess ? peer->offered - excess : 0);
     }
     peer->offers += peer->offered;
-    if (peer->offered)
-        say_idle(s, number);
-    else
-        say_load(s, s->peer_id[number], 0);
+    say_present(s, number);
 }
 
 static void beat(struct bal_station *s) {

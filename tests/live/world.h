@@ -119,7 +119,9 @@ struct request {
     uint32_t version; /* of its work there */
     bool at_app;      /* the app works on it */
     bool failed;
-    bool reached; /* if it failed: there was an answer */
+    bool reached;  /* if it failed: there was an answer */
+    bool promised; /* the head of its response has a message for the dispatcher: */
+    struct bal_message promise;
 };
 
 /* ---- events ---- */
@@ -129,7 +131,8 @@ enum what {
     DATAGRAM,
     PASS,
     NEWS,
-    COME, /* a request comes to the machine of its leg */
+    COME,     /* a request comes to the machine of its leg */
+    APP_HEAD, /* the app begins to answer */
     APP_DONE,
     REPLY,       /* the answer of a leg comes to the one before */
     NOT_TAKEN,   /* the leg was refused; the one before learns it */
@@ -234,6 +237,8 @@ void world_post(struct world *w, struct host *from, const struct bal_message *me
 /* The same between a keeper and its station, on one machine: nothing is lost. */
 void world_post_near(struct world *w, uint32_t host, bool to_keeper, const struct bal_message *message);
 void world_deliver(struct world *w, const struct event *event);
+/* One of the machine's processes hears it. */
+void world_hear(struct world *w, struct host *h, const struct bal_message *message);
 
 /* ---- world_host.c ---- */
 

@@ -75,7 +75,7 @@ void world_post(struct world *w, struct host *from, const struct bal_message *me
     }
 }
 
-static void hear(struct world *w, struct host *h, const struct bal_message *message) {
+void world_hear(struct world *w, struct host *h, const struct bal_message *message) {
     const uint32_t worker = host_any(w, h);
     if (worker == NOBODY)
         return;
@@ -101,5 +101,5 @@ void world_deliver(struct world *w, const struct event *event) {
         return;
     }
     if (h->up && bal_receiver_open(&h->ear, datagram.bytes, datagram.size, &message) == BAL_RECEIPT_FRESH)
-        hear(w, h, &message);
+        world_hear(w, h, &message);
 }

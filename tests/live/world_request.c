@@ -78,9 +78,29 @@ static void run(struct world *w, uint32_t i, uint32_t leg) {
     } else if (!app->crashed) {
         world_break(w, "request %u is passed to the app of server %u, which rests", i, h->index);
     }
-    if (!app->hangs)
-        world_at(w, w->now + 1 + takes,
-                 (struct event){.what = APP_DONE, .request = i, .version = r->version});
+    r->promised = false;
+    if (app->hangs)
+        return;
+    const uint64_t head = world_chance(w, 0.5) ? takes : takes - bal_rng_below(&w->rng, (uint32_t)takes);
+    if (w->stations && app->up)
+        world_at(w, w->now + 1 + head, (struct event){.what = APP_HEAD, .request = i, .version = r->version});
+    world_at(w, w->now + 1 + takes, (struct event){.what = APP_DONE, .request = i, .version = r->version});
+}
+
+/* The head of a response goes out, with what its station has to say. */
+static void app_head(struct world *w, const struct event *event) {
+    struct request *r = &w->request[event->request];
+    if (r->version != event->version)
+        return;
+    const struct leg *leg = &r->leg[r->running];
+    struct host *h = &w->host[leg->host];
+    const uint32_t worker = process_of(w, leg);
+    op_begin(w, h);
+    r->promised = bal_station_promise(h->worker[worker].view, host_now(w, h), leg->ticket, &r->promise);
+    if (!op_end(w, h, worker))
+        r->promised = false;
+    if (r->promised)
+        world_note(w, "request %u is answered by %u with a promise", event->request, h->index);
 }
 
 static void stop(struct world *w, struct request *r) {
@@ -211,8 +231,8 @@ static enum bal_outcome outcome_of(const struct request *r) {
     return !r->failed ? BAL_OUTCOME_GOOD : r->reached ? BAL_OUTCOME_BAD : BAL_OUTCOME_FAILED;
 }
 
-/* The end of a request that was under way, as its dispatcher sees it. */
-static void respond(struct world *w, uint32_t i) {
+/* The end of a request that was under way, as its dispatcher sees it. whole: all of the response has come. */
+static void respond(struct world *w, uint32_t i, bool whole) {
     struct request *r = &w->request[i];
     struct leg *leg = &r->leg[0];
     struct host *h = &w->host[leg->host];
@@ -228,6 +248,8 @@ static void respond(struct world *w, uint32_t i) {
         world_break(w, "dispatcher %u does not know request %u, which is under way", h->index, i);
     check_outcome(w, h, r->server, outcome_of(r));
     leg->state = LEG_OVER;
+    if (whole && r->promised)
+        world_hear(w, h, &r->promise);
     conclude(w, i, r->failed ? FAILED : ANSWERED);
 }
 
@@ -241,7 +263,7 @@ static void retry(struct world *w, uint32_t i) {
     if (worker == NOBODY)
         return;
     if (r->tries + 1 >= w->tries) {
-        respond(w, i);
+        respond(w, i, false);
         return;
     }
     if (r->tries < BAL_TRIES_MAX)
@@ -426,7 +448,7 @@ static void broken_up(struct world *w, uint32_t i, uint32_t k) {
     w->request[i].failed = true;
     w->request[i].reached = k > 1;
     if (k == 1)
-        respond(w, i);
+        respond(w, i, false);
     else
         come_back(w, i, true);
 }
@@ -434,6 +456,10 @@ static void broken_up(struct world *w, uint32_t i, uint32_t k) {
 void request_on(struct world *w, const struct event *event) {
     if (event->what == ARRIVE) {
         arrive(w);
+        return;
+    }
+    if (event->what == APP_HEAD) {
+        app_head(w, event);
         return;
     }
     if (event->what == APP_DONE) {
@@ -447,7 +473,7 @@ void request_on(struct world *w, const struct event *event) {
             world_note(w, "request %u has taken too long", i);
             r->failed = true;
             r->reached = false;
-            respond(w, i);
+            respond(w, i, false);
             close_leg(w, i, 1);
         }
         return;
@@ -461,7 +487,7 @@ void request_on(struct world *w, const struct event *event) {
         break;
     case REPLY:
         if (k == 1)
-            respond(w, i);
+            respond(w, i, true);
         else
             come_back(w, i, true);
         break;

@@ -108,6 +108,12 @@ struct bal_station_task {
  * station, to which it was sent first: it is not given away again. */
 void bal_station_arrive(struct bal_station *s, uint64_t now, uint32_t rank, uint64_t dispatcher, bool moved,
                         struct bal_station_task *task);
+/* The head of the app's response is about to be sent. True: *message says that the slot of this request is
+ * offered to the dispatcher that sent it, and is to ride on the response instead of being a datagram. It
+ * becomes true when the response ends, and that dispatcher hears it then (bal_dispatcher_hear), if the
+ * response has come as a whole. When something else becomes of the slot, bal_station_done() leaves a later
+ * message that says so. Asked once for a request at most. */
+bool bal_station_promise(struct bal_station *s, uint64_t now, uint64_t ticket, struct bal_message *message);
 /* The app, or the station that it was passed to, has answered. */
 bool bal_station_done(struct bal_station *s, uint64_t now, uint64_t ticket, bool failed);
 /* The station that it was passed to has not taken it: it waits here again, in its old place. */
@@ -133,7 +139,8 @@ void bal_station_drain(struct bal_station *s, uint64_t now, bool on);
 struct bal_station_counts {
     uint64_t arrived, ran, answered, failed, full, cancelled, reaped;
     uint64_t given, returned; /* to other stations, and back */
-    uint64_t offers, probed;
+    uint64_t offers, rode;    /* slots that were offered; of these on responses */
+    uint64_t probed;
     uint64_t unsent, rebuilds, void_tickets;
     uint64_t receipts[BAL_RECEIPTS];
 };
