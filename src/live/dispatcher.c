@@ -316,6 +316,17 @@ static bool is_hopeless(const struct bal_dispatcher *d, const struct request *r)
     return true;
 }
 
+/* Where nobody may be chosen: one of those that are closed for their silence alone. When nothing is heard of
+ * all of them that says more of the network, or of us, than of them. BAL_NONE: there is none such. */
+static uint32_t choose_silent(struct bal_dispatcher *d, const struct request *r) {
+    uint32_t chosen = BAL_NONE, count = 0;
+    for (uint32_t server = 0; d->block->config.stations && server < d->servers; server++)
+        if (d->server[server].closed == SILENT && !has_tried(r, server) &&
+            bal_rng_below(&d->chance, ++count) == 0)
+            chosen = server;
+    return chosen;
+}
+
 static bool refuse(struct bal_dispatcher *d, struct request *r, enum bal_reason reason) {
     d->block->counts.refused++;
     r->reason = reason;
@@ -338,6 +349,8 @@ static bool place(struct bal_dispatcher *d, uint32_t i, bool at_once, enum reque
             return refuse(d, r, BAL_REASON_NO_ROOM);
         decision = ask_policy(d, r, true);
     }
+    if (decision.server == BAL_NONE)
+        decision.server = choose_silent(d, r);
     if (decision.server == BAL_HOLD)
         hold(d, i);
     else if (decision.server < d->servers)

@@ -998,6 +998,40 @@ static void tokens_and_knowledge_expire(void **state) {
     end(&f);
 }
 
+/* As plain nginx would, which knows nothing of stations: the silence of all may be the network's, or ours. */
+static void when_all_are_silent_requests_go_to_any_of_them(void **state) {
+    (void)state;
+    const struct bal_dispatcher_config config = stationed(2);
+    struct fixture f = begin("jiq", &config);
+    struct bal_dispatch to, other;
+    unsigned chosen = 0;
+    hear(&f, 0, load(0, 1, BAL_POWER_ON));
+    hear(&f, 1, load(0, 1, BAL_POWER_ON));
+    f.now += 2000 * MS;
+    bal_dispatcher_pass(f.d, f.now);
+    assert_false(bal_dispatcher_server(f.d, 0).open || bal_dispatcher_server(f.d, 1).open);
+    for (int i = 0; i < 40; i++) {
+        to = arrive(&f, 0);
+        assert_int_equal(to.verdict, BAL_SEND);
+        chosen |= 1u << to.server;
+        end_as(&f, to.ticket, BAL_OUTCOME_GOOD);
+    }
+    assert_int_equal(chosen, 3);
+    to = arrive(&f, 0);
+    assert_true(bal_dispatcher_retry(f.d, f.now, to.ticket, BAL_OUTCOME_FAILED, &other));
+    assert_true(other.verdict == BAL_SEND && other.server != to.server);
+    assert_true(bal_dispatcher_retry(f.d, f.now, other.ticket, BAL_OUTCOME_FAILED, &to));
+    assert_int_equal(to.verdict, BAL_REFUSE);
+    sound(&f);
+    hear(&f, 1, load(0, 1, BAL_POWER_ON)); /* from now on that one is known to be there */
+    for (int i = 0; i < 20; i++) {
+        to = arrive(&f, 0);
+        assert_int_equal(to.server, 1);
+        end_as(&f, to.ticket, BAL_OUTCOME_GOOD);
+    }
+    end(&f);
+}
+
 static void a_station_whose_clock_has_gone_back_is_heard_again(void **state) {
     (void)state;
     const struct bal_dispatcher_config config = stationed(1);
@@ -1146,6 +1180,7 @@ int main(void) {
         cmocka_unit_test(a_token_is_used_once),
         cmocka_unit_test(a_message_that_comes_twice_or_late_changes_nothing),
         cmocka_unit_test(tokens_and_knowledge_expire),
+        cmocka_unit_test(when_all_are_silent_requests_go_to_any_of_them),
         cmocka_unit_test(a_station_whose_clock_has_gone_back_is_heard_again),
         cmocka_unit_test(replies_are_waited_for_and_compared),
         cmocka_unit_test(hunger_is_said_repeated_and_taken_back),
