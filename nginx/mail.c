@@ -23,10 +23,31 @@ uint64_t bal_ngx_mail_id(const ngx_str_t *name) {
     return id ? id : 1;
 }
 
-ngx_int_t bal_ngx_mail_address(const ngx_str_t *name, struct sockaddr *sockaddr, socklen_t socklen,
-                               struct bal_ngx_address *address) {
-    *address = (struct bal_ngx_address){bal_ngx_mail_id(name), *name, sockaddr, socklen, false};
-    return sockaddr->sa_family == AF_INET || sockaddr->sa_family == AF_INET6 ? NGX_OK : NGX_DECLINED;
+/* A unix socket of streams hears no datagrams: the one beside it does. */
+static const char *find_ear(ngx_pool_t *pool, struct bal_ngx_address *address) {
+    static const char beside[] = ".ballast";
+    const struct sockaddr_un *at = (const struct sockaddr_un *)(const void *)address->sockaddr;
+    struct sockaddr_un *ear = ngx_pcalloc(pool, sizeof *ear);
+    const size_t length = strnlen(at->sun_path, sizeof at->sun_path);
+    if (!ear)
+        return "no memory";
+    if (length + sizeof beside > sizeof ear->sun_path)
+        return "too long a path";
+    ear->sun_family = AF_UNIX;
+    memcpy(ear->sun_path, at->sun_path, length);
+    memcpy(ear->sun_path + length, beside, sizeof beside);
+    address->ear = (struct sockaddr *)ear;
+    address->earlen = sizeof *ear;
+    return NULL;
+}
+
+const char *bal_ngx_mail_address(ngx_pool_t *pool, const ngx_str_t *name, struct sockaddr *sockaddr,
+                                 socklen_t socklen, struct bal_ngx_address *address) {
+    *address = (struct bal_ngx_address){bal_ngx_mail_id(name), *name, sockaddr, socklen, .ear = sockaddr,
+                                        .earlen = socklen};
+    if (sockaddr->sa_family == AF_UNIX)
+        return find_ear(pool, address);
+    return ngx_inet_wildcard(sockaddr) ? "not one address" : NULL;
 }
 
 ngx_int_t bal_ngx_mail_parse(ngx_conf_t *cf, const char *option, const ngx_str_t *text,
@@ -36,25 +57,27 @@ ngx_int_t bal_ngx_mail_parse(ngx_conf_t *cf, const char *option, const ngx_str_t
     const char *fault = NULL;
     if (ngx_parse_url(cf->pool, &url) != NGX_OK)
         fault = url.err ? url.err : "no address";
-    else if (url.no_port || url.port == 0)
+    else if (url.family != AF_UNIX && (url.no_port || url.port == 0))
         fault = "no port";
-    else if (url.naddrs == 0 || ngx_inet_wildcard(url.addrs[0].sockaddr))
+    else if (url.naddrs == 0)
         fault = "not one address";
-    else if (bal_ngx_mail_address(&url.addrs[0].name, url.addrs[0].sockaddr, url.addrs[0].socklen, address))
-        fault = "not an address of IP";
+    else
+        fault = bal_ngx_mail_address(cf->pool, &url.addrs[0].name, url.addrs[0].sockaddr,
+                                     url.addrs[0].socklen, address);
     if (!fault)
         return NGX_OK;
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                        "%V: %s in \"%s%V\"; use the address and port by which the others know it, as in "
-                       "%s10.0.0.5:8080",
-                       directive, fault, option, text, option);
+                       "%s10.0.0.5:8080, or a unix socket, as in %sunix:/run/app",
+                       directive, fault, option, text, option, option);
     return NGX_ERROR;
 }
 
 static bool is_far(const struct sockaddr *at) {
     if (at->sa_family == AF_INET)
         return (ntohl(((const struct sockaddr_in *)(const void *)at)->sin_addr.s_addr) >> 24) != 127;
-    return !IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)at)->sin6_addr);
+    return at->sa_family == AF_INET6 &&
+           !IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)at)->sin6_addr);
 }
 
 /* ---- the configuration ---- */
@@ -69,9 +92,26 @@ static bool is_taken(ngx_conf_t *cf, const struct bal_ngx_address *own) {
     const ngx_listening_t *ls = cf->cycle->listening.elts;
     for (ngx_uint_t i = 0; i < cf->cycle->listening.nelts; i++)
         if (ls[i].type == SOCK_DGRAM &&
-            ngx_cmp_sockaddr(ls[i].sockaddr, ls[i].socklen, own->sockaddr, own->socklen, 1) == NGX_OK)
+            ngx_cmp_sockaddr(ls[i].sockaddr, ls[i].socklen, own->ear, own->earlen, 1) == NGX_OK)
             return true;
     return false;
+}
+
+static ngx_int_t begin(ngx_conf_t *cf, struct bal_ngx_mail *mail, const struct bal_ngx_address *own,
+                       const struct bal_key *key, struct bal_ngx_zone *zone) {
+    mail->own = *own;
+    mail->key = key;
+    mail->far = is_far(own->sockaddr);
+    mail->zone = zone;
+    zone->mail = mail;
+    return ngx_array_init(&mail->others, cf->pool, 8, sizeof(struct bal_ngx_address));
+}
+
+ngx_int_t bal_ngx_mail_share(ngx_conf_t *cf, struct bal_ngx_mail *mail, struct bal_ngx_mail *host,
+                             struct bal_ngx_zone *zone) {
+    mail->host = host;
+    host->guest = mail;
+    return begin(cf, mail, &host->own, host->key, zone);
 }
 
 ngx_int_t bal_ngx_mail_init(ngx_conf_t *cf, struct bal_ngx_mail *mail, const struct bal_ngx_address *own,
@@ -81,19 +121,14 @@ ngx_int_t bal_ngx_mail_init(ngx_conf_t *cf, struct bal_ngx_mail *mail, const str
                       "ballast: listen=%V stands in two upstreams; each needs a port of its own", &own->name);
         return NGX_ERROR;
     }
-    ngx_listening_t *ls = ngx_create_listening(cf, own->sockaddr, own->socklen);
-    if (!ls || ngx_array_init(&mail->others, cf->pool, 8, sizeof(struct bal_ngx_address)) != NGX_OK)
+    ngx_listening_t *ls = ngx_create_listening(cf, own->ear, own->earlen);
+    if (!ls)
         return NGX_ERROR;
     ls->type = SOCK_DGRAM;
     ls->handler = ignore;
     ls->logp = &cf->cycle->new_log;
     ls->servers = mail;
-    mail->own = *own;
-    mail->key = key;
-    mail->far = is_far(own->sockaddr);
-    mail->zone = zone;
-    zone->mail = mail;
-    return NGX_OK;
+    return begin(cf, mail, own, key, zone);
 }
 
 static ngx_uint_t place_of(const struct bal_ngx_mail *mail, uint64_t id) {
@@ -129,8 +164,8 @@ const struct bal_ngx_address *bal_ngx_mail_find(const struct bal_ngx_mail *mail,
 /* ---- sending ---- */
 
 static ngx_socket_t outlet(int family) {
-    static ngx_socket_t outlets[2] = {-1, -1};
-    ngx_socket_t *s = &outlets[family == AF_INET6];
+    static ngx_socket_t outlets[3] = {-1, -1, -1};
+    ngx_socket_t *s = &outlets[family == AF_INET6 ? 1 : family == AF_UNIX ? 2 : 0];
     if (*s == -1)
         *s = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     return *s;
@@ -138,8 +173,7 @@ static ngx_socket_t outlet(int family) {
 
 /* What cannot be sent is lost, as datagrams may be. */
 static void post(const struct bal_ngx_address *to, const uint8_t *bytes, size_t size) {
-    (void)!sendto(outlet(to->sockaddr->sa_family), bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL, to->sockaddr,
-                  to->socklen);
+    (void)!sendto(outlet(to->ear->sa_family), bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL, to->ear, to->earlen);
 }
 
 void bal_ngx_mail_send(struct bal_ngx_mail *mail, const struct bal_message *message, uint32_t count) {
@@ -169,12 +203,34 @@ static uint32_t read_some(struct bal_ngx_mail *mail, ngx_socket_t s, struct bal_
     return count;
 }
 
+/* Those of the first `count` that the guest knows the senders of go to the end; returns how many do not. */
+static uint32_t sort_out(const struct bal_ngx_mail *guest, struct bal_message messages[BATCH],
+                         uint32_t count) {
+    struct bal_message others[BATCH];
+    uint32_t ours = 0, theirs = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (bal_ngx_mail_find(guest, messages[i].sender))
+            others[theirs++] = messages[i];
+        else
+            messages[ours++] = messages[i];
+    }
+    memcpy(&messages[ours], others, theirs * sizeof *others);
+    return ours;
+}
+
+static void hand_over(struct bal_ngx_mail *mail, const struct bal_message *messages, uint32_t count) {
+    if (count && mail->zone->inside)
+        bal_ngx_zone_hear(mail->zone, messages, count);
+}
+
 static void hear(struct bal_ngx_mail *mail, ngx_socket_t s) {
     struct bal_message messages[BATCH];
     const uint32_t count = read_some(mail, s, messages);
+    const uint32_t ours = mail->guest ? sort_out(mail->guest, messages, count) : count;
     bal_ngx_zone_count(mail->zone, mail->ear.counts);
-    if (count && mail->zone->inside)
-        bal_ngx_zone_hear(mail->zone, messages, count);
+    hand_over(mail, messages, ours);
+    if (mail->guest)
+        hand_over(mail->guest, &messages[ours], count - ours);
 }
 
 static void on_readable(ngx_event_t *event) {
@@ -183,7 +239,8 @@ static void on_readable(ngx_event_t *event) {
 }
 
 void bal_ngx_mail_look(struct bal_ngx_mail *mail) {
-    hear(mail, mail->kept);
+    struct bal_ngx_mail *host = mail->host ? mail->host : mail;
+    hear(host, host->kept);
 }
 
 static void sign(const struct bal_key *key, enum bal_ngx_header header, uint64_t id,

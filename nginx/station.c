@@ -222,6 +222,8 @@ static char *set_keeper(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     if (bal_ngx_mail_parse(cf, "keeper=", &address, &station->keeper) != NGX_OK)
         return NGX_CONF_ERROR;
     station->keeper.id = id;
+    station->keeper.ear = station->keeper.sockaddr; /* it has no HTTP */
+    station->keeper.earlen = station->keeper.socklen;
     return NGX_CONF_OK;
 }
 
@@ -272,12 +274,19 @@ static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_station *station
     return name;
 }
 
-/* Itself may stand among the stations, so that all may have the same list. */
+/* Itself may stand among the stations (which are apart), so that all may have the same list. */
 static ngx_int_t know_all(ngx_conf_t *cf, struct bal_ngx_station *station, ngx_array_t *addresses,
                           bool apart) {
     struct bal_ngx_mail *mail = &station->mail;
     struct bal_ngx_address *address = addresses->elts;
     for (ngx_uint_t i = 0; i < addresses->nelts; i++) {
+        if (address[i].id == mail->own.id && !apart) {
+            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                          "ballast_station: %V is its own listen= and cannot be among dispatchers=; use the "
+                          "listen= of a dispatcher in %V:%ui",
+                          &address[i].name, &station->file, station->line);
+            return NGX_ERROR;
+        }
         if (address[i].id == mail->own.id) {
             address[i--] = address[--addresses->nelts];
             continue;

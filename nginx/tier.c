@@ -367,24 +367,21 @@ static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_tier *tier, bool
 static ngx_int_t know_stations(ngx_conf_t *cf, struct bal_ngx_tier *tier, bool backup) {
     const struct bal_ngx_upstream *upstream = tier->upstream;
     struct bal_ngx_server *const *server = tier->servers.elts;
-    if (backup) {
-        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                      "ballast: upstream \"%V\" has backup servers, which cannot be where servers have "
-                      "stations; leave out either backup or listen= in %V:%ui",
-                      &upstream->us->host, &upstream->file, upstream->line);
-        return NGX_ERROR;
-    }
-    if (bal_ngx_mail_init(cf, &tier->mail, &upstream->listen, bal_ngx_key(cf), &tier->zone) != NGX_OK)
+    struct bal_ngx_mail *first = &tier->upstream->tier[0].mail;
+    if ((backup ? bal_ngx_mail_share(cf, &tier->mail, first, &tier->zone)
+                : bal_ngx_mail_init(cf, first, &upstream->listen, bal_ngx_key(cf), &tier->zone)) != NGX_OK)
         return NGX_ERROR;
     for (ngx_uint_t i = 0; i < tier->servers.nelts; i++) {
         struct bal_ngx_address address;
-        if (bal_ngx_mail_address(&server[i]->name, server[i]->sockaddr, server[i]->socklen, &address) ||
-            ngx_inet_wildcard(server[i]->sockaddr)) {
-            ngx_log_error(
-                NGX_LOG_EMERG, cf->log, 0,
-                "ballast: server \"%V\" cannot have a station; use the address of IP that is its listen=, or "
-                "leave out listen= in %V:%ui",
-                &server[i]->name, &upstream->file, upstream->line);
+        const char *fault = bal_ngx_mail_address(cf->pool, &server[i]->name, server[i]->sockaddr,
+                                                 server[i]->socklen, &address);
+        if (!fault && backup && bal_ngx_mail_find(first, address.id))
+            fault = "it stands twice in this upstream";
+        if (fault) {
+            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                          "ballast: server \"%V\" cannot have a station: %s; use the address that is its "
+                          "listen=, or leave out listen= in %V:%ui",
+                          &server[i]->name, fault, &upstream->file, upstream->line);
             return NGX_ERROR;
         }
         if (bal_ngx_mail_know(&tier->mail, &address) != NGX_OK)

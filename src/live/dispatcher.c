@@ -306,21 +306,25 @@ static bool has_tried(const struct request *r, uint32_t server) {
 }
 
 /* Every server is down, has failed, or has been tried by this request: there is nothing to wait for. One that
- * is full, or has not been heard of for a while, may be had soon. */
+ * is full may be had soon, and so may one that has not been heard of for a while, if there are no others
+ * elsewhere. */
 static bool is_hopeless(const struct bal_dispatcher *d, const struct request *r) {
+    const uint32_t hopeless = ABSENT | DOWN | SHUNNED | (d->block->config.backed ? SILENT : 0);
     if (d->open->count > remembered(r))
         return false;
     for (uint32_t server = 0; server < d->servers; server++)
-        if (!(d->server[server].closed & (ABSENT | DOWN | SHUNNED)) && !has_tried(r, server))
+        if (!(d->server[server].closed & hopeless) && !has_tried(r, server))
             return false;
     return true;
 }
 
-/* Where nobody may be chosen: one of those that are closed for their silence alone. When nothing is heard of
- * all of them that says more of the network, or of us, than of them. BAL_NONE: there is none such. */
+/* Where nobody may be chosen, here or elsewhere: one of those that are closed for their silence alone. When
+ * nothing is heard of all of them that says more of the network, or of us, than of them. BAL_NONE: there is
+ * none such. */
 static uint32_t choose_silent(struct bal_dispatcher *d, const struct request *r) {
     uint32_t chosen = BAL_NONE, count = 0;
-    for (uint32_t server = 0; d->block->config.stations && server < d->servers; server++)
+    const struct bal_dispatcher_config *config = &d->block->config;
+    for (uint32_t server = 0; config->stations && !config->backed && server < d->servers; server++)
         if (d->server[server].closed == SILENT && !has_tried(r, server) &&
             bal_rng_below(&d->chance, ++count) == 0)
             chosen = server;
@@ -379,8 +383,15 @@ static void leave_held(struct bal_dispatcher *d, uint32_t i) {
     d->block->held_count--;
 }
 
+static void refuse_waiting(struct bal_dispatcher *d, uint32_t i, enum bal_reason reason) {
+    struct request *r = request_at(d, i);
+    refuse(d, r, reason);
+    tell_owner(d, i);
+    bal_entry_set(&r->entry, REFUSED);
+}
+
 /* After a report those that wait may have a place: first come, first served within a class. One for which
- * there is none keeps its place. */
+ * there is none keeps its place, unless there are servers elsewhere and no hope here. */
 static bool try_first(struct bal_dispatcher *d, uint32_t rank) {
     const uint32_t i = d->block->held[rank].first;
     struct request *r = request_at(d, i);
@@ -391,7 +402,12 @@ static bool try_first(struct bal_dispatcher *d, uint32_t rank) {
         tell_owner(d, i);
     }
     follow(d, &decision);
-    return decision.server < d->servers;
+    const bool moves_on = decision.server >= d->servers && d->block->config.backed && is_hopeless(d, r);
+    if (moves_on) {
+        leave_held(d, i);
+        refuse_waiting(d, i, BAL_REASON_NONE_OPEN);
+    }
+    return moves_on || decision.server < d->servers;
 }
 
 static void try_held(struct bal_dispatcher *d) {
@@ -765,13 +781,6 @@ static void expire_all(struct bal_dispatcher *d) {
         expire(d, bal_tournament_draw(d->due, &d->chance));
 }
 
-static void refuse_waiting(struct bal_dispatcher *d, uint32_t i) {
-    struct request *r = request_at(d, i);
-    refuse(d, r, BAL_REASON_TOO_LONG);
-    tell_owner(d, i);
-    bal_entry_set(&r->entry, REFUSED);
-}
-
 static void serve_overdue(struct bal_dispatcher *d) {
     struct block *block = d->block;
     while (block->asking.count && request_at(d, block->asking.first)->deadline <= block->now)
@@ -782,7 +791,7 @@ static void serve_overdue(struct bal_dispatcher *d) {
             block->counts.overdue++;
             leave_held(d, i);
             if (block->config.refuse_beyond)
-                refuse_waiting(d, i);
+                refuse_waiting(d, i, BAL_REASON_TOO_LONG);
             else
                 place_waiting(d, i, true);
         }
