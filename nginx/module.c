@@ -1,6 +1,7 @@
 /* The module as nginx sees it: directives, variables, and what is in the file. */
 #include "ride.h"
 #include "station.h"
+#include "status.h"
 #include "upstream.h"
 
 /* Of http {}. */
@@ -36,7 +37,8 @@ static char *set_key(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
 static ngx_command_t commands[] = {
     {ngx_string("ballast"), NGX_HTTP_UPS_CONF | NGX_CONF_1MORE, bal_ngx_upstream_directive,
      NGX_HTTP_SRV_CONF_OFFSET, 0, NULL},
-    {ngx_string("ballast_status"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS, bal_ngx_status_directive, 0, 0, NULL},
+    {ngx_string("ballast_status"), NGX_HTTP_LOC_CONF | NGX_CONF_ANY, bal_ngx_status_directive,
+     NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
     {ngx_string("ballast_key"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, set_key, NGX_HTTP_MAIN_CONF_OFFSET, 0,
      NULL},
     ngx_null_command,
@@ -46,11 +48,16 @@ static void *create_srv_conf(ngx_conf_t *cf) {
     return ngx_pcalloc(cf->pool, sizeof(struct bal_ngx_upstream));
 }
 
+static void *create_loc_conf(ngx_conf_t *cf) {
+    return ngx_pcalloc(cf->pool, sizeof(struct bal_ngx_status));
+}
+
 static ngx_http_module_t context = {
     .preconfiguration = bal_ngx_variables_add,
     .postconfiguration = bal_ngx_ride_add,
     .create_main_conf = create_main_conf,
     .create_srv_conf = create_srv_conf,
+    .create_loc_conf = create_loc_conf,
 };
 
 ngx_module_t ngx_http_ballast_module = {

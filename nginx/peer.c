@@ -14,12 +14,21 @@
 /* told: what its station has said with the response, or NULL. */
 static void respond(struct bal_ngx_peer *peer, enum bal_outcome outcome, const struct bal_message *told) {
     struct bal_ngx_tier *tier = peer->tier;
+    const ngx_http_upstream_state_t *state = peer->place.u->state;
     const uint64_t now = bal_ngx_now();
     peer->took_ns = now - peer->sent_ns;
+    const struct bal_ngx_record record = {.arrived_ns = peer->began_ns,
+                                          .wait_us = bal_ngx_microseconds(peer->sent_ns - peer->began_ns),
+                                          .took_us = bal_ngx_microseconds(peer->took_ns),
+                                          .server = peer->to.server,
+                                          .status = state ? (uint16_t)state->status : 0,
+                                          .rank = (uint8_t)peer->to.rank,
+                                          .reason = (uint8_t)peer->to.reason};
     bal_ngx_zone_lock(&tier->zone);
     bal_dispatcher_respond(tier->d, now, peer->to.ticket, outcome);
     if (told)
         bal_dispatcher_hear(tier->d, now, told);
+    bal_ngx_records_add(tier->records, &record, now - peer->began_ns);
     bal_ngx_zone_unlock(&tier->zone);
 }
 

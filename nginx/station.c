@@ -1,6 +1,6 @@
 /* The directive `ballast_station slots=K [queue=N] [class=$variable] [classes=N] [listen=ADDRESS
- * [dispatchers=ADDRESS,... [report=T]] [stations=ADDRESS,... [steal=F]] [keeper=ADDRESS,ID [standby=T]]];`
- * and its block in shared memory. */
+ * [record=N] [dispatchers=ADDRESS,... [report=T]] [stations=ADDRESS,... [steal=F]] [keeper=ADDRESS,ID
+ * [standby=T]]];` and its block in shared memory. */
 #include "station.h"
 
 #include "class.h"
@@ -25,16 +25,25 @@ struct bal_ngx_station *bal_ngx_station_of(const ngx_http_upstream_srv_conf_t *u
 
 /* ---- the role ---- */
 
+static uint32_t records_room(const struct bal_ngx_station *station) {
+    return bal_ngx_records_room((uint32_t)station->record);
+}
+
+static size_t records_size(const struct bal_ngx_station *station) {
+    return bal_ngx_aligned(bal_ngx_records_size(1, records_room(station)));
+}
+
 static size_t size(void *user, uint32_t requests) {
     const struct bal_ngx_station *station = user;
     (void)requests; /* slots and queue say how many */
-    return bal_station_size(&station->config);
+    return records_size(station) + bal_station_size(&station->config);
 }
 
 static void create(void *user, void *block, uint64_t now) {
     struct bal_ngx_station *station = user;
     station->config.boot = bal_ngx_boot();
-    bal_station_create(block, &station->config, now);
+    bal_ngx_records_init(block, 1, records_room(station));
+    bal_station_create((char *)block + records_size(station), &station->config, now);
 }
 
 static enum bal_code open_block(void *user, void *block, uint64_t seed, struct bal_error *err) {
@@ -42,8 +51,9 @@ static enum bal_code open_block(void *user, void *block, uint64_t seed, struct b
     station->s = ngx_pcalloc(ngx_cycle->pool, bal_station_view_size());
     if (!station->s)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory");
+    station->records = block;
     ngx_rbtree_init(&station->waiting, &station->sentinel, ngx_rbtree_insert_value);
-    return bal_station_open(station->s, block, seed, err);
+    return bal_station_open(station->s, (char *)block + records_size(station), seed, err);
 }
 
 static enum bal_code join(void *user, uint64_t now, uint64_t pid, uint64_t start, struct bal_error *err) {
@@ -107,9 +117,16 @@ static void hear(void *user, uint64_t now, const struct bal_message *message) {
     bal_station_hear(station->s, now, message);
 }
 
+static enum bal_ngx_doing doing(const struct bal_station_view *view) {
+    if (view->power == BAL_POWER_OFF || view->power == BAL_POWER_SETUP)
+        return view->power == BAL_POWER_OFF ? BAL_NGX_OFF : BAL_NGX_SETUP;
+    return view->running ? BAL_NGX_BUSY : BAL_NGX_IDLE;
+}
+
 static void tick(void *user, uint64_t now) {
-    (void)user;
-    (void)now;
+    const struct bal_ngx_station *station = user;
+    const struct bal_station_view view = bal_station_view(station->s);
+    bal_ngx_records_meter(station->records, 0, doing(&view), bal_ngx_records_pass(station->records, now));
 }
 
 static void news(void *user) {
@@ -247,11 +264,17 @@ static char *set_report(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
                                 "the mean time between reports of an idle app, as in report=50ms");
 }
 
+static char *set_record(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    return set_number(cf, "\"record=", value, 0, BAL_NGX_RECORDS_MOST, &station->record,
+                      "the number of requests that are remembered, up to 16777216; 0: none");
+}
+
 static const struct bal_ngx_option options[] = {
     {"slots=", set_slots},   {"queue=", set_queue},       {"classes=", set_classes},
     {"class=", set_class},   {"listen=", set_listen},     {"dispatchers=", set_dispatchers},
     {"report=", set_report}, {"stations=", set_stations}, {"steal=", set_steal},
-    {"keeper=", set_keeper}, {"standby=", set_standby},
+    {"keeper=", set_keeper}, {"standby=", set_standby},   {"record=", set_record},
 };
 
 /* ---- the configuration ---- */
@@ -267,9 +290,9 @@ static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_station *station
     const u_char *end = ngx_snprintf(
         name.data, room,
         "ballast_station:%V slots=%ui queue=%ui classes=%ui listen=%V report=%M steal=%s keeper=%uL "
-        "standby=%M",
+        "standby=%M record=%uD",
         &station->us->host, station->slots, station->queue, station->classes, &station->listen.name,
-        station->report, steal, station->keeper.id, station->standby);
+        station->report, steal, station->keeper.id, station->standby, records_room(station));
     name.len = (size_t)(end - name.data);
     return name;
 }
@@ -400,8 +423,7 @@ static char *set_station(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     for (ngx_uint_t i = 1; result == NGX_CONF_OK && i < cf->args->nelts; i++)
         result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, station, &text[i],
                                     "slots=, queue=, classes=, class=, listen=, dispatchers=, stations=, "
-                                    "steal=, keeper=, standby= or "
-                                    "report=");
+                                    "steal=, keeper=, standby=, report= or record=");
     if (result == NGX_CONF_OK)
         result = check(cf, station);
     if (!station->classes)

@@ -8,6 +8,7 @@
 
 #include "ballast/live/station.h"
 #include "placeholder.h"
+#include "record.h"
 #include "zone.h"
 
 enum { DISPATCHERS_MOST = 64, STATIONS_MOST = 192 };
@@ -24,6 +25,7 @@ struct bal_ngx_station {
     struct bal_steal steal;
     struct bal_ngx_address keeper; /* id 0: there is none */
     ngx_msec_t standby;
+    ngx_uint_t record; /* requests that are recorded */
     ngx_msec_t report; /* mean time between reports while a slot is free; 0: when it becomes free */
     ngx_http_upstream_init_pt init_upstream; /* of the balancer inside */
     ngx_http_upstream_init_peer_pt init_peer;
@@ -33,6 +35,7 @@ struct bal_ngx_station {
     bool ready; /* the upstream has been set up, and nobody has taken our place */
     /* Of this process: */
     struct bal_station *s;
+    struct bal_ngx_records *records;
     ngx_rbtree_t waiting; /* struct bal_ngx_visit by ticket */
     ngx_rbtree_node_t sentinel;
 };
@@ -60,6 +63,7 @@ struct bal_ngx_visit {
     struct bal_ngx_placeholder place;
     enum bal_ngx_visit_state state;
     uint64_t ticket;
+    uint64_t came_ns, called_ns; /* and when it was sent to the app, or away */
     uint32_t rank;
     const struct bal_ngx_address *target; /* of GIVEN and AWAY, else NULL */
     bool told;                            /* that it is moved stands in the request */

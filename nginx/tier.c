@@ -111,13 +111,23 @@ struct bal_ngx_server *bal_ngx_tier_plain(struct bal_ngx_tier *tier) {
 
 void bal_ngx_tier_took(struct bal_ngx_tier *tier, uint64_t ns) {
     const uint32_t bucket = ns < 2 ? 0 : 63 - (uint32_t)__builtin_clzll(ns);
-    tier->shared->decisions[bal_dispatcher_self(tier->d)][ngx_min(bucket, DECISION_BUCKETS - 1)]++;
+    struct bal_ngx_decisions *decisions = &tier->shared->decisions[bal_dispatcher_self(tier->d)];
+    decisions->bucket[ngx_min(bucket, DECISION_BUCKETS - 1)]++;
+    decisions->sum_ns += ns;
 }
 
 /* ---- the role ---- */
 
-static size_t shared_size(const struct bal_ngx_tier *tier) {
+static size_t records_at(const struct bal_ngx_tier *tier) {
     return bal_ngx_aligned(sizeof(struct bal_ngx_shared) + tier->config.servers);
+}
+
+static uint32_t records_room(const struct bal_ngx_tier *tier) {
+    return bal_ngx_records_room((uint32_t)tier->upstream->record);
+}
+
+static size_t shared_size(const struct bal_ngx_tier *tier) {
+    return records_at(tier) + bal_ngx_aligned(bal_ngx_records_size(tier->config.servers, records_room(tier)));
 }
 
 static size_t block_size(const struct bal_ngx_tier *tier) {
@@ -159,6 +169,8 @@ static size_t size(void *user, uint32_t requests) {
 static void create(void *user, void *block, uint64_t now) {
     struct bal_ngx_tier *tier = user;
     tier->config.boot = bal_ngx_boot();
+    bal_ngx_records_init((void *)((char *)block + records_at(tier)), tier->config.servers,
+                         records_room(tier));
     bal_dispatcher_create((char *)block + shared_size(tier), &tier->upstream->policy, &tier->config, now);
 }
 
@@ -166,6 +178,7 @@ static enum bal_code open_block(void *user, void *block, uint64_t seed, struct b
     struct bal_ngx_tier *tier = user;
     ngx_pool_t *pool = ngx_cycle->pool;
     tier->shared = block;
+    tier->records = (void *)((char *)block + records_at(tier));
     tier->d = ngx_pcalloc(pool, bal_dispatcher_view_size(&tier->upstream->policy, &tier->config));
     tier->by_number = ngx_pcalloc(pool, tier->config.servers * sizeof(struct bal_ngx_server *));
     if (!tier->d || !tier->by_number)
@@ -283,15 +296,24 @@ static void tell(const struct bal_ngx_tier *tier, const char *name, bool before,
                       &tier->upstream->us->host, name, now ? "is" : "is no longer", what);
 }
 
+static enum bal_ngx_doing doing(const struct bal_server_view *view) {
+    if (!view->name)
+        return BAL_NGX_DOINGS;
+    if (view->standing == BAL_STANDING_OFF || view->standing == BAL_STANDING_SETUP)
+        return view->standing == BAL_STANDING_OFF ? BAL_NGX_OFF : BAL_NGX_SETUP;
+    return view->jobs ? BAL_NGX_BUSY : BAL_NGX_IDLE;
+}
+
 static void tick(void *user, uint64_t now) {
     enum { QUARANTINED = 1, SHUT = 2 };
     struct bal_ngx_tier *tier = user;
-    (void)now;
+    const uint64_t passed = bal_ngx_records_pass(tier->records, now);
     for (uint32_t number = 0; number < tier->config.servers; number++) {
         const struct bal_server_view view = bal_dispatcher_server(tier->d, number);
         const uint8_t before = view.name ? tier->shared->told[number] : 0;
         const bool quarantined = view.name && view.quarantined, shut = view.name && view.shut;
         tier->shared->told[number] = (uint8_t)((quarantined ? QUARANTINED : 0) | (shut ? SHUT : 0));
+        bal_ngx_records_meter(tier->records, number, doing(&view), passed);
         tell(tier, view.name, before & QUARANTINED, quarantined, "in quarantine");
         tell(tier, view.name, before & SHUT, shut, "closed by max_fails");
     }
@@ -353,12 +375,13 @@ static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_tier *tier, bool
     ngx_str_t name = {0, ngx_pnalloc(cf->pool, room)};
     if (!name.data)
         return name;
-    const u_char *end = ngx_snprintf(
-        name.data, room,
-        "ballast:%V%s:%s slots=%uD classes=%uD hold=%uD,%uL quarantine=%uD,%uL servers=%uD%s listen=%V",
-        &tier->upstream->us->host, backup ? ":backup" : "", tier->upstream->text, c->slots, c->classes,
-        c->held, c->hold_ns, c->failures, c->back_off_ns, c->servers, c->backed ? " backed" : "",
-        &tier->upstream->listen.name);
+    const u_char *end =
+        ngx_snprintf(name.data, room,
+                     "ballast:%V%s:%s slots=%uD classes=%uD hold=%uD,%uL quarantine=%uD,%uL servers=%uD%s "
+                     "listen=%V record=%uD",
+                     &tier->upstream->us->host, backup ? ":backup" : "", tier->upstream->text, c->slots,
+                     c->classes, c->held, c->hold_ns, c->failures, c->back_off_ns, c->servers,
+                     c->backed ? " backed" : "", &tier->upstream->listen.name, records_room(tier));
     name.len = (size_t)(end - name.data);
     return name;
 }

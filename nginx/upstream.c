@@ -1,5 +1,5 @@
 /* The directive `ballast POLICY [slots=K] [hold=N,T] [class=$variable] [quarantine=K,T|off] [zone=SIZE]
- * [listen=ADDRESS];` */
+ * [listen=ADDRESS] [record=N];` */
 #include "upstream.h"
 #include "option.h"
 
@@ -74,9 +74,17 @@ static char *set_listen(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     return bal_ngx_mail_parse(cf, "listen=", value, &b->listen) == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
+static char *set_record(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_upstream *b = conf;
+    if (bal_ngx_option_number(value->data, value->data + value->len, 0, BAL_NGX_RECORDS_MOST, &b->record))
+        return NGX_CONF_OK;
+    return bal_ngx_option_wrong(cf, "\"record=", value,
+                                "the number of requests that are remembered, up to 16777216; 0: none");
+}
+
 static const struct bal_ngx_option options[] = {
-    {"slots=", set_slots},           {"hold=", set_hold}, {"class=", set_class},
-    {"quarantine=", set_quarantine}, {"zone=", set_zone}, {"listen=", set_listen},
+    {"slots=", set_slots}, {"hold=", set_hold},     {"class=", set_class},   {"quarantine=", set_quarantine},
+    {"zone=", set_zone},   {"listen=", set_listen}, {"record=", set_record},
 };
 
 /* Whether servers have stations must be known before the policy can be judged. */
@@ -168,7 +176,7 @@ char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *c
     }
     for (ngx_uint_t i = 2; result == NGX_CONF_OK && i < cf->args->nelts; i++)
         result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, b, &text[i],
-                                    "slots=, hold=, class=, quarantine=, zone= or listen=");
+                                    "slots=, hold=, class=, quarantine=, zone=, listen= or record=");
     b->us->peer.init_upstream = init_upstream;
     b->us->flags = NGX_HTTP_UPSTREAM_CREATE | NGX_HTTP_UPSTREAM_WEIGHT | NGX_HTTP_UPSTREAM_MAX_CONNS |
                    NGX_HTTP_UPSTREAM_MAX_FAILS | NGX_HTTP_UPSTREAM_FAIL_TIMEOUT | NGX_HTTP_UPSTREAM_DOWN |

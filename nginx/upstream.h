@@ -8,9 +8,10 @@
 
 #include "ballast/live/dispatcher.h"
 #include "placeholder.h"
+#include "record.h"
 #include "zone.h"
 
-enum { TIERS = 2, POLICY_TEXT = 256, DECISION_BUCKETS = 32 };
+enum { TIERS = 2, POLICY_TEXT = 256, DECISION_BUCKETS = 31 };
 
 /* ---- servers ---- */
 
@@ -28,13 +29,17 @@ struct bal_ngx_server {
 #endif
 };
 
+/* Decisions that took 2^i to 2^(i+1) ns, and how long all of them took. */
+struct bal_ngx_decisions {
+    uint64_t bucket[DECISION_BUCKETS], sum_ns;
+};
+
 /* In shared memory, before the block of the core. */
 struct bal_ngx_shared {
     uint64_t version; /* one more whenever a number may mean another server */
     uint64_t servers; /* a hash of the configuration that was applied */
     uint64_t plain;   /* requests that were sent without being counted */
-    /* Decisions that took 2^i to 2^(i+1) ns, each process in a row of its own. */
-    uint64_t decisions[BAL_OWNERS_MAX][DECISION_BUCKETS];
+    struct bal_ngx_decisions decisions[BAL_OWNERS_MAX]; /* each process in a row of its own */
     uint8_t told[]; /* by number: what the log says of quarantine and max_fails */
 };
 
@@ -48,6 +53,7 @@ struct bal_ngx_tier {
     /* Of this process: */
     struct bal_dispatcher *d;
     struct bal_ngx_shared *shared;
+    struct bal_ngx_records *records;
     struct bal_ngx_server **by_number;
     uint64_t version;     /* of by_number */
     ngx_rbtree_t waiting; /* struct bal_ngx_peer by ticket */
@@ -70,6 +76,7 @@ struct bal_ngx_upstream {
     ngx_msec_t back_off;
     ngx_http_complex_value_t *class;
     ngx_uint_t classes;
+    ngx_uint_t record;             /* requests that are recorded */
     size_t zone;                   /* bytes; 0: as many as connections may need */
     bool stations;                 /* servers have stations, which are spoken to from ... */
     struct bal_ngx_address listen; /* ... here */
@@ -147,7 +154,8 @@ const struct bal_key *bal_ngx_key(ngx_conf_t *cf);
 
 char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
 ngx_int_t bal_ngx_variables_add(ngx_conf_t *cf);
-char *bal_ngx_status_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
+/* One word each, for logs whose fields are words. */
+const char *bal_ngx_reason_name(enum bal_reason reason);
 
 extern ngx_module_t ngx_http_ballast_module;
 

@@ -42,21 +42,23 @@ static ngx_int_t get_server(ngx_http_request_t *r, ngx_http_variable_value_t *v,
                                 : set_nothing(v);
 }
 
-/* One word each, for logs whose fields are words. */
-static const char *const reasons[BAL_REASONS] = {
-    [BAL_REASON_TOKEN] = "token",      [BAL_REASON_ELSE] = "else",      [BAL_REASON_RETRY] = "retry",
-    [BAL_REASON_HELD] = "held",        [BAL_REASON_NONE_OPEN] = "none", [BAL_REASON_NO_ROOM] = "full",
-    [BAL_REASON_TOO_LONG] = "overdue", [BAL_REASON_LEDGER] = "plain",
-};
+const char *bal_ngx_reason_name(enum bal_reason reason) {
+    static const char *const names[BAL_REASONS] = {
+        [BAL_REASON_TOKEN] = "token",      [BAL_REASON_ELSE] = "else",      [BAL_REASON_RETRY] = "retry",
+        [BAL_REASON_HELD] = "held",        [BAL_REASON_NONE_OPEN] = "none", [BAL_REASON_NO_ROOM] = "full",
+        [BAL_REASON_TOO_LONG] = "overdue", [BAL_REASON_LEDGER] = "plain",
+    };
+    return names[reason];
+}
 
 static ngx_int_t get_reason(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
     const struct bal_ngx_peer *peer = bal_ngx_peer_of(r);
     (void)data;
     if (!peer)
         return set_nothing(v);
-    const char *name = reasons[peer->to.reason];
+    const char *name = bal_ngx_reason_name(peer->to.reason);
     if (peer->plain)
-        name = reasons[BAL_REASON_LEDGER];
+        name = bal_ngx_reason_name(BAL_REASON_LEDGER);
     else if (peer->tier != peer->upstream->tier && peer->server)
         name = "backup";
     return set_text(v, name, strlen(name));

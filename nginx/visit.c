@@ -10,16 +10,30 @@ enum { RETRY_AFTER_MS = 1000 };
 
 /* ---- the end ---- */
 
+static void record(const struct bal_ngx_visit *visit, uint64_t now) {
+    const ngx_http_upstream_state_t *state = visit->place.u->state;
+    const struct bal_ngx_record done = {.arrived_ns = visit->came_ns,
+                                        .wait_us = bal_ngx_microseconds(visit->called_ns - visit->came_ns),
+                                        .took_us = bal_ngx_microseconds(now - visit->called_ns),
+                                        .server = visit->target != NULL,
+                                        .status = state ? (uint16_t)state->status : 0,
+                                        .rank = (uint8_t)visit->rank};
+    bal_ngx_records_add(visit->station->records, &done, now - visit->came_ns);
+}
+
 static void leave(struct bal_ngx_visit *visit, bool answered, bool failed) {
     struct bal_ngx_station *station = visit->station;
     visit->state = BAL_VISIT_NEW;
     if (!station->zone.inside)
         return;
+    const uint64_t now = bal_ngx_now();
     bal_ngx_zone_lock(&station->zone);
-    if (answered)
-        bal_station_done(station->s, bal_ngx_now(), visit->ticket, failed);
-    else
-        bal_station_cancel(station->s, bal_ngx_now(), visit->ticket);
+    if (answered) {
+        bal_station_done(station->s, now, visit->ticket, failed);
+        record(visit, now);
+    } else {
+        bal_station_cancel(station->s, now, visit->ticket);
+    }
     bal_ngx_zone_unlock(&station->zone);
 }
 
@@ -79,8 +93,9 @@ static void arrive(struct bal_ngx_visit *visit) {
     const ngx_http_request_t *r = visit->place.request;
     const bool moved = mail && bal_ngx_mail_signer(mail, r, BAL_NGX_MOVED);
     const uint64_t sender = mail && !moved ? bal_ngx_mail_signer(mail, r, BAL_NGX_FROM) : 0;
+    visit->came_ns = visit->called_ns = bal_ngx_now();
     bal_ngx_zone_lock(&station->zone);
-    bal_station_arrive(station->s, bal_ngx_now(), visit->rank, sender, moved, &task);
+    bal_station_arrive(station->s, visit->came_ns, visit->rank, sender, moved, &task);
     bal_ngx_zone_unlock(&station->zone);
     visit->ticket = task.ticket;
     visit->state = states[task.verdict];
@@ -252,6 +267,7 @@ void bal_ngx_visit_news(struct bal_ngx_station *station) {
             continue;
         struct bal_ngx_visit *visit = ngx_rbtree_data(node, struct bal_ngx_visit, node);
         end_waiting(visit);
+        visit->called_ns = bal_ngx_now();
         if (task.verdict == BAL_FORWARD) {
             give_away(visit, task.target);
         } else {

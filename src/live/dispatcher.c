@@ -24,8 +24,11 @@ void bal_dispatcher_begin(struct bal_dispatcher *d, uint64_t now) {
 }
 
 void bal_dispatcher_say(struct bal_dispatcher *d, struct bal_message message) {
-    if (!bal_outbox_say(&d->box, &d->block->sender, &message))
-        d->block->counts.unsent++;
+    struct block *block = d->block;
+    if (bal_outbox_say(&d->box, &block->sender, &message))
+        block->counts.said[message.type] += message.receiver == BAL_EVERYONE ? block->present : 1;
+    else
+        block->counts.unsent++;
 }
 
 const struct bal_message *bal_dispatcher_out(struct bal_dispatcher *d, uint32_t *count) {
@@ -91,7 +94,7 @@ static void go(struct bal_dispatcher *d, struct request *r, uint32_t server, enu
     r->waited = d->block->now - r->since;
     r->since = d->block->now;
     r->trial = 0;
-    d->block->counts.sent++;
+    d->block->counts.reasons[r->reason]++;
     bal_fleet_own_up(d, server, r->entry.rank);
     use_token(d, server); /* the policy, which hears of it, looks at own counts */
     if (bal_quarantine_suspects(d->quarantine, server)) {
@@ -158,6 +161,9 @@ static void answer(struct bal_dispatcher *d, const struct request *r, enum bal_o
         bal_timed_response(d, took);
     d->block->counts.answered++;
     d->block->counts.failed += failed;
+    d->server[server].answered++;
+    d->server[server].failed += failed;
+    d->server[server].took_ns += d->block->now - r->since;
     if (!come_back(d, r))
         return;
     if (!failed)
@@ -333,6 +339,7 @@ static uint32_t choose_silent(struct bal_dispatcher *d, const struct request *r)
 
 static bool refuse(struct bal_dispatcher *d, struct request *r, enum bal_reason reason) {
     d->block->counts.refused++;
+    d->block->counts.reasons[reason]++;
     r->reason = reason;
     r->waited = d->block->now - r->since;
     return false;
@@ -484,6 +491,7 @@ void bal_dispatcher_arrive(struct bal_dispatcher *d, uint64_t now, uint32_t rank
     const uint32_t i = bal_ledger_take(&d->ledger, d->self);
     if (i == BAL_NOBODY) {
         block->counts.no_room++;
+        block->counts.reasons[BAL_REASON_LEDGER]++;
         *to = (struct bal_dispatch){
             .verdict = BAL_REFUSE, .server = BAL_NONE, .rank = rank, .reason = BAL_REASON_LEDGER};
     } else {
@@ -647,6 +655,7 @@ static void hear_idle(struct bal_dispatcher *d, uint32_t server, const struct ba
     d->block->counts.tokens += new;
     const uint64_t tokens = s->tokens + new;
     s->tokens = tokens < idle->free ? (uint32_t)tokens : idle->free;
+    s->token_since = new ? d->block->now : s->token_since;
     s->token_until = d->block->now + (uint64_t)idle->valid_ms * 1000000;
     s->known_until = s->known_until > s->token_until ? s->known_until : s->token_until;
     s->power = BAL_POWER_ON;
@@ -751,6 +760,7 @@ enum bal_receipt bal_dispatcher_hear(struct bal_dispatcher *d, uint64_t now,
         receipt = admit(d, server, message);
     d->block->counts.receipts[receipt]++;
     if (receipt <= BAL_RECEIPT_LATE) {
+        d->block->counts.heard[message->type]++;
         take_in(d, server, message, receipt == BAL_RECEIPT_FRESH);
         try_held(d);
     }
@@ -846,7 +856,10 @@ const char *bal_reason_name(enum bal_reason reason) {
 }
 
 struct bal_dispatcher_counts bal_dispatcher_counts(const struct bal_dispatcher *d) {
-    return d->block->counts;
+    struct bal_dispatcher_counts counts = d->block->counts;
+    for (int reason = BAL_REASON_TOKEN; reason <= BAL_REASON_HELD; reason++)
+        counts.sent += counts.reasons[reason];
+    return counts;
 }
 
 struct bal_server_view bal_dispatcher_server(const struct bal_dispatcher *d, uint32_t number) {
@@ -867,9 +880,18 @@ struct bal_server_view bal_dispatcher_server(const struct bal_dispatcher *d, uin
                                     .on_trial = suspect && q->trying,
                                     .until =
                                         suspect ? (uint64_t)bal_quarantine_until(d->quarantine, number) : 0,
+                                    .down = s->closed & DOWN,
+                                    .full = s->closed & FULL,
+                                    .silent = s->closed & SILENT,
                                     .in_flight = d->own[number],
+                                    .jobs = d->block->config.stations ? d->load[number] : d->own[number],
+                                    .slots = d->block->config.stations ? s->slots : d->block->config.slots,
                                     .tokens = s->tokens,
-                                    .standing = standing[s->power]};
+                                    .token_since = s->token_since,
+                                    .standing = standing[s->power],
+                                    .answered = s->answered,
+                                    .failed = s->failed,
+                                    .took_ns = s->took_ns};
 }
 
 uint32_t bal_dispatcher_held(const struct bal_dispatcher *d, uint32_t rank) {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static const uint64_t magic = UINT64_C(0x62616c6469730001); /* "baldis" and a version of the layout */
+static const uint64_t magic = UINT64_C(0x62616c6469730002); /* "baldis" and a version of the layout */
 
 /* ---- layout ---- */
 
@@ -289,6 +289,7 @@ static uint32_t admit(struct bal_dispatcher *d, const struct bal_dispatcher_serv
     struct server *s = &d->server[server];
     memset(s->name, 0, sizeof s->name);
     memcpy(s->name, given->name, strlen(given->name));
+    s->answered = s->failed = s->took_ns = 0;
     d->station[server] = given->station;
     bal_fleet_greet(d, server);
     return server;

@@ -204,7 +204,7 @@ void bal_fleet_greet(struct bal_dispatcher *d, uint32_t server) {
     s->slots = 1;
     s->latency = NAN;
     s->known_until = d->block->now + d->block->config.grace_ns;
-    s->tokens_seen = s->token_until = s->wake_at = 0;
+    s->tokens_seen = s->token_until = s->token_since = s->wake_at = 0;
     s->tokens = s->wakes = 0;
     s->pace = (struct pace){0, 0};
     d->load[server] = d->urgent_load[server] = 0;

@@ -86,10 +86,12 @@ struct server {
     uint64_t tokens_seen; /* the last one that was offered to us */
     uint32_t tokens;      /* at hand */
     uint32_t wakes;       /* times that a wake is still to be said */
-    uint64_t token_until;
+    uint64_t token_until, token_since;
     uint64_t wake_at;
     /* Without stations: */
     struct pace pace;
+    /* Since it joined: */
+    uint64_t answered, failed, took_ns;
 };
 
 /* ---- the block ---- */

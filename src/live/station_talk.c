@@ -7,8 +7,11 @@
 enum { BEATS_VALID = 3, BEATS_FORGOTTEN = 10, REST_GUARD = 2 };
 
 static void say(struct bal_station *s, struct bal_message message) {
-    if (!bal_outbox_say(&s->box, &s->block->sender, &message))
-        s->block->counts.unsent++;
+    struct bal_station_counts *counts = &s->block->counts;
+    if (bal_outbox_say(&s->box, &s->block->sender, &message))
+        counts->said[message.type] += message.receiver == BAL_EVERYONE ? s->dispatchers->count : 1;
+    else
+        counts->unsent++;
 }
 
 static uint32_t validity(const struct bal_station *s) {
@@ -406,6 +409,8 @@ enum bal_receipt bal_station_hear(struct bal_station *s, uint64_t now, const str
     bal_station_enter(s, now);
     const enum bal_receipt receipt = hear(s, message);
     s->block->counts.receipts[receipt]++;
+    if (receipt <= BAL_RECEIPT_LATE)
+        s->block->counts.heard[message->type]++;
     station_end(s);
     return receipt;
 }

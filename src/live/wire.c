@@ -105,6 +105,8 @@ static const struct layout layouts[] = {
     [BAL_MSG_REST] = LAYOUT("REST", rest_fields, NULL),
 };
 
+_Static_assert(sizeof layouts / sizeof *layouts == BAL_MSG_TYPES, "a message that nobody counts");
+
 /* NULL when there is no such type. */
 static const struct layout *layout_of(unsigned type) {
     return type > 0 && type < sizeof layouts / sizeof *layouts ? &layouts[type] : NULL;

@@ -217,6 +217,7 @@ uint32_t bal_dispatcher_self(const struct bal_dispatcher *d);
 
 struct bal_dispatcher_counts {
     uint64_t arrived, sent, answered, failed, retried, cancelled, reaped;
+    uint64_t reasons[BAL_REASONS];  /* verdicts, by why */
     uint64_t held;                  /* requests that were held */
     uint64_t overdue, overflow;     /* that were not, or not any longer: their time was over, or no room */
     uint64_t refused, no_room;      /* for any reason but this one; the ledger was full */
@@ -225,6 +226,8 @@ struct bal_dispatcher_counts {
     uint64_t rebuilds;
     uint64_t void_tickets;
     uint64_t receipts[BAL_RECEIPTS]; /* messages heard, by what became of them */
+    uint64_t said[BAL_MSG_TYPES];    /* messages by type; one to everyone counts for each server */
+    uint64_t heard[BAL_MSG_TYPES];   /* that were fresh or late */
 };
 
 struct bal_server_view {
@@ -237,9 +240,17 @@ struct bal_server_view {
     bool shut;        /* by max_fails */
     bool on_trial;    /* one request is proving it well; nobody else goes there until it has */
     uint64_t until;   /* of quarantined and shut: when it may be tried; 0 for neither */
+    bool down;        /* by the configuration */
+    bool full;        /* has as many requests of ours as it may have */
+    bool silent;      /* stations: nothing has been heard of it for too long */
     uint32_t in_flight;
-    uint32_t tokens; /* at hand */
+    uint32_t jobs;        /* waiting and in service, of all dispatchers where its station tells */
+    uint32_t slots;       /* stations: as they tell */
+    uint32_t tokens;      /* at hand */
+    uint64_t token_since; /* when the last one came; 0: none has */
     enum bal_standing standing;
+    uint64_t answered, failed; /* tries since it joined, those that failed included */
+    uint64_t took_ns;          /* how long all of them took */
 };
 
 struct bal_dispatcher_counts bal_dispatcher_counts(const struct bal_dispatcher *d);

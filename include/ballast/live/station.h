@@ -143,6 +143,8 @@ struct bal_station_counts {
     uint64_t probed;
     uint64_t unsent, rebuilds, void_tickets;
     uint64_t receipts[BAL_RECEIPTS];
+    uint64_t said[BAL_MSG_TYPES];  /* messages by type; one to everyone counts for each dispatcher */
+    uint64_t heard[BAL_MSG_TYPES]; /* that were fresh or late */
 };
 
 struct bal_station_view {

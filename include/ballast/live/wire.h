@@ -39,6 +39,7 @@ enum {
     BAL_CLASSES_MAX = 8,      /* classes that a load tells apart: those of RFC 9218 */
     BAL_GRANT_MAX = 24,       /* tickets in one grant */
     BAL_VALID_MAX = 86400000, /* the longest time that a message may name: a day, in ms */
+    BAL_MSG_TYPES = 12,       /* one more than the greatest number of a type */
     BAL_WINDOW = 64,          /* how far a message may be behind the newest of its sender */
 };
 

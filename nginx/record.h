@@ -1,0 +1,105 @@
+/* What is recorded of requests that have been answered: how long they took, by class; for how long servers
+ * were on, and with `record=N` the last N requests. It lies in the zone of whoever records, before the block
+ * of the core, and is looked at and changed under the lock of that zone.
+ *
+ * A request is recorded once, when its last answer is complete: one write into a histogram, and one of 24
+ * bytes into the ring. Neither what it asked for nor who asked is recorded. */
+#ifndef NGINX_RECORD_H
+#define NGINX_RECORD_H
+
+#include "ballast/live/wire.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- how long ---- */
+
+/* Times are told apart by quarters of an octave, from 2^16 ns (66 us) to 2^37 ns (137 s): the first bucket is
+ * for all that is shorter, the last for all that is longer. */
+enum { BAL_NGX_SHORT = 16, BAL_NGX_LONG = 37, BAL_NGX_TIMES = 4 * (BAL_NGX_LONG - BAL_NGX_SHORT) + 2 };
+
+struct bal_ngx_times {
+    uint64_t count, sum_ns;
+    uint64_t bucket[BAL_NGX_TIMES];
+};
+
+static inline uint32_t bal_ngx_times_bucket(uint64_t ns) {
+    if (ns >> BAL_NGX_SHORT == 0)
+        return 0;
+    const uint32_t octave = 63 - (uint32_t)__builtin_clzll(ns);
+    if (octave >= BAL_NGX_LONG)
+        return BAL_NGX_TIMES - 1;
+    return 1 + 4 * (octave - BAL_NGX_SHORT) + (uint32_t)(ns >> (octave - 2) & 3);
+}
+
+/* Times in a bucket are below this many nanoseconds; not of the last one. */
+uint64_t bal_ngx_times_bound(uint32_t bucket);
+
+/* ---- requests ---- */
+
+struct bal_ngx_record {
+    uint64_t arrived_ns; /* of bal_ngx_now() */
+    uint32_t wait_us;    /* until it was sent to the server */
+    uint32_t took_us;    /* from then on until the answer was complete */
+    uint32_t server;     /* number of the last one; at a station 0: its app, 1: another station */
+    uint16_t status;     /* of its answer; 0: there was none */
+    uint8_t rank;        /* class */
+    uint8_t reason;      /* enum bal_reason; of a dispatcher */
+};
+
+/* For how long a server was in which state, as looked at eight times a second. */
+enum bal_ngx_doing { BAL_NGX_OFF, BAL_NGX_SETUP, BAL_NGX_IDLE, BAL_NGX_BUSY, BAL_NGX_DOINGS };
+const char *bal_ngx_doing_name(enum bal_ngx_doing doing);
+
+struct bal_ngx_meter {
+    uint64_t ns[BAL_NGX_DOINGS];
+};
+
+struct bal_ngx_records {
+    struct bal_ngx_times times[BAL_CLASSES_MAX];
+    uint64_t metered_at; /* 0: not yet */
+    uint64_t next;       /* so many were recorded: the number of the next one */
+    uint32_t servers;    /* that are metered */
+    uint32_t room;       /* records in the ring: none, or a power of two */
+    struct bal_ngx_meter meter[];
+};
+
+enum { BAL_NGX_RECORDS_MOST = 1 << 24 };
+/* The least power of two that is not less; 0 for 0. */
+uint32_t bal_ngx_records_room(uint32_t wanted);
+size_t bal_ngx_records_size(uint32_t servers, uint32_t room);
+void bal_ngx_records_init(struct bal_ngx_records *records, uint32_t servers, uint32_t room);
+
+static inline struct bal_ngx_record *bal_ngx_records_ring(struct bal_ngx_records *records) {
+    return (struct bal_ngx_record *)(void *)&records->meter[records->servers];
+}
+
+/* A request has been answered, `ns` after it came. */
+static inline void bal_ngx_records_add(struct bal_ngx_records *records, const struct bal_ngx_record *record,
+                                       uint64_t ns) {
+    struct bal_ngx_times *times = &records->times[record->rank];
+    times->count++;
+    times->sum_ns += ns;
+    times->bucket[bal_ngx_times_bucket(ns)]++;
+    if (records->room)
+        bal_ngx_records_ring(records)[records->next++ & (records->room - 1)] = *record;
+}
+
+static inline uint32_t bal_ngx_microseconds(uint64_t ns) {
+    return ns / 1000 < UINT32_MAX ? (uint32_t)(ns / 1000) : UINT32_MAX;
+}
+
+/* Time since the last call; then, for each server, what it was doing in that time. A server that is not there
+ * (doing is BAL_NGX_DOINGS) begins anew. */
+uint64_t bal_ngx_records_pass(struct bal_ngx_records *records, uint64_t now);
+void bal_ngx_records_meter(struct bal_ngx_records *records, uint32_t server, enum bal_ngx_doing doing,
+                           uint64_t ns);
+
+/* Records from number `since` on, at most `most` of them, into `into`; returns the number of the first, which
+ * is later when those are not there any longer, and earlier when there have never been so many; and how many.
+ */
+uint64_t bal_ngx_records_copy(struct bal_ngx_records *records, uint64_t since, uint32_t most,
+                              struct bal_ngx_record *into, uint32_t *count);
+
+#endif
