@@ -27,6 +27,14 @@ demo-replay: all
 	@build/make_log --lines=300000 --servers=20 --load=0.5 >build/access.log
 	@build/ballast replay build/access.log --target p99=2s
 
+# Real nginx, stations, servers and HAProxy on this machine, beside what the lab says of them (a minute and a half).
+.PHONY: demo-live
+demo-live:
+	@$(SETUP) build nginx live
+	@scripts/configure build -Dnginx=true
+	@ninja --quiet -C build product nginx-module
+	@build/ballast live examples/live/demo.yaml --again --db build/demo-live.db
+
 # The module for nginx, build/nginx/ngx_http_ballast_module.so.
 nginx:
 	@$(SETUP) build nginx
@@ -134,6 +142,7 @@ help:
 	@echo 'make                  build the programs, build/ballast and build/ballastd, and the libraries'
 	@echo 'make demo             build and compare every policy on one fleet (seconds)'
 	@echo 'make demo-replay      make an access log of an invented shop and replay it (seconds)'
+	@echo 'make demo-live        policies before real servers beside the lab, nginx and HAProxy (90 seconds)'
 	@echo 'make nginx            build the module for nginx, build/nginx/ngx_http_ballast_module.so'
 	@echo 'make install-nginx    install it where this nginx looks for modules; PREFIX and DESTDIR are honoured'
 	@echo 'make test             build and run all tests, also under the sanitizers and valgrind (minutes)'

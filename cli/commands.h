@@ -13,12 +13,14 @@ extern const struct cli_command cmd_check;
 extern const struct cli_command cmd_results;
 extern const struct cli_command cmd_run;
 extern const struct cli_command cmd_help;
+extern const struct cli_command cmd_live;
 extern const struct cli_command cmd_load;
 extern const struct cli_command cmd_paper;
 extern const struct cli_command cmd_policies;
 extern const struct cli_command cmd_price;
 extern const struct cli_command cmd_replay;
 extern const struct cli_command cmd_report;
+extern const struct cli_command cmd_serve;
 extern const struct cli_command cmd_share;
 extern const struct cli_command cmd_tune;
 

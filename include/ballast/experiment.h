@@ -87,10 +87,18 @@ struct bal_sweep_axis {
     bool log;     /* they were given as spaced logarithmically */
 };
 
+/* Who distributes the requests of a live system. */
+enum bal_proxy { BAL_PROXY_BALLAST, BAL_PROXY_NGINX, BAL_PROXY_HAPROXY };
+
 struct bal_entry {
     const char *label;           /* unique; without one in the file the text */
     const char *text;            /* as written in the file */
-    struct bal_policy_spec spec; /* as written; parameters that are swept differ from point to point */
+    struct bal_policy_spec spec; /* as written; parameters that are swept differ from point to point. Of a
+                                  * rival: the policy that is its model */
+    /* Of what is measured on real processes: */
+    const char *real; /* all that is started, as text; NULL: it is simulated */
+    enum bal_proxy proxy;
+    int twin; /* the policy that is its prediction in the lab; -1: it has none */
 };
 
 /* Some of the values of each axis, and some policies. */
@@ -193,6 +201,47 @@ struct bal_claim {
     unsigned line;            /* in the file */
 };
 
+/* ---- real processes ---- */
+
+/* What can happen to a live fleet. */
+enum bal_fault_kind {
+    BAL_FAULT_RELOAD,     /* the dispatcher's nginx or HAProxy reads its configuration again */
+    BAL_FAULT_WORKER,     /* a worker of the dispatcher is killed with -9 */
+    BAL_FAULT_DISPATCHER, /* the dispatcher is ended and started again */
+    BAL_FAULT_STATION,    /* the station's nginx is killed with -9, and started again */
+    BAL_FAULT_KEEPER,     /* the keeper is killed with -9, and started again */
+    BAL_FAULT_FAIL,       /* a server fails fast: 500 after a millisecond */
+    BAL_FAULT_HANG,       /* a server takes requests and never answers */
+    BAL_FAULT_SLOW,       /* a server takes `factor` times as long */
+    BAL_FAULT_REFUSE,     /* a server does not listen */
+    BAL_FAULT_LOSS,       /* every tenth datagram is lost */
+    BAL_FAULTS
+};
+
+struct bal_fault {
+    enum bal_fault_kind kind;
+    double at;    /* seconds from the beginning of a block */
+    double lasts; /* seconds, where it has an end; else 0 */
+    unsigned of;  /* number of the server, station or dispatcher */
+    double factor;
+    unsigned line; /* in the file */
+};
+
+enum bal_stations { BAL_STATIONS_AUTO, BAL_STATIONS_YES, BAL_STATIONS_NO };
+
+/* How the policies of a file are measured on real processes. Times of its model are seconds. */
+struct bal_live {
+    double seconds; /* of a block; a block is a trial */
+    double timeout; /* seconds that a dispatcher waits for an answer */
+    enum bal_stations stations;
+    bool apart;   /* each station is an nginx of its own */
+    bool keepers; /* ballastd starts the apps */
+    bool burn;    /* servers use their processor instead of sleeping */
+    bool urgent;  /* all goes before other processes of the machine, where that is allowed */
+    size_t faults;
+    const struct bal_fault *fault; /* in the order of their times */
+};
+
 /* ---- the experiment ---- */
 
 struct bal_experiment {
@@ -216,6 +265,8 @@ struct bal_experiment {
     const struct bal_plot *plot;
     size_t claims; /* findings among them */
     const struct bal_claim *claim;
+    const struct bal_live *live; /* NULL: all is simulated. Else policies are measured, and each is followed
+                                  * by its prediction */
     struct bal_experiment_private *own;
 };
 

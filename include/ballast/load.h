@@ -36,6 +36,27 @@ struct bal_load_class {
     double share;     /* of all requests; those of all classes sum to 1 */
 };
 
+/* What can become of a request instead of an answer. */
+enum bal_load_error {
+    BAL_LOAD_REFUSED,   /* the connection was refused */
+    BAL_LOAD_NOWHERE,   /* it could not be made for another reason */
+    BAL_LOAD_CLOSED,    /* it was closed or reset before the whole answer had come */
+    BAL_LOAD_MALFORMED, /* what came is no HTTP/1.1 */
+    BAL_LOAD_TIMEOUT,   /* no whole answer in time */
+    BAL_LOAD_UNSENT, /* not even sent in time: all connections were in use, or the generator was too late */
+    BAL_LOAD_ERRORS
+};
+extern const char *const bal_load_error_text[BAL_LOAD_ERRORS];
+
+/* What has become of one request. */
+struct bal_load_fate {
+    double time, ended; /* when it was to be sent, and when that was known; seconds from the start */
+    uint64_t number;    /* from 0 on, in the order of their times */
+    unsigned class_;
+    int status;                /* of the answer; 0: there was none, */
+    enum bal_load_error error; /* for this reason */
+};
+
 /* What is to be sent. All zero bytes but for what is marked. */
 struct bal_load {
     const char *url[BAL_LOAD_TARGETS]; /* http://HOST[:PORT][/PATH], in turn; must be given */
@@ -59,23 +80,19 @@ struct bal_load {
     bool fresh;           /* a new connection for each request */
     bool no_resend;       /* see bal_load_result.resent */
     uint64_t seed;
+    uint64_t replication;     /* the arrivals, sizes and classes are those of this replication in the lab */
+    bool drawn;               /* a URL is drawn for each request; else they take turns */
     const volatile int *stop; /* when not 0 it ends with what is known; NULL: never */
     /* Called about ten times a second with the part that is done; may be NULL. */
     void (*progress)(void *context, double part, uint64_t sent, uint64_t failed);
     void *progress_context;
+    /* Called for each request when its fate is known; may be NULL. */
+    void (*fate)(void *context, const struct bal_load_fate *fate);
+    /* Called once the time has come that it has said last, at first at once: it returns when, in seconds from
+     * the start, it is to be called again, or INFINITY. Requests wait for it. May be NULL. */
+    double (*event)(void *context, double now);
+    void *context; /* of these two */
 };
-
-/* What can become of a request instead of an answer. */
-enum bal_load_error {
-    BAL_LOAD_REFUSED,   /* the connection was refused */
-    BAL_LOAD_NOWHERE,   /* it could not be made for another reason */
-    BAL_LOAD_CLOSED,    /* it was closed or reset before the whole answer had come */
-    BAL_LOAD_MALFORMED, /* what came is no HTTP/1.1 */
-    BAL_LOAD_TIMEOUT,   /* no whole answer in time */
-    BAL_LOAD_UNSENT, /* not even sent in time: all connections were in use, or the generator was too late */
-    BAL_LOAD_ERRORS
-};
-extern const char *const bal_load_error_text[BAL_LOAD_ERRORS];
 
 /* Times of a kind of answer, in seconds. */
 struct bal_load_times {

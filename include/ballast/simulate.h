@@ -103,6 +103,7 @@ enum bal_engine {
     BAL_ENGINE_POOLED,
     BAL_ENGINE_STEALING,
     BAL_ENGINE_NETWORK,
+    BAL_ENGINE_LIVE, /* real processes: measured by `ballast live`, never simulated */
     BAL_ENGINE_COUNT
 };
 const char *bal_engine_text(enum bal_engine engine);
@@ -153,6 +154,7 @@ struct bal_run {
     double warmup; /* fraction of it to cut, 0 to 0.999; NaN: BAL_WARMUP_DEFAULT, or 0 with a trace; or
                     * BAL_WARMUP_MSER */
     enum bal_engine engine;
+    const char *real;         /* engine live: all that is started, as text; NULL otherwise */
     bool plain;               /* no index and no specialised loop: the slow twin that tests compare with */
     const volatile int *stop; /* when set and not 0, the trial ends early with BAL_E_STOPPED; may be NULL */
     const uint32_t *initial;  /* jobs at each server at time 0, which is when they arrived; NULL: none. There

@@ -91,6 +91,31 @@ enum bal_code bal_sweep_run(const struct bal_experiment *experiment, struct bal_
 enum bal_code bal_sweep_status(const struct bal_experiment *experiment, struct bal_store *store,
                                struct bal_sweep_progress *progress, struct bal_error *err);
 
+/* ---- what was measured on real processes ---- */
+
+/* What else is known of a trial that was measured. */
+struct bal_fact {
+    char name[48];
+    double value;
+};
+
+/* Commits a trial of a policy that is measured, with its facts. */
+enum bal_code bal_store_put_measured(struct bal_store *store, const struct bal_experiment *experiment,
+                                     size_t point, size_t policy, unsigned replication,
+                                     const struct bal_trial *trial, const struct bal_fact *fact, size_t facts,
+                                     struct bal_error *err);
+/* Which of its trials are there? */
+enum bal_code bal_store_measured(struct bal_store *store, const struct bal_experiment *experiment,
+                                 size_t point, size_t policy, bool *there, size_t rounds,
+                                 struct bal_error *err);
+/* A fact of each of them; NaN where it is not known. */
+enum bal_code bal_store_facts(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
+                              size_t policy, const char *name, double *value, size_t rounds,
+                              struct bal_error *err);
+/* Removes its trials, so that it is measured anew. */
+enum bal_code bal_store_forget(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
+                               size_t policy, struct bal_error *err);
+
 /* ---- results ---- */
 
 /* What the store knows of a cell. result->replications is 0 when there is nothing. */

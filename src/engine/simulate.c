@@ -21,8 +21,8 @@ enum bal_metric bal_metric_find(const char *name) {
 }
 
 const char *bal_engine_text(enum bal_engine engine) {
-    static const char *const names[] = {"auto",   "markov",   "event",  "slotted",
-                                        "pooled", "stealing", "network"};
+    static const char *const names[] = {"auto",   "markov",   "event",   "slotted",
+                                        "pooled", "stealing", "network", "live"};
     return names[engine];
 }
 
@@ -262,6 +262,11 @@ static enum bal_code choose_continuous(const struct bal_model *model, const stru
 
 enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal_policy_spec *policy,
                                  enum bal_engine engine, enum bal_engine *chosen, struct bal_error *err) {
+    if (engine == BAL_ENGINE_LIVE) { /* what the network engine cannot simulate has no prediction */
+        const enum bal_code code = bal_simulate_check(model, policy, BAL_ENGINE_NETWORK, chosen, err);
+        *chosen = BAL_ENGINE_LIVE;
+        return code;
+    }
     enum bal_code code = bal_model_check(model, err);
     if (code)
         return code;
@@ -411,6 +416,8 @@ enum bal_code bal_simulate(const struct bal_model *model, const struct bal_polic
                            const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
     enum bal_engine engine = run->engine;
     enum bal_code code = choose_engine(model, policy, run, &engine, err);
+    if (!code && engine == BAL_ENGINE_LIVE)
+        code = bal_fail(err, BAL_E_MODEL, "real processes are measured by `ballast live`, not simulated");
     if (code)
         return code;
     if (!(run->time > 0) || !isfinite(run->time))

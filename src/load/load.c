@@ -57,6 +57,7 @@ struct run {
     bool held;         /* it has waited for a connection already */
     double held_until; /* until then requests were held back */
     double last_progress;
+    double event; /* when the caller wants to be called */
     enum bal_code code;
     char head[REQUEST]; /* headers of the caller */
     char input[INPUT];
@@ -195,7 +196,7 @@ static void resend(struct run *run, struct link *link);
 
 static void fail_request(struct run *run, struct link *link, enum bal_load_error error) {
     take_out(run, link);
-    bal_load_tally_error(&run->tally, &link->request, error);
+    bal_load_tally_error(&run->tally, &link->request, error, now_of(run));
     close_link(run, link);
 }
 
@@ -256,7 +257,7 @@ static void resend(struct run *run, struct link *link) {
     if (link)
         start(run, link, &request, before);
     else
-        bal_load_tally_error(&run->tally, &request, error);
+        bal_load_tally_error(&run->tally, &request, error, now_of(run));
 }
 
 /* Sends the next request of the schedule; false when there is no connection to be had for it. */
@@ -280,7 +281,7 @@ static bool send_next(struct run *run, double now) {
     if (link)
         start(run, link, request, run->last);
     else
-        bal_load_tally_error(&run->tally, request, error);
+        bal_load_tally_error(&run->tally, request, error, now);
     return true;
 }
 
@@ -298,7 +299,7 @@ static void send_due(struct run *run) {
             return;
         run->result->due += !run->held;
         if (now - run->next.time > run->load->timeout)
-            bal_load_tally_error(&run->tally, &run->next, BAL_LOAD_UNSENT);
+            bal_load_tally_error(&run->tally, &run->next, BAL_LOAD_UNSENT, now);
         else if (!send_next(run, now))
             return;
         run->result->lasted = run->next.time;
@@ -400,6 +401,7 @@ static void show_progress(struct run *run, double now) {
 /* Seconds until there is something to do without an event. */
 static double patience(const struct run *run, double now) {
     double until = now + 0.1; /* for the stop and the progress */
+    until = fmin(until, run->event);
     if (run->pending && !run->held)
         until = fmin(until, run->next.time);
     if (run->pending && run->held)
@@ -419,6 +421,8 @@ static int wait_for(struct run *run, struct epoll_event events[EVENTS], double s
 
 static void step(struct run *run) {
     struct epoll_event events[EVENTS];
+    if (now_of(run) >= run->event)
+        run->event = run->load->event(run->load->context, now_of(run));
     const double now = now_of(run);
     const int count = wait_for(run, events, patience(run, now));
     if (count < 0 && errno != EINTR)
@@ -472,6 +476,7 @@ static enum bal_code set_up(struct run *run, const struct bal_load *load, struct
     run->load = load;
     run->result = result;
     run->held_until = -1;
+    run->event = load->event ? 0 : INFINITY;
     run->most = most_links(load->connections);
     for (size_t i = 0; i < load->urls; i++) {
         enum bal_code code = bal_load_target_parse(&run->target[i], load->url[i], err);

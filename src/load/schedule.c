@@ -6,10 +6,11 @@ enum bal_code bal_load_schedule_init(struct schedule *schedule, const struct bal
                                      struct bal_error *err) {
     *schedule = (struct schedule){.load = load, .err = err};
     struct bal_rng arrivals;
-    bal_rng_init(&arrivals, load->seed, 0, BAL_STREAM_ARRIVALS);
-    bal_rng_init(&schedule->thinning, load->seed, 0, BAL_STREAM_THINNING);
-    bal_rng_init(&schedule->classes, load->seed, 0, BAL_STREAM_CLASSES);
-    bal_rng_init(&schedule->sizes, load->seed, 0, BAL_STREAM_SIZES);
+    bal_rng_init(&arrivals, load->seed, load->replication, BAL_STREAM_ARRIVALS);
+    bal_rng_init(&schedule->thinning, load->seed, load->replication, BAL_STREAM_THINNING);
+    bal_rng_init(&schedule->classes, load->seed, load->replication, BAL_STREAM_CLASSES);
+    bal_rng_init(&schedule->sizes, load->seed, load->replication, BAL_STREAM_SIZES);
+    bal_rng_init(&schedule->targets, load->seed, load->replication, BAL_STREAM_NETWORK);
     schedule->expected = load->seconds > 0 ? load->seconds : INFINITY;
     if (load->trace) {
         schedule->expected = fmin(schedule->expected, bal_trace_info(load->trace)->span / load->speedup);
@@ -84,6 +85,7 @@ bool bal_load_schedule_next(struct schedule *schedule, struct load_request *requ
     if (load->seconds > 0 && request->time >= load->seconds)
         return false;
     request->number = schedule->number++;
-    request->target = (unsigned)(request->number % load->urls);
+    request->target = load->drawn ? bal_rng_below(&schedule->targets, (uint32_t)load->urls)
+                                  : (unsigned)(request->number % load->urls);
     return true;
 }

@@ -14,7 +14,7 @@ struct load_request {
 struct schedule {
     const struct bal_load *load;
     struct bal_arrival_source source;
-    struct bal_rng thinning, classes, sizes;
+    struct bal_rng thinning, classes, sizes, targets;
     double per_most; /* 1 / the largest value of the curve */
     double now;      /* the last possible arrival */
     uint64_t number;

@@ -26,6 +26,19 @@ static void add_to_block(struct tally *tally, double time, double latency) {
     tally->count[block]++;
 }
 
+static void tell(const struct tally *tally, const struct load_request *request, int status,
+                 enum bal_load_error error, double now) {
+    if (!tally->load->fate)
+        return;
+    const struct bal_load_fate fate = {.time = request->time,
+                                       .ended = now,
+                                       .number = request->number,
+                                       .class_ = request->class_,
+                                       .status = status,
+                                       .error = error};
+    tally->load->fate(tally->load->context, &fate);
+}
+
 bool bal_load_tally_answer(struct tally *tally, const struct load_request *request, int status, double now) {
     struct bal_load_result *result = tally->result;
     const double latency = now - request->time;
@@ -34,6 +47,7 @@ bool bal_load_tally_answer(struct tally *tally, const struct load_request *reque
     if (!result->status[status])
         return false;
     add(result->status[status], latency);
+    tell(tally, request, status, BAL_LOAD_ERRORS, now);
     if (status < 400) {
         add(&result->good, latency);
         add(&result->class_[request->class_], latency);
@@ -45,8 +59,9 @@ bool bal_load_tally_answer(struct tally *tally, const struct load_request *reque
     return true;
 }
 
-void bal_load_tally_error(struct tally *tally, const struct load_request *request,
-                          enum bal_load_error error) {
+void bal_load_tally_error(struct tally *tally, const struct load_request *request, enum bal_load_error error,
+                          double now) {
+    tell(tally, request, 0, error, now);
     tally->result->error[error]++;
     tally->result->failed[request->class_]++;
     tally->failed++;

@@ -16,7 +16,8 @@ void bal_load_tally_begin(struct tally *tally, const struct bal_load *load, stru
                           double expected);
 /* The request was answered at `now`. Returns false without memory. */
 bool bal_load_tally_answer(struct tally *tally, const struct load_request *request, int status, double now);
-void bal_load_tally_error(struct tally *tally, const struct load_request *request, enum bal_load_error error);
+void bal_load_tally_error(struct tally *tally, const struct load_request *request, enum bal_load_error error,
+                          double now);
 void bal_load_tally_late(struct tally *tally, double late);
 void bal_load_tally_close(struct tally *tally);
 

@@ -9,51 +9,97 @@
 
 /* ---- policies ---- */
 
+/* Which of the three ways to name what distributes the jobs is used, and where. */
+static enum bal_code find_policy(struct bal_reader *reader, int node, int *text, enum bal_proxy *proxy) {
+    static const char *const names[] = {
+        [BAL_PROXY_BALLAST] = "policy", [BAL_PROXY_NGINX] = "nginx", [BAL_PROXY_HAPROXY] = "haproxy"};
+    *text = node;
+    *proxy = BAL_PROXY_BALLAST;
+    if (bal_node_kind(reader->document, node) != BAL_NODE_MAP)
+        return BAL_OK;
+    *text = 0;
+    for (int i = 0; i < 3; i++) {
+        const int found = bal_node_get(reader->document, node, names[i]);
+        if (found && *text)
+            return bal_reader_fail(reader, found, names[i], BAL_E_MODEL,
+                                   "`%s` says already what distributes the jobs; give one of them",
+                                   names[*proxy]);
+        if (!found)
+            continue;
+        *text = found;
+        *proxy = (enum bal_proxy)i;
+    }
+    if (!*text)
+        return bal_reader_lacks(reader, node, "policies", "policy", "name or name:key=value,...: `pod:d=2`");
+    if (*proxy != BAL_PROXY_BALLAST && !reader->e->live)
+        return bal_reader_fail(reader, *text, names[*proxy], BAL_E_MODEL,
+                               "other proxies can be measured, not simulated: `live` says how");
+    return BAL_OK;
+}
+
+static enum bal_code check_label(struct bal_reader *reader, int node, size_t index,
+                                 const struct bal_entry *entries) {
+    static const char *const reserved[] = {"theory", "bound", "floor", "policy", "metric", NULL};
+    const char *label = entries[index].label;
+    if (bal_choice_find(reserved, label) >= 0)
+        return bal_reader_fail(reader, node, "label", BAL_E_RANGE,
+                               "'%s' has a meaning of its own; choose another label", label);
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(entries[i].label, label) == 0)
+            return bal_reader_fail(reader, node, "policies", BAL_E_RANGE,
+                                   "'%.60s' is there twice; give each a `label` of its own", label);
+    return BAL_OK;
+}
+
 static enum bal_code read_policy(struct bal_reader *reader, int node, size_t index,
                                  struct bal_entry *entries) {
     struct bal_document *document = reader->document;
     struct bal_entry *entry = &entries[index];
-    int text = node;
-    if (bal_node_kind(document, node) == BAL_NODE_MAP) {
-        text = bal_node_get(document, node, "policy");
+    int text;
+    enum bal_code code = find_policy(reader, node, &text, &entry->proxy);
+    if (code)
+        return code;
+    if (node != text)
         entry->label = bal_reader_line(reader, node, "label");
-    }
     struct bal_error inner = {0};
-    if (bal_scheme_parse(bal_node_text(document, text), &entry->spec, &inner))
-        return bal_reader_fail(reader, text, "policies", inner.code, "%s", inner.text);
-    entry->text =
-        bal_arena_text(reader->arena, bal_node_text(document, text), strlen(bal_node_text(document, text)));
+    const char *words = bal_node_text(document, text);
+    code = entry->proxy == BAL_PROXY_BALLAST ? bal_scheme_parse(words, &entry->spec, &inner)
+                                             : bal_rival_parse(entry->proxy, words, &entry->spec, &inner);
+    if (code)
+        return bal_reader_fail(reader, text, "policies", code, "%s", inner.text);
+    entry->text = bal_arena_text(reader->arena, words, strlen(words));
     if (!entry->label)
-        entry->label = entry->text;
-    static const char *const reserved[] = {"theory", "bound", "floor", "policy", "metric", NULL};
-    if (bal_choice_find(reserved, entry->label) >= 0)
-        return bal_reader_fail(reader, node, "label", BAL_E_RANGE,
-                               "'%s' has a meaning of its own; choose another label", entry->label);
-    for (size_t i = 0; i < index; i++)
-        if (strcmp(entries[i].label, entry->label) == 0)
-            return bal_reader_fail(reader, node, "policies", BAL_E_RANGE,
-                                   "'%.60s' is there twice; give each a `label` of its own", entry->label);
-    return BAL_OK;
+        entry->label = bal_live_label(reader, entry);
+    return check_label(reader, node, index, entries);
 }
 
 enum bal_code bal_read_policies(struct bal_reader *reader) {
     struct bal_experiment *e = reader->e;
     const int list = bal_node_get(reader->document, reader->root, "policies");
     const size_t count = bal_node_count(reader->document, list);
-    if (count > BAL_EXPERIMENT_POLICIES)
+    const size_t most = e->live ? BAL_EXPERIMENT_POLICIES / 2 : BAL_EXPERIMENT_POLICIES;
+    if (count > most)
         return bal_reader_fail(reader, list, "policies", BAL_E_RANGE,
-                               "there are %zu policies; at most %d are possible", count,
-                               BAL_EXPERIMENT_POLICIES);
-    struct bal_entry *entries = bal_reader_take(reader, count, sizeof *entries);
-    if (!entries)
+                               "there are %zu policies; at most %zu are possible", count, most);
+    struct bal_entry *entries = bal_reader_take(reader, 2 * count, sizeof *entries);
+    unsigned *item = bal_reader_take(reader, 2 * count, sizeof *item);
+    if (!entries || !item)
         return BAL_E_MEMORY;
+    e->own->item = item;
+    size_t used = 0;
     for (size_t i = 0; i < count; i++) {
-        const enum bal_code code = read_policy(reader, bal_node_item(reader->document, list, i), i, entries);
+        const int node = bal_node_item(reader->document, list, i);
+        enum bal_code code = read_policy(reader, node, used, entries);
+        item[used++] = (unsigned)i;
+        if (!code && e->live && bal_live_pair(reader, &entries[used - 1], (int)used)) {
+            code = check_label(reader, node, used, entries);
+            item[used++] = (unsigned)i;
+        }
         if (code)
             return code;
     }
     e->policy = entries;
-    e->policies = count;
+    e->policies = used;
     const int baseline = bal_node_get(reader->document, reader->root, "baseline");
     int index = 0;
     const enum bal_code code = baseline ? bal_reader_policy(reader, baseline, "baseline", &index) : BAL_OK;
@@ -104,6 +150,8 @@ static enum bal_code read_settings(struct bal_reader *reader) {
         code = lay_over(reader, reader->root, base);
     if (!code)
         code = lay_over(reader, reader->overrides, base);
+    if (!code && reader->e->live)
+        code = bal_live_settings(reader, base);
     return code;
 }
 
@@ -136,7 +184,8 @@ static enum bal_code check_settings(struct bal_reader *reader) {
 
 /* Where the policy stands in the file. */
 static int policy_node(struct bal_reader *reader, size_t policy) {
-    return bal_node_item(reader->document, bal_node_get(reader->document, reader->root, "policies"), policy);
+    return bal_node_item(reader->document, bal_node_get(reader->document, reader->root, "policies"),
+                         reader->e->own->item[policy]);
 }
 
 static enum bal_code check_point(struct bal_reader *reader, size_t point) {
@@ -163,6 +212,12 @@ static enum bal_code check_point(struct bal_reader *reader, size_t point) {
     if (!isfinite(draft.c.run.time) || draft.c.run.time > 1e15)
         return bal_reader_fail(reader, bal_node_get(document, reader->root, "run"), "run", BAL_E_RANGE,
                                "%sa run would take %g units of time; make it shorter", at, draft.c.run.time);
+    if (e->live) {
+        const enum bal_code code =
+            bal_live_check_point(reader, &draft, bal_node_get(document, reader->root, "policies"), at);
+        if (code)
+            return code;
+    }
     for (size_t p = 0; p < e->policies; p++) {
         enum bal_engine engine;
         bal_plan_policy(e, point, p, &draft);
@@ -218,8 +273,8 @@ static enum bal_code read_all(struct bal_reader *reader) {
     e->seed = (uint64_t)bal_reader_number(reader, reader->root, "seed", 1);
     /* What needs all to be right comes last, so that a check can tell as much as possible at once. */
     enum bal_code (*const part[])(struct bal_reader *) = {
-        bal_read_policies, read_settings,   bal_read_sweep, read_metrics,
-        bal_read_figures,  bal_read_claims, check_settings, check_cells};
+        bal_read_live,    bal_read_policies, read_settings,  bal_read_sweep, read_metrics,
+        bal_read_figures, bal_read_claims,   check_settings, check_cells};
     for (size_t i = 0; !code && i < sizeof part / sizeof *part; i++)
         code = part[i](reader);
     return code;

@@ -10,6 +10,11 @@ const char *const bal_plot_kinds[] = {"axis", "cdf", "ccdf", "tail", "bars", "ma
 const char *const bal_measures[] = {"value", "ratio",   "difference", "exponent", "slope",
                                     "rank",  "verdict", "critical",   "crossing", NULL};
 const char *const bal_overs[] = {"each", "some", "largest", "smallest", NULL};
+const char *const bal_fault_kinds[] = {"reload",        "kill-worker", "restart-dispatcher",
+                                       "kill-station",  "kill-keeper", "fail",
+                                       "hang",          "slow",        "refuse",
+                                       "datagram-loss", NULL};
+const char *const bal_stations_kinds[] = {"auto", "yes", "no", NULL};
 const char *const bal_modes[] = {"plain", "quick", "full", NULL};
 
 #define TEXT .is = BAL_IS_TEXT, .type = BAL_TYPE_TEXT
@@ -25,7 +30,18 @@ const char *const bal_modes[] = {"plain", "quick", "full", NULL};
 #define TEXT_OR_MAP(of) .is = BAL_IS_TEXT | BAL_IS_MAP, .type = BAL_TYPE_TEXT, .table = (of)
 
 static const struct bal_field policy_fields[] = {
-    {.name = "policy", TEXT, .help = "name or name:key=value,...: `pod:d=2`"},
+    {.name = "policy", TEXT, .fallback = "", .help = "name or name:key=value,...: `pod:d=2`"},
+    {.name = "nginx",
+     TEXT,
+     .fallback = "",
+     .help =
+         "with `live`, in place of a policy: what nginx offers itself, `least_conn`, `random`, `random two "
+         "least_conn`, `round_robin`"},
+    {.name = "haproxy",
+     TEXT,
+     .fallback = "",
+     .help =
+         "with `live`, in place of a policy: what HAProxy offers, `leastconn`, `random(2)`, `roundrobin`"},
     {.name = "label",
      TEXT,
      .fallback = "",
@@ -178,6 +194,62 @@ static const struct bal_field claim_fields[] = {
 };
 static const struct bal_table claim_table = {"claims", "A claim.", claim_fields, COUNT(claim_fields)};
 
+static const struct bal_field fault_fields[] = {
+    {.name = "fault", CHOICE(bal_fault_kinds), .help = "what happens"},
+    {.name = "at", NUMBER(0, 1e6), .help = "when, in seconds from the beginning of a block"},
+    {.name = "for",
+     NUMBER(0, 1e6),
+     .fallback = "1",
+     .help =
+         "seconds until it ends, or until what was killed is started again; `reload` and `kill-worker` have "
+         "no end"},
+    {.name = "of",
+     NUMBER(0, 1e6),
+     .whole = true,
+     .fallback = "0",
+     .help = "the number of the server, station or dispatcher, from 0 on"},
+    {.name = "factor", NUMBER(1, 1e6), .fallback = "5", .help = "of `slow`: it takes so many times as long"},
+};
+static const struct bal_table fault_table = {"faults", "What happens to a live fleet.", fault_fields,
+                                             COUNT(fault_fields)};
+
+static const struct bal_field live_fields[] = {
+    {.name = "seconds", NUMBER(0.1, 1e5), .fallback = "5", .help = "length of a block, which is a trial"},
+    {.name = "rounds",
+     NUMBER(1, 10000),
+     .whole = true,
+     .fallback = "5",
+     .help = "blocks of each policy; in a round each has one, on the same requests"},
+    {.name = "timeout",
+     NUMBER(1, 1e5),
+     .fallback = "60",
+     .help = "seconds that a dispatcher waits for an answer before it tries another server"},
+    {.name = "stations",
+     CHOICE(bal_stations_kinds),
+     .fallback = "auto",
+     .help =
+         "have servers stations? `auto`: where the policy goes by tokens or probes, or there is stealing"},
+    {.name = "apart", FLAG, .fallback = "no", .help = "each station is an nginx of its own"},
+    {.name = "keepers",
+     FLAG,
+     .fallback = "no",
+     .help = "`ballastd` starts the servers and keeps them running"},
+    {.name = "burn",
+     FLAG,
+     .fallback = "no",
+     .help = "servers use their processor for the time of the service, instead of sleeping"},
+    {.name = "urgent",
+     FLAG,
+     .fallback = "yes",
+     .help = "everything goes before other processes of the machine, where that is allowed"},
+    {.name = "faults",
+     MAPS(&fault_table),
+     .fallback = "",
+     .help = "what happens in each block; the lab does not know of it"},
+};
+static const struct bal_table live_table = {"live", "How it is measured on real processes (`ballast live`).",
+                                            live_fields, COUNT(live_fields)};
+
 static const struct bal_field mode_fields[] = {
     {.name = "fleet", MAP(&bal_fleet_table), .fallback = "", .help = "fields to replace"},
     {.name = "workload", MAP(&bal_workload_table), .fallback = "", .help = "fields to replace"},
@@ -222,6 +294,10 @@ static const struct bal_field experiment_fields[] = {
      .fallback = "",
      .help = "what varies from point to point: an axis or a list of axes"},
     {.name = "run", MAP(&bal_run_table), .fallback = "", .help = "how long and how often"},
+    {.name = "live",
+     MAP(&live_table),
+     .fallback = "",
+     .help = "the policies are measured on real processes, by `ballast live`; times are in seconds"},
     {.name = "metrics",
      TEXTS,
      .fallback = "response.mean response.p99 messages.per_job",

@@ -61,12 +61,14 @@ extern const struct bal_table bal_fleet_table, bal_workload_table, bal_network_t
 #define BAL_SETTING(name)                                                                                    \
     .is = BAL_IS_TEXT, .type = BAL_TYPE_SETTING, .set = set_##name, .print = print_##name
 
-extern const char *const bal_plot_kinds[]; /* in the order of enum bal_plot_kind; they end with NULL, as do
-                                              the next */
-extern const char *const bal_measures[];   /* enum bal_measure */
-extern const char *const bal_overs[];      /* enum bal_over */
-extern const char *const bal_modes[];      /* enum bal_mode */
-extern const char *const bal_flags[];      /* no, yes, false, true: odd ones mean yes */
+extern const char *const bal_plot_kinds[];  /* in the order of enum bal_plot_kind; they end with NULL, as do
+                                               the next */
+extern const char *const bal_measures[];    /* enum bal_measure */
+extern const char *const bal_overs[];       /* enum bal_over */
+extern const char *const bal_fault_kinds[]; /* enum bal_fault_kind */
+extern const char *const bal_stations_kinds[]; /* enum bal_stations */
+extern const char *const bal_modes[];          /* enum bal_mode */
+extern const char *const bal_flags[];          /* no, yes, false, true: odd ones mean yes */
 
 const struct bal_field *bal_table_find(const struct bal_table *table, const char *name);
 

@@ -132,6 +132,10 @@ void bal_plan_policy(const struct bal_experiment *e, size_t point, size_t policy
         }
     bal_draft_choose_length(draft, &draft->c, 1);
     draft->c.longest = 0;
+    if (e->live) {
+        draft->c.run.engine = e->policy[policy].real ? BAL_ENGINE_LIVE : BAL_ENGINE_NETWORK;
+        draft->c.run.real = e->policy[policy].real;
+    }
 }
 
 void bal_experiment_case(const struct bal_experiment *e, size_t point, size_t policy, struct bal_case *c) {
@@ -171,5 +175,7 @@ char *bal_plan_identity(const struct bal_case *c) {
             bal_engine_text(engine), time, warmup, c->run.seed, RESULTS_REVISION);
     if (c->fluid)
         fputs("\nfluid=yes", out);
+    if (c->run.real)
+        fprintf(out, "\nlive=%s", c->run.real);
     return bal_gather_close(&identity) ? identity.text : NULL;
 }

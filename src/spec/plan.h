@@ -17,6 +17,7 @@ struct bal_swept {
 struct bal_experiment_private {
     struct bal_arena arena;
     struct bal_draft base; /* without what the axes set */
+    const unsigned *item;  /* of each policy: its place in the list of the file */
     struct bal_swept swept[BAL_AXES_MAX][BAL_AXIS_FIELDS_MAX];
 };
 

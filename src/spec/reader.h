@@ -51,10 +51,27 @@ enum bal_code bal_reader_selection(struct bal_reader *reader, int where, int pol
                                    const char *policies_field, struct bal_selection *selection);
 
 /* The parts, in the order in which they must be read. */
+enum bal_code bal_read_live(struct bal_reader *reader);
 enum bal_code bal_read_policies(struct bal_reader *reader);
 enum bal_code bal_read_sweep(struct bal_reader *reader);
 enum bal_code bal_read_figures(struct bal_reader *reader);
 enum bal_code bal_read_claims(struct bal_reader *reader);
+
+/* What a policy is called where the file does not say. */
+const char *bal_live_label(struct bal_reader *reader, const struct bal_entry *entry);
+/* Of a file with `live`: makes the entry one that is measured, and entry[1], whose index is given, its
+ * prediction. Returns false where it has none. */
+bool bal_live_pair(struct bal_reader *reader, struct bal_entry *entry, int index);
+
+/* Of a file with `live`: what follows from it for the settings, and whether real processes can do what they
+ * say at a point. */
+enum bal_code bal_live_settings(struct bal_reader *reader, struct bal_draft *draft);
+enum bal_code bal_live_check_point(struct bal_reader *reader, const struct bal_draft *draft, int policies,
+                                   const char *at);
+
+/* From the text of a rival, such as `random(2)`, to the policy that is its model. */
+enum bal_code bal_rival_parse(enum bal_proxy proxy, const char *text, struct bal_policy_spec *spec,
+                              struct bal_error *err);
 
 /* ---- whole files ---- */
 

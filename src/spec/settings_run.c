@@ -123,7 +123,7 @@ static const char *engine_name(int i) {
 
 static enum bal_code set_engine(struct bal_draft *draft, const char *text, struct bal_error *err) {
     int choice = 0;
-    const enum bal_code code = bal_value_choice(text, engine_name, BAL_ENGINE_COUNT, &choice, err);
+    const enum bal_code code = bal_value_choice(text, engine_name, BAL_ENGINE_LIVE, &choice, err);
     if (!code)
         draft->c.run.engine = (enum bal_engine)choice;
     return code;

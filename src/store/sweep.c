@@ -100,6 +100,11 @@ static enum bal_code want(struct bal_sweep *sweep, struct request *request, unsi
     }
     for (unsigned r = known; r < wanted; r++) {
         const bool found = identity->state[r] == COMPLETE;
+        if (!found && sweep->e->policy[request->policy].real)
+            return bal_fail(
+                err, BAL_E_MODEL,
+                "policy '%.60s' is measured on real processes: use `ballast live` instead of `run`",
+                sweep->e->policy[request->policy].label);
         sweep->progress.total++;
         sweep->progress.done += found;
         sweep->progress.found += found;

@@ -22,7 +22,9 @@ $ ballast --help
 |   run        run an experiment file: a sweep over loads, fleets, policies
 |   check      check experiment files without running them
 |   results    list the runs in a file of results, or print what came out
+|   live       measure policies before real servers on this machine, beside what the lab says
 |   load       send open-loop HTTP load to real servers and measure their answers
+|   serve      be servers that stand for an app, to try and measure what is before them
 |   policies   list the policies, their parameters, costs and papers
 |   help       explain a command
 |
@@ -48,7 +50,9 @@ $ ballast
 !   run        run an experiment file: a sweep over loads, fleets, policies
 !   check      check experiment files without running them
 !   results    list the runs in a file of results, or print what came out
+!   live       measure policies before real servers on this machine, beside what the lab says
 !   load       send open-loop HTTP load to real servers and measure their answers
+!   serve      be servers that stand for an app, to try and measure what is before them
 !   policies   list the policies, their parameters, costs and papers
 !   help       explain a command
 !

@@ -320,7 +320,7 @@ static void latency_counts_from_the_schedule(void **state) {
     const struct load_request request = {.time = 2, .class_ = 1};
     assert_true(bal_load_tally_answer(&counted->tally, &request, 200, 2.5));
     assert_true(bal_load_tally_answer(&counted->tally, &request, 503, 2.001));
-    bal_load_tally_error(&counted->tally, &request, BAL_LOAD_TIMEOUT);
+    bal_load_tally_error(&counted->tally, &request, BAL_LOAD_TIMEOUT, 1);
     assert_true(fabs(counted->result.good.sum - 0.5) < 1e-12);
     assert_int_equal(counted->result.good.count, 1);
     assert_int_equal(counted->result.class_[1].count, 1);
@@ -379,7 +379,7 @@ static void what_was_not_sent_is_told(void **state) {
     count_good(counted, 100, 0.05, 0.0001);
     assert_false(is_said(counted, ""));
     const struct load_request request = {.time = 2};
-    bal_load_tally_error(&counted->tally, &request, BAL_LOAD_UNSENT);
+    bal_load_tally_error(&counted->tally, &request, BAL_LOAD_UNSENT, 1);
     assert_true(is_said(counted, "schedule could not be kept"));
     counted->result.held_back = 1;
     assert_true(is_said(counted, "had to wait for one of"));

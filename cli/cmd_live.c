@@ -1,0 +1,210 @@
+/* ballast live FILE: the policies of a file before real servers, beside what the lab says of them. */
+#include "commands.h"
+#include "experiment.h"
+#include "programs.h"
+
+#include "report/live_report.h"
+#include "report/outcome.h"
+#include "rig/measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct request {
+    struct cli_trials trials; /* first: its options are shared */
+    const char *file;
+    const char *db;     /* NULL: the name of the experiment, in the current directory */
+    const char *module; /* NULL: where it is looked for */
+    bool again;
+    struct cli_results results;
+};
+
+static enum bal_code set_db(void *into, const char *value, struct bal_error *err) {
+    (void)err;
+    ((struct request *)into)->db = value;
+    return BAL_OK;
+}
+
+static enum bal_code set_module(void *into, const char *value, struct bal_error *err) {
+    if (access(value, R_OK) != 0)
+        return bal_fail(err, BAL_E_IO, "cannot be read");
+    ((struct request *)into)->module = value;
+    return BAL_OK;
+}
+
+static enum bal_code set_again(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct request *)into)->again = true;
+    return BAL_OK;
+}
+
+static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
+    return cli_format(value, &((struct request *)into)->results.format, err);
+}
+
+static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
+    (void)err;
+    ((struct request *)into)->results.output = value;
+    return BAL_OK;
+}
+
+static const struct cli_option options[] = {
+    {"db", "FILE", "keep the results there (default: NAME.db here, after NAME.yaml)", set_db},
+    {"again", NULL, "measure anew what has been measured before", set_again},
+    {"module", "FILE", "the module for nginx (default: beside ballast, or where nginx has its modules)",
+     set_module},
+    {"quick", NULL, "with what the file says under quick", cli_set_quick},
+    {"full", NULL, "with what the file says under full", cli_set_full},
+    CLI_THREADS_OPTION,
+    {"format", "FORM", "text, csv or json (default text)", set_format},
+    {"output", "FILE", "write the results there (default: standard output)", set_output},
+    CLI_QUIET_OPTION,
+};
+
+/* ---- measuring ---- */
+
+static void show_measuring(void *context, double part, const char *label, unsigned round, unsigned rounds) {
+    struct cli_progress *bar = context;
+    snprintf(bar->note, sizeof bar->note, "round %u of %u: %.40s", round, rounds, label);
+    cli_progress_show(bar, part);
+}
+
+static enum bal_code measure(const struct request *request, const struct bal_experiment *e,
+                             struct bal_store *store, struct bal_error *err) {
+    struct cli_programs found;
+    struct cli_progress bar = {.shown = false};
+    struct rig_outcome outcome;
+    struct rig_options rig = {.programs = cli_find_programs(&found),
+                              .stop = cli_stop_flag(),
+                              .again = request->again,
+                              .progress = show_measuring,
+                              .context = &bar};
+    char *module = request->module ? realpath(request->module, NULL) : NULL;
+    if (module)
+        rig.programs.module = module;
+    cli_progress_start(&bar, request->trials.quiet);
+    const enum bal_code code = bal_measure(e, store, &rig, &outcome, err);
+    cli_progress_end(&bar);
+    free(module);
+    if (!code && outcome.measured == 0)
+        cli_warn("all was measured before; --again measures anew");
+    if (!code && outcome.measured > 0 && e->live->urgent && !outcome.urgent)
+        cli_warn("the processes could not go before others of this machine (that takes the right to use "
+                 "SCHED_FIFO); what disturbs them is measured too");
+    return code;
+}
+
+static void show_lab(void *context, const struct bal_sweep_progress *progress) {
+    struct cli_progress *bar = context;
+    snprintf(bar->note, sizeof bar->note, "the lab: %zu/%zu trials", progress->done, progress->total);
+    cli_progress_show(bar, progress->cost_total > 0 ? progress->cost_done / progress->cost_total : 1);
+}
+
+static enum bal_code predict(const struct request *request, const struct bal_experiment *e,
+                             struct bal_store *store, struct bal_error *err) {
+    struct cli_progress bar = {.shown = false};
+    const struct bal_sweep_options sweep = {.threads = (unsigned)request->trials.threads,
+                                            .stop = cli_stop_flag(),
+                                            .progress = show_lab,
+                                            .progress_context = &bar};
+    cli_progress_start(&bar, request->trials.quiet);
+    const enum bal_code code = bal_sweep_run(e, store, &sweep, err);
+    cli_progress_end(&bar);
+    return code;
+}
+
+static enum bal_code print(const struct request *request, const struct bal_experiment *e,
+                           struct bal_store *store, FILE *out, struct bal_error *err) {
+    switch (request->results.format) {
+    case CLI_CSV:
+        return bal_outcome_csv(store, e, false, out, err);
+    case CLI_JSON:
+        return bal_live_report_json(store, e, out, err);
+    case CLI_TEXT:
+    case CLI_MARKDOWN: /* of `compare` alone */
+        break;
+    }
+    return bal_live_report_text(store, e, out, err);
+}
+
+static int run_live(const struct request *request, const struct bal_experiment *e, struct bal_store *store,
+                    struct cli_output *output) {
+    struct bal_error err = {0};
+    cli_catch_signals();
+    enum bal_code code = measure(request, e, store, &err);
+    if (!code)
+        code = predict(request, e, store, &err);
+    if (!code)
+        code = print(request, e, store, output->stream, &err);
+    if (!code)
+        return cli_output_close(output);
+    cli_output_discard(output);
+    if (code != BAL_E_STOPPED)
+        return cli_fail("%s", err.text);
+    cli_warn("interrupted: %s; they are kept in %s, and the same command goes on from there", err.text,
+             request->db);
+    return CLI_INTERRUPTED;
+}
+
+static int read_and_run(struct request *request) {
+    struct bal_experiment *e;
+    struct bal_error err = {0};
+    if (bal_experiment_read(request->file, request->trials.mode, &e, &err))
+        return cli_fail("%s", err.text);
+    char *name = NULL;
+    if (!request->db && asprintf(&name, "%s.db", e->name) > 0)
+        request->db = name;
+    struct bal_store *store = NULL;
+    struct cli_output output;
+    int status = request->db ? CLI_OK : cli_no_memory();
+    if (status == CLI_OK && !e->live)
+        status = cli_fail("%s: it has no `live`, which says how to measure; `ballast run` simulates it",
+                          request->file);
+    if (status == CLI_OK)
+        status = cli_output_open(&output, request->results.output);
+    if (status == CLI_OK && bal_store_open(request->db, BAL_STORE_WRITE, &store, &err)) {
+        cli_output_discard(&output);
+        status = cli_fail("%s", err.text);
+    }
+    if (status == CLI_OK)
+        status = run_live(request, e, store, &output);
+    bal_store_close(store);
+    bal_experiment_free(e);
+    free(name);
+    return status;
+}
+
+static int run(const struct cli_command *command, int argc, char **argv) {
+    struct request request = {0};
+    int operands;
+    const int status = cli_parse(command, argc, argv, &request, 1, &operands);
+    if (status >= 0)
+        return status;
+    if (operands == 0)
+        return cli_fail("live: name the file: ballast live FILE.yaml");
+    request.file = argv[1];
+    return read_and_run(&request);
+}
+
+const struct cli_command cmd_live = {
+    .name = "live",
+    .summary = "measure policies before real servers on this machine, beside what the lab says",
+    .operands = "FILE.yaml",
+    .description =
+        "Starts servers, stations and dispatchers (nginx with the module, and nginx's and HAProxy's own ways "
+        "to\n"
+        "choose) on loopback in a private directory, sends them the requests that the lab would simulate, in "
+        "short\n"
+        "blocks by turns, ends them, and shows what was measured beside what the lab says of the same fleet. "
+        "The file\n"
+        "is an experiment file with a part `live`. Blocks are kept as trials of `run` are: interrupted, it "
+        "goes on with\n"
+        "the same command; `ballast report` draws them. No process and no file is left behind, however it "
+        "ends.",
+    .examples = "  ballast live examples/live/demo.yaml\n"
+                "  ballast live examples/live/faults.yaml --again --format json\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

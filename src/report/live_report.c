@@ -1,0 +1,298 @@
+#include "report/live_report.h"
+
+#include "ballast/version.h"
+#include "format/json.h"
+#include "format/table.h"
+#include "report/head.h"
+#include "spec/fields.h"
+#include "spec/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { NAME = 32 };
+
+/* ---- rows ---- */
+
+/* Calls for each row of the table, in order. */
+static enum bal_code each_row(struct bal_store *store, const struct bal_experiment *e, size_t point,
+                              void (*add)(void *context, const struct rig_row *row), void *context,
+                              struct bal_error *err) {
+    struct bal_case c;
+    for (size_t p = 0; p < e->policies; p++) {
+        if (!e->policy[p].real)
+            continue;
+        bal_experiment_case(e, point, p, &c);
+        for (int class_ = c.model.classes ? 1 : 0; class_ <= (c.model.classes ? 2 : 0); class_++) {
+            struct rig_row row;
+            const enum bal_code code = bal_rig_judge(store, e, point, p, class_, &row, err);
+            if (code)
+                return code;
+            add(context, &row);
+        }
+    }
+    return BAL_OK;
+}
+
+/* ---- for people ---- */
+
+/* Milliseconds with three digits. */
+static void format_ms(double seconds, char text[NAME]) {
+    const double ms = 1000 * seconds;
+    const int decimals = ms >= 99.95 ? 0 : ms >= 9.995 ? 1 : 2;
+    text[0] = 0;
+    if (isfinite(ms))
+        snprintf(text, NAME, "%.*f", decimals, ms);
+}
+
+static void add_time(struct table *table, const struct bal_estimate *estimate, bool interval) {
+    char mean[NAME], half[NAME];
+    format_ms(estimate->mean, mean);
+    format_ms(estimate->half, half);
+    if (interval && isfinite(estimate->half))
+        bal_table_add(table, "%s ± %s", mean, half);
+    else
+        bal_table_add(table, "%s", mean);
+}
+
+static void add_ratio(struct table *table, const struct bal_estimate *ratio) {
+    if (isfinite(ratio->half))
+        bal_table_add(table, "%.2f ± %.2f", ratio->mean, ratio->half);
+    else if (isfinite(ratio->mean))
+        bal_table_add(table, "%.2f", ratio->mean);
+    else
+        bal_table_add(table, "%s", "");
+}
+
+static void add_count(struct table *table, double count) {
+    if (isnan(count))
+        bal_table_add(table, "%s", "");
+    else
+        bal_table_add(table, "%.0f", count);
+}
+
+struct rows {
+    struct table table;
+    const struct rig_row *first; /* unused rows have none */
+    char undecided[2000];
+    double requests, late, overslept;
+    unsigned count;
+};
+
+static void add_row(void *context, const struct rig_row *row) {
+    struct rows *rows = context;
+    struct table *table = &rows->table;
+    bal_table_add(table, "%s%s%s", row->label, *row->class_ ? " " : "", row->class_);
+    add_time(table, &row->mean, true);
+    add_time(table, &row->lab_mean, false);
+    add_ratio(table, &row->mean_ratio);
+    add_time(table, &row->p99, false);
+    add_time(table, &row->lab_p99, false);
+    add_ratio(table, &row->p99_ratio);
+    add_count(table, row->lost);
+    add_count(table, row->doubled);
+    add_count(table, row->exceeded);
+    bal_table_add(table, "%s", bal_rig_verdict_text[row->verdict]);
+    rows->requests = row->requests;
+    rows->late += row->late;
+    rows->overslept += row->overslept;
+    rows->count++;
+    const size_t used = strlen(rows->undecided);
+    if (*row->reason)
+        snprintf(rows->undecided + used, sizeof rows->undecided - used, "%s%s%s%s: %s", used ? "\n" : "",
+                 row->label, *row->class_ ? " " : "", row->class_, row->reason);
+}
+
+static void print_head(const struct bal_experiment *e, size_t point, double requests, FILE *out) {
+    static const char *const told[] = {"servers", "load", "service", "dispatchers", NULL};
+    struct bal_draft draft;
+    struct bal_head head = {.used = 0};
+    char fleet[500], law[200], where[300];
+    bal_plan_point(e, point, &draft);
+    const struct bal_model *model = &draft.c.model;
+    bal_servers_print(&model->servers, fleet, sizeof fleet);
+    bal_law_print(&model->size, law, sizeof law);
+    bal_experiment_point_text(e, point, where, sizeof where);
+    if (*where)
+        bal_head_add(&head, "%s: ", where);
+    bal_head_add(&head, "%s servers, %u dispatcher%s, load %g, service %s s", fleet,
+                 model->network.dispatchers.count ? model->network.dispatchers.count : 1,
+                 model->network.dispatchers.count > 1 ? "s" : "", model->load, law);
+    bal_head_add_settings(&head, &draft, true, told);
+    bal_head_add(&head, "; %u blocks of %g s each, %.0f requests to each system.", draft.c.replications,
+                 e->live->seconds, requests);
+    bal_head_print(&head, out);
+    fputc('\n', out);
+}
+
+static void print_notes(const struct bal_experiment *e, const struct rows *rows, FILE *out) {
+    fputc('\n', out);
+    for (const char *line = rows->undecided; *line;) {
+        char text[300];
+        const size_t length = strcspn(line, "\n");
+        snprintf(text, sizeof text, "undecided, %.*s", (int)length, line);
+        bal_table_wrap("", text, 0, out);
+        line += length + (line[length] == '\n');
+    }
+    if (*rows->undecided)
+        fputc('\n', out);
+    char text[900];
+    snprintf(
+        text, sizeof text,
+        "Times in ms, from the intended time of sending to the last byte of the answer; ±: 95 %% confidence, "
+        "over blocks. lab: the same requests, fleet and dispatchers, simulated. Agrees: the interval of the "
+        "ratio lies within %.0f %% for the mean and %.0f %% for the p99%s. Lost: not answered, or with an "
+        "error; doubled: answered by two servers; over: most requests at a server beyond its slots, where "
+        "there are stations. The generator was late by %.2g ms on average, servers by %.2g ms.",
+        100 * RIG_MEAN_WITHIN, 100 * RIG_P99_WITHIN,
+        e->live->faults ? " (the lab knows of no faults, so nothing is said here)" : "",
+        1e3 * rows->late / rows->count, 1e3 * rows->overslept / rows->count);
+    bal_table_wrap("", text, 0, out);
+}
+
+static enum bal_code print_faults(struct bal_store *store, const struct bal_experiment *e, size_t point,
+                                  FILE *out, struct bal_error *err) {
+    struct table table;
+    bal_table_init(&table, 7);
+    static const char *const head[] = {"fault", "at, s", "system", "lost", "doubled", "over", "recovered, s"};
+    for (int i = 0; i < 7; i++)
+        bal_table_add(&table, "%s", head[i]);
+    enum bal_code code = BAL_OK;
+    for (size_t f = 0; !code && f < e->live->faults; f++)
+        for (size_t p = 0; !code && p < e->policies; p++) {
+            struct rig_fault_row row;
+            const struct bal_fault *fault = &e->live->fault[f];
+            const bool ours = e->policy[p].proxy == BAL_PROXY_BALLAST;
+            const bool ours_alone = fault->kind == BAL_FAULT_STATION || fault->kind == BAL_FAULT_KEEPER ||
+                                    fault->kind == BAL_FAULT_LOSS;
+            if (!e->policy[p].real || (ours_alone && !ours))
+                continue;
+            code = bal_rig_judge_fault(store, e, point, p, f, &row, err);
+            bal_table_add(&table, "%s", bal_fault_kinds[fault->kind]);
+            bal_table_add(&table, "%g", fault->at);
+            bal_table_add(&table, "%s", e->policy[p].label);
+            add_count(&table, row.lost);
+            add_count(&table, row.doubled);
+            add_count(&table, row.exceeded);
+            bal_table_add(&table, "%.2f", row.recovery);
+        }
+    fputc('\n', out);
+    bal_table_print(&table, "lrlrrrr", true, out);
+    bal_table_fini(&table);
+    bal_table_wrap(
+        "",
+        "Recovered: from the fault to the time of the last request that failed, or took more than twice "
+        "as long as any before the first fault; the longest of all blocks.",
+        0, out);
+    return code;
+}
+
+enum bal_code bal_live_report_text(struct bal_store *store, const struct bal_experiment *e, FILE *out,
+                                   struct bal_error *err) {
+    static const char *const head[] = {"system",   "mean", "lab",     "live/lab", "p99",    "lab",
+                                       "live/lab", "lost", "doubled", "over",     "verdict"};
+    enum bal_code code = BAL_OK;
+    for (size_t point = 0; !code && point < e->points; point++) {
+        struct rows rows = {.count = 0};
+        bal_table_init(&rows.table, 11);
+        for (int i = 0; i < 11; i++)
+            bal_table_add(&rows.table, "%s", head[i]);
+        code = each_row(store, e, point, add_row, &rows, err);
+        if (!code) {
+            if (point > 0)
+                fputc('\n', out);
+            print_head(e, point, rows.requests, out);
+            bal_table_print(&rows.table, "lrrrrrrrrrl", true, out);
+            print_notes(e, &rows, out);
+        }
+        bal_table_fini(&rows.table);
+        if (!code && e->live->faults > 0)
+            code = print_faults(store, e, point, out, err);
+    }
+    return code;
+}
+
+/* ---- for programs ---- */
+
+static void json_estimate(struct json *json, const char *key, const struct bal_estimate *estimate) {
+    char name[NAME];
+    bal_json_number(json, key, estimate->mean);
+    snprintf(name, sizeof name, "%s_ci", key);
+    bal_json_number(json, name, estimate->half);
+}
+
+static void json_row(void *context, const struct rig_row *row) {
+    struct json *json = context;
+    bal_json_open_line(json, NULL, '{');
+    bal_json_text(json, "system", row->label);
+    if (*row->class_)
+        bal_json_text(json, "class", row->class_);
+    json_estimate(json, "mean", &row->mean);
+    json_estimate(json, "p99", &row->p99);
+    json_estimate(json, "lab_mean", &row->lab_mean);
+    json_estimate(json, "lab_p99", &row->lab_p99);
+    json_estimate(json, "mean_ratio", &row->mean_ratio);
+    json_estimate(json, "p99_ratio", &row->p99_ratio);
+    bal_json_number(json, "requests", row->requests);
+    bal_json_number(json, "lost", row->lost);
+    bal_json_number(json, "doubled", row->doubled);
+    bal_json_number(json, "resent", row->resent);
+    bal_json_number(json, "strange", row->strange);
+    bal_json_number(json, "exceeded", row->exceeded);
+    bal_json_number(json, "late", row->late);
+    bal_json_number(json, "overslept", row->overslept);
+    bal_json_text(json, "verdict", bal_rig_verdict_text[row->verdict]);
+    if (*row->reason)
+        bal_json_text(json, "reason", row->reason);
+    bal_json_close(json, '}');
+}
+
+static enum bal_code json_faults(struct bal_store *store, const struct bal_experiment *e, size_t point,
+                                 struct json *json, struct bal_error *err) {
+    enum bal_code code = BAL_OK;
+    bal_json_open(json, "faults", '[');
+    for (size_t f = 0; !code && f < e->live->faults; f++)
+        for (size_t p = 0; !code && p < e->policies; p++) {
+            struct rig_fault_row row;
+            if (!e->policy[p].real)
+                continue;
+            code = bal_rig_judge_fault(store, e, point, p, f, &row, err);
+            bal_json_open_line(json, NULL, '{');
+            bal_json_text(json, "fault", bal_fault_kinds[e->live->fault[f].kind]);
+            bal_json_number(json, "at", e->live->fault[f].at);
+            bal_json_text(json, "system", e->policy[p].label);
+            bal_json_number(json, "lost", row.lost);
+            bal_json_number(json, "doubled", row.doubled);
+            bal_json_number(json, "exceeded", row.exceeded);
+            bal_json_number(json, "recovery", row.recovery);
+            bal_json_close(json, '}');
+        }
+    bal_json_close(json, ']');
+    return code;
+}
+
+enum bal_code bal_live_report_json(struct bal_store *store, const struct bal_experiment *e, FILE *out,
+                                   struct bal_error *err) {
+    struct json json;
+    bal_json_init(&json, out);
+    bal_json_open(&json, NULL, '{');
+    bal_json_text(&json, "ballast", BALLAST_VERSION);
+    bal_json_text(&json, "title", e->title);
+    bal_json_open(&json, "points", '[');
+    enum bal_code code = BAL_OK;
+    for (size_t point = 0; !code && point < e->points; point++) {
+        char where[300];
+        bal_experiment_point_text(e, point, where, sizeof where);
+        bal_json_open(&json, NULL, '{');
+        bal_json_text(&json, "point", where);
+        bal_json_open(&json, "systems", '[');
+        code = each_row(store, e, point, json_row, &json, err);
+        bal_json_close(&json, ']');
+        if (!code)
+            code = json_faults(store, e, point, &json, err);
+        bal_json_close(&json, '}');
+    }
+    bal_json_close(&json, ']');
+    bal_json_close(&json, '}');
+    return code;
+}

@@ -1,0 +1,14 @@
+/* What was measured on real processes, beside what the lab says of it. */
+#ifndef REPORT_LIVE_REPORT_H
+#define REPORT_LIVE_REPORT_H
+
+#include "rig/judge.h"
+
+#include <stdio.h>
+
+enum bal_code bal_live_report_text(struct bal_store *store, const struct bal_experiment *e, FILE *out,
+                                   struct bal_error *err);
+enum bal_code bal_live_report_json(struct bal_store *store, const struct bal_experiment *e, FILE *out,
+                                   struct bal_error *err);
+
+#endif

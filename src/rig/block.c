@@ -1,0 +1,312 @@
+#include "rig/block.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- what comes in ---- */
+
+static bool grow(void **at, size_t *room, size_t wanted, size_t size) {
+    if (wanted <= *room)
+        return true;
+    const size_t larger = wanted < 1024 ? 1024 : 2 * wanted;
+    char *grown = realloc(*at, larger * size);
+    if (!grown)
+        return false;
+    memset(grown + *room * size, 0, (larger - *room) * size);
+    *at = grown;
+    *room = larger;
+    return true;
+}
+
+void bal_block_note(struct rig_block *block, double value, const char *name, ...) {
+    void *facts = block->fact;
+    if (isnan(value))
+        return;
+    if (!grow(&facts, &block->fact_room, block->facts + 1, sizeof *block->fact)) {
+        block->no_memory = true;
+        return;
+    }
+    block->fact = facts;
+    struct bal_fact *fact = &block->fact[block->facts++];
+    va_list args;
+    va_start(args, name);
+    vsnprintf(fact->name, sizeof fact->name, name, args);
+    va_end(args);
+    fact->value = value;
+}
+
+static void on_fate(void *context, const struct bal_load_fate *fate) {
+    struct rig_block *block = context;
+    void *fates = block->fate;
+    if (!grow(&fates, &block->room, fate->number + 1, sizeof *block->fate)) {
+        block->no_memory = true;
+        return;
+    }
+    block->fate = fates;
+    block->fates = fate->number + 1 > block->fates ? fate->number + 1 : block->fates;
+    block->fate[fate->number] = (struct rig_fate){.time = fate->time,
+                                                  .ended = fate->ended,
+                                                  .class_ = fate->class_,
+                                                  .good = fate->status >= 100 && fate->status < 400};
+}
+
+/* A line of the servers' log: TAG-NUMBER SERVER ARRIVED BEGUN ENDED STATUS. */
+static void read_line(struct rig_block *block, char *line, unsigned first_server) {
+    char *at = strchr(line, '-');
+    if (!at || at == line)
+        return;
+    const unsigned long long number = strtoull(at + 1, &at, 10);
+    const unsigned server = (unsigned)strtoul(at, &at, 10);
+    const double arrived = strtod(at, &at);
+    strtod(at, &at);
+    const double ended = strtod(at, &at);
+    const long status = strtol(at, &at, 10);
+    if (status >= 100 && status < 500 && number < block->fates)
+        block->fate[number].served++;
+    block->visit[block->visits++] = (struct rig_visit){
+        .from = arrived - block->start, .to = ended - block->start, .server = first_server + server};
+}
+
+static void read_log(struct rig_block *block, char *text, unsigned first_server) {
+    size_t lines = 0;
+    for (const char *at = text; (at = strchr(at, '\n')); at++)
+        lines++;
+    struct rig_visit *visit = realloc(block->visit, (block->visits + lines + 1) * sizeof *visit);
+    if (!visit) {
+        block->no_memory = true;
+        return;
+    }
+    block->visit = visit;
+    char *rest = text, *line;
+    while ((line = strsep(&rest, "\n")) && rest)
+        read_line(block, line, first_server);
+}
+
+/* What the servers have seen. With keepers there is one log for each. */
+static enum bal_code ask_servers(struct rig_block *block, struct bal_error *err) {
+    const struct rig *rig = block->rig;
+    for (unsigned i = 0; i < rig->controls; i++) {
+        char *log = bal_rig_get(rig->control[i], "/log"), *stats = bal_rig_get(rig->control[i], "/stats");
+        const char *overslept = stats ? strstr(stats, "\"overslept\": ") : NULL;
+        if (log)
+            read_log(block, log, i);
+        if (overslept)
+            block->overslept += strtod(overslept + strlen("\"overslept\": "), NULL) / rig->controls;
+        free(log);
+        free(stats);
+        if (!overslept && !rig->live->keepers)
+            return bal_fail(err, BAL_E_IO, "the servers do not tell what they have seen");
+    }
+    return BAL_OK;
+}
+
+/* ---- sending ---- */
+
+struct hooks {
+    struct rig_block *block;
+    void (*progress)(void *context, double part);
+    void *context;
+};
+
+static void on_progress(void *context, double part, uint64_t sent, uint64_t failed) {
+    const struct hooks *hooks = context;
+    (void)sent, (void)failed;
+    if (hooks->progress)
+        hooks->progress(hooks->context, part);
+}
+
+static double on_event(void *context, double now) {
+    return bal_fault_step(context, now);
+}
+
+/* High jobs are the first of two classes. */
+static void set_classes(struct bal_load *load, const struct bal_model *model) {
+    if (!model->classes)
+        return;
+    load->classes = 2;
+    load->class_[0] = (struct bal_load_class){.urgency = 1, .share = model->high};
+    load->class_[1] = (struct bal_load_class){.urgency = 5, .share = 1 - model->high};
+}
+
+static enum bal_code send_all(struct rig_block *block, uint64_t replication, const volatile int *stop,
+                              struct hooks *hooks, struct bal_error *err) {
+    const struct rig *rig = block->rig;
+    const struct bal_model *model = &rig->c.model;
+    struct bal_load load = {.urls = rig->dispatchers,
+                            .rate = bal_model_arrival_rate(model),
+                            .arrivals = model->arrivals,
+                            .curve = model->curve,
+                            .seconds = rig->live->seconds,
+                            .service = &model->size,
+                            .connections = 4000,
+                            .timeout = 2 * rig->live->timeout + 5,
+                            .seed = rig->c.run.seed,
+                            .replication = replication,
+                            .drawn = true,
+                            .stop = stop,
+                            .progress = on_progress,
+                            .progress_context = hooks,
+                            .fate = on_fate,
+                            .event = on_event,
+                            .context = block};
+    char url[RIG_DISPATCHERS][40];
+    for (unsigned i = 0; i < rig->dispatchers; i++) {
+        snprintf(url[i], sizeof url[i], "http://127.0.0.1:%u/", bal_rig_front_port(rig, i));
+        load.url[i] = url[i];
+    }
+    set_classes(&load, model);
+    block->start = bal_clock();
+    return bal_load_run(&load, block->load, err);
+}
+
+/* ---- what it says ---- */
+
+/* Of all requests, or of those of a class: answers that came in the time that is measured, as in the lab. */
+static void put_times(const struct rig_block *block, double from, double to, int class_, double unit,
+                      struct bal_histogram *histogram, double *metric) {
+    double sum = 0;
+    uint64_t count = 0;
+    memset(histogram, 0, sizeof *histogram);
+    for (size_t i = 0; i < block->fates; i++) {
+        const struct rig_fate *fate = &block->fate[i];
+        if (!fate->good || fate->ended <= from || fate->ended > to ||
+            (class_ >= 0 && fate->class_ != (unsigned)class_))
+            continue;
+        sum += fate->ended - fate->time;
+        count++;
+        bal_histogram_add(histogram, (fate->ended - fate->time) / unit);
+    }
+    static const double parts[] = {0.5, 0.9, 0.99, 0.999};
+    metric[0] = count ? sum / (double)count : NAN;
+    for (int i = 0; i < 4; i++)
+        metric[1 + i] = count ? unit * bal_histogram_quantile(histogram, parts[i]) : NAN;
+}
+
+/* Requests under way between two times, on average. */
+static double mean_queue(const struct rig_block *block, double from, double to) {
+    double sum = 0;
+    for (size_t i = 0; i < block->fates; i++)
+        sum += fmax(0, fmin(block->fate[i].ended, to) - fmax(block->fate[i].time, from));
+    return sum / (to - from);
+}
+
+static enum bal_code fill_trial(const struct rig_block *block, struct bal_trial *trial,
+                                struct bal_error *err) {
+    const struct rig *rig = block->rig;
+    const double time = rig->live->seconds, unit = rig->c.model.size.mean;
+    const double cut = rig->c.run.warmup > 0 ? rig->c.run.warmup * time : 0;
+    struct bal_histogram *scratch = malloc(sizeof *scratch);
+    if (!scratch)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for a block");
+    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+        trial->metric[m] = NAN;
+    for (int i = 0; i < BAL_TAIL_LEVELS; i++)
+        trial->tail[i] = NAN;
+    for (int q = 0; q < 4; q++)
+        trial->quarter[q] = mean_queue(block, time * q / 4, time * (q + 1) / 4);
+    put_times(block, cut, time, -1, unit, trial->response, &trial->metric[BAL_RESPONSE_MEAN]);
+    trial->jobs = bal_histogram_total(trial->response);
+    if (rig->c.model.classes) {
+        put_times(block, cut, time, 0, unit, scratch, &trial->metric[BAL_HIGH_RESPONSE_MEAN]);
+        put_times(block, cut, time, 1, unit, scratch, &trial->metric[BAL_LOW_RESPONSE_MEAN]);
+    }
+    free(scratch);
+    trial->metric[BAL_QUEUE_TOTAL] = mean_queue(block, cut, time);
+    trial->metric[BAL_QUEUE_MEAN] = trial->metric[BAL_QUEUE_TOTAL] / rig->servers;
+    trial->warmup = cut;
+    trial->events = 2 * block->load->due;
+    trial->seconds = block->load->drained;
+    trial->engine = BAL_ENGINE_LIVE;
+    return BAL_OK;
+}
+
+static void note_all(struct rig_block *block, struct bal_trial *trial) {
+    const struct rig *rig = block->rig;
+    const struct bal_load_result *load = block->load;
+    double lost = 0, doubled = 0;
+    for (size_t i = 0; i < block->fates; i++) {
+        lost += !block->fate[i].good;
+        doubled += block->fate[i].served > 1;
+    }
+    const unsigned slots = rig->c.model.slots ? rig->c.model.slots : 1;
+    const unsigned most = bal_most_present(block, 0, INFINITY);
+    trial->metric[BAL_FAILED] = load->due ? lost / (double)load->due : 0;
+    bal_block_note(block, (double)load->due, "requests");
+    bal_block_note(block, lost, "lost");
+    bal_block_note(block, doubled, "doubled");
+    bal_block_note(block, (double)load->resent, "resent");
+    bal_block_note(block, (double)load->strange, "strange");
+    bal_block_note(block, load->late.count ? load->late.sum / (double)load->late.count : 0, "late.mean");
+    bal_block_note(block, bal_histogram_quantile(&load->late.histogram, 0.99), "late.p99");
+    bal_block_note(block, block->overslept, "overslept");
+    if (rig->stations)
+        bal_block_note(block, most > slots ? most - slots : 0, "exceeded");
+    bal_recovery_note(block);
+}
+
+static void note_memory_of(struct rig_block *block, pid_t pid, const char *who, unsigned number,
+                           const char *when) {
+    char path[60];
+    unsigned long long pages = 0;
+    snprintf(path, sizeof path, "/proc/%ld/statm", (long)pid);
+    FILE *file = pid > 0 ? fopen(path, "re") : NULL;
+    char text[100] = "", *at = text;
+    if (file && fgets(text, sizeof text, file)) {
+        strtoull(at, &at, 10);
+        pages = strtoull(at, &at, 10);
+        bal_block_note(block, (double)pages * (double)sysconf(_SC_PAGESIZE), "memory.%s.%s%u", when, who,
+                       number);
+    }
+    if (file)
+        fclose(file);
+}
+
+void bal_block_note_memory(struct rig_block *block, const char *when) {
+    const struct rig *rig = block->rig;
+    for (unsigned i = 0; i < rig->dispatchers; i++) {
+        note_memory_of(block, rig->front[i].pid, "dispatcher-master", i, when);
+        note_memory_of(block, bal_process_child(&rig->front[i]), "dispatcher", i, when);
+    }
+    for (unsigned i = 0; i < bal_rig_stations(rig); i++) {
+        note_memory_of(block, rig->station[i].pid, "station-master", i, when);
+        note_memory_of(block, bal_process_child(&rig->station[i]), "station", i, when);
+    }
+    note_memory_of(block, rig->keeper.pid, "keeper", 0, when);
+}
+
+enum bal_code bal_block_run(struct rig_block *block, struct rig *rig, uint64_t replication,
+                            const volatile int *stop, void (*progress)(void *context, double part),
+                            void *context, struct bal_trial *trial, struct bal_error *err) {
+    *block = (struct rig_block){.rig = rig, .load = calloc(1, sizeof *block->load)};
+    struct hooks hooks = {.block = block, .progress = progress, .context = context};
+    if (!block->load)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for a block");
+    enum bal_code code = send_all(block, replication, stop, &hooks, err);
+    if (!code && block->load->stopped)
+        code = bal_fail(err, BAL_E_STOPPED, "stopped");
+    if (!code && block->fault.code) {
+        *err = block->fault;
+        code = err->code;
+    }
+    if (!code)
+        code = ask_servers(block, err);
+    if (!code)
+        code = fill_trial(block, trial, err);
+    if (!code)
+        note_all(block, trial);
+    if (!code && block->no_memory)
+        code = bal_fail(err, BAL_E_MEMORY, "not enough memory for a block");
+    return code;
+}
+
+void bal_block_fini(struct rig_block *block) {
+    if (block->load)
+        bal_load_result_fini(block->load);
+    free(block->load);
+    free(block->fate);
+    free(block->visit);
+    free(block->fact);
+}

@@ -1,0 +1,60 @@
+/* A block: requests to a fleet of real processes by one replication of the lab's arrivals, and what became of
+ * them. */
+#ifndef RIG_BLOCK_H
+#define RIG_BLOCK_H
+
+#include "ballast/load.h"
+#include "ballast/store.h"
+#include "rig/rig.h"
+
+struct rig_fate {
+    double time, ended; /* seconds from the start */
+    unsigned class_;
+    unsigned served; /* how often servers have answered it well */
+    bool good;
+};
+
+/* A visit of a request to a server. */
+struct rig_visit {
+    double from, to;
+    unsigned server;
+};
+
+struct rig_block {
+    struct rig *rig;
+    struct rig_fate *fate; /* by number */
+    size_t fates, room;
+    struct rig_visit *visit;
+    size_t visits;
+    bool no_memory;
+    double start; /* of the schedule, on bal_clock */
+    double overslept;
+    struct bal_load_result *load;
+    /* faults */
+    size_t next; /* of the list of what is to happen */
+    struct bal_error fault;
+    /* facts */
+    struct bal_fact *fact;
+    size_t facts, fact_room;
+};
+
+/* Runs it. trial->response and waiting must be set. BAL_E_STOPPED where it was told to stop. */
+enum bal_code bal_block_run(struct rig_block *block, struct rig *rig, uint64_t replication,
+                            const volatile int *stop, void (*progress)(void *context, double part),
+                            void *context, struct bal_trial *trial, struct bal_error *err);
+void bal_block_fini(struct rig_block *block);
+
+__attribute__((format(printf, 3, 4))) void bal_block_note(struct rig_block *block, double value,
+                                                          const char *name, ...);
+
+/* What is to happen now; returns when the next thing is. */
+double bal_fault_step(struct rig_block *block, double now);
+/* Notes, for each fault, what was lost and doubled, by how much slots were exceeded, and for how long. */
+void bal_recovery_note(struct rig_block *block);
+/* The most visits at a time of any server between two times. */
+unsigned bal_most_present(const struct rig_block *block, double from, double to);
+
+/* Bytes of memory of each process, noted under a name of the time. */
+void bal_block_note_memory(struct rig_block *block, const char *when);
+
+#endif

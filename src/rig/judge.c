@@ -1,0 +1,152 @@
+#include "rig/judge.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *const bal_rig_verdict_text[] = {"", "undecided", "agrees", "differs"};
+
+enum how { SUM, MEAN, MOST };
+
+static enum bal_code gather(struct bal_store *store, const struct bal_experiment *e, size_t point,
+                            size_t policy, const char *name, enum how how, double *value,
+                            struct bal_error *err) {
+    struct bal_case c;
+    bal_experiment_case(e, point, policy, &c);
+    double *values = malloc(c.replications * sizeof *values);
+    if (!values)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for the blocks");
+    const enum bal_code code = bal_store_facts(store, e, point, policy, name, values, c.replications, err);
+    double sum = 0, most = -INFINITY;
+    unsigned count = 0;
+    for (unsigned i = 0; !code && i < c.replications; i++)
+        if (!isnan(values[i])) {
+            sum += values[i];
+            most = fmax(most, values[i]);
+            count++;
+        }
+    *value = count == 0 ? NAN : how == SUM ? sum : how == MEAN ? sum / count : most;
+    free(values);
+    return code;
+}
+
+static enum bal_code gather_facts(struct bal_store *store, const struct bal_experiment *e, size_t point,
+                                  size_t policy, struct rig_row *row, struct bal_error *err) {
+    const struct {
+        const char *name;
+        enum how how;
+        double *into;
+    } wanted[] = {{"requests", SUM, &row->requests}, {"lost", SUM, &row->lost},
+                  {"doubled", SUM, &row->doubled},   {"resent", SUM, &row->resent},
+                  {"strange", SUM, &row->strange},   {"exceeded", MOST, &row->exceeded},
+                  {"late.mean", MEAN, &row->late},   {"overslept", MEAN, &row->overslept}};
+    enum bal_code code = BAL_OK;
+    for (size_t i = 0; !code && i < sizeof wanted / sizeof *wanted; i++)
+        code = gather(store, e, point, policy, wanted[i].name, wanted[i].how, wanted[i].into, err);
+    return code;
+}
+
+/* ---- the verdict ---- */
+
+enum side { INSIDE, OUTSIDE, ACROSS };
+
+/* Where the ratio is, as far as its interval tells. To call it different it must be so by twice that. */
+static enum side side_of(const struct bal_estimate *ratio, double within) {
+    const double off = fabs(ratio->mean - 1);
+    if (!isfinite(ratio->half) || !isfinite(off))
+        return ACROSS;
+    return off + ratio->half <= within ? INSIDE : off - 2 * ratio->half > within ? OUTSIDE : ACROSS;
+}
+
+/* By what part the machine itself has made answers later, about: what the generator added, and servers that
+ * have less to give because they woke up late. */
+static double disturbance(const struct rig_row *row, const struct bal_model *model) {
+    const double load = fmin(model->load, 0.98);
+    return row->late / row->lab_mean.mean + row->overslept / model->size.mean / (1 - load);
+}
+
+static void decide(struct rig_row *row, const struct bal_model *model) {
+    const enum side mean = side_of(&row->mean_ratio, RIG_MEAN_WITHIN),
+                    tail = side_of(&row->p99_ratio, RIG_P99_WITHIN);
+    const bool busy = !(disturbance(row, model) < RIG_MEAN_WITHIN / 2);
+    if (mean == INSIDE && tail == INSIDE) {
+        row->verdict = RIG_AGREES;
+        return;
+    }
+    row->verdict = !busy && (mean == OUTSIDE || tail == OUTSIDE) ? RIG_DIFFERS : RIG_UNDECIDED;
+    if (row->verdict == RIG_DIFFERS)
+        return;
+    if (busy)
+        snprintf(row->reason, sizeof row->reason,
+                 "the machine was too busy: the generator was late by %.2g ms, the servers by %.2g ms",
+                 1e3 * row->late, 1e3 * row->overslept);
+    else if (!isfinite(row->mean_ratio.half))
+        snprintf(row->reason, sizeof row->reason, "one block has no interval; `rounds` must be 2 or more");
+    else
+        snprintf(row->reason, sizeof row->reason,
+                 "the interval of the %s is too wide; more `rounds`, or `seconds`",
+                 mean != INSIDE ? "mean" : "p99");
+}
+
+static enum bal_code compare(struct bal_store *store, const struct bal_experiment *e, size_t point,
+                             size_t policy, const struct bal_quantity quantity[2], struct rig_row *row,
+                             struct bal_error *err) {
+    const size_t twin = (size_t)e->policy[policy].twin;
+    enum bal_code code = bal_store_quantity(store, e, point, twin, quantity[0], &row->lab_mean, err);
+    if (!code)
+        code = bal_store_quantity(store, e, point, twin, quantity[1], &row->lab_p99, err);
+    if (!code)
+        code =
+            bal_store_ratio(store, e, point, policy, quantity[0], twin, quantity[0], &row->mean_ratio, err);
+    if (!code)
+        code = bal_store_ratio(store, e, point, policy, quantity[1], twin, quantity[1], &row->p99_ratio, err);
+    if (code || e->live->faults > 0)
+        return code;
+    struct bal_case c;
+    bal_experiment_case(e, point, policy, &c);
+    decide(row, &c.model);
+    return BAL_OK;
+}
+
+enum bal_code bal_rig_judge(struct bal_store *store, const struct bal_experiment *e, size_t point,
+                            size_t policy, int class_, struct rig_row *row, struct bal_error *err) {
+    static const struct bal_quantity quantity[3][2] = {
+        {{BAL_RESPONSE_MEAN, 0}, {BAL_RESPONSE_P99, 0}},
+        {{BAL_HIGH_RESPONSE_MEAN, 0}, {BAL_HIGH_RESPONSE_P99, 0}},
+        {{BAL_LOW_RESPONSE_MEAN, 0}, {BAL_LOW_RESPONSE_P99, 0}}};
+    static const char *const names[] = {"", "high", "low"};
+    const struct bal_estimate none = {.mean = NAN, .half = NAN};
+    *row = (struct rig_row){.label = e->policy[policy].label,
+                            .class_ = names[class_],
+                            .lab_mean = none,
+                            .lab_p99 = none,
+                            .mean_ratio = none,
+                            .p99_ratio = none};
+    enum bal_code code = bal_store_quantity(store, e, point, policy, quantity[class_][0], &row->mean, err);
+    if (!code)
+        code = bal_store_quantity(store, e, point, policy, quantity[class_][1], &row->p99, err);
+    if (!code)
+        code = gather_facts(store, e, point, policy, row, err);
+    if (!code && e->policy[policy].twin >= 0)
+        code = compare(store, e, point, policy, quantity[class_], row, err);
+    return code;
+}
+
+enum bal_code bal_rig_judge_fault(struct bal_store *store, const struct bal_experiment *e, size_t point,
+                                  size_t policy, size_t fault, struct rig_fault_row *row,
+                                  struct bal_error *err) {
+    const struct {
+        const char *name;
+        enum how how;
+        double *into;
+    } wanted[] = {{"lost", SUM, &row->lost},
+                  {"doubled", SUM, &row->doubled},
+                  {"exceeded", MOST, &row->exceeded},
+                  {"recovery", MOST, &row->recovery}};
+    enum bal_code code = BAL_OK;
+    for (size_t i = 0; !code && i < sizeof wanted / sizeof *wanted; i++) {
+        char name[48];
+        snprintf(name, sizeof name, "fault%zu.%s", fault, wanted[i].name);
+        code = gather(store, e, point, policy, name, wanted[i].how, wanted[i].into, err);
+    }
+    return code;
+}

@@ -1,0 +1,44 @@
+/* What was measured beside what the lab says. */
+#ifndef RIG_JUDGE_H
+#define RIG_JUDGE_H
+
+#include "ballast/store.h"
+
+enum rig_verdict {
+    RIG_NO_VERDICT, /* the lab does not know what happened: there were faults, or it has no model */
+    RIG_UNDECIDED,
+    RIG_AGREES,
+    RIG_DIFFERS,
+};
+extern const char *const bal_rig_verdict_text[]; /* "", "undecided", "agrees", "differs" */
+
+/* How near they must be to agree. */
+#define RIG_MEAN_WITHIN 0.1
+#define RIG_P99_WITHIN 0.2
+
+/* A policy at a point, all its requests or those of a class. Times in seconds. */
+struct rig_row {
+    const char *label;
+    const char *class_; /* "", "high" or "low" */
+    struct bal_estimate mean, p99, lab_mean, lab_p99;
+    struct bal_estimate mean_ratio, p99_ratio;       /* live over lab, block by block on the same requests */
+    double requests, lost, doubled, resent, strange; /* in all blocks */
+    double exceeded;        /* most requests at a server beyond its slots; NaN: no stations */
+    double late, overslept; /* means of blocks: what generator and servers added */
+    enum rig_verdict verdict;
+    char reason[160]; /* of an undecided one */
+};
+
+/* Class 0: all; 1 and 2: high and low. */
+enum bal_code bal_rig_judge(struct bal_store *store, const struct bal_experiment *e, size_t point,
+                            size_t policy, int class_, struct rig_row *row, struct bal_error *err);
+
+/* The fault of an index: sums over blocks, the longest recovery. */
+struct rig_fault_row {
+    double lost, doubled, exceeded, recovery;
+};
+enum bal_code bal_rig_judge_fault(struct bal_store *store, const struct bal_experiment *e, size_t point,
+                                  size_t policy, size_t fault, struct rig_fault_row *row,
+                                  struct bal_error *err);
+
+#endif

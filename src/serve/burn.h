@@ -1,0 +1,15 @@
+/* Threads that use the processor for a given time each. */
+#ifndef SERVE_BURN_H
+#define SERVE_BURN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct burn;
+
+struct burn *burn_new(unsigned threads); /* as many as can ever be at work at a time; NULL: not possible */
+int burn_event(const struct burn *burn); /* can be read when something has ended */
+void burn_begin(struct burn *burn, uint64_t id, double seconds); /* of processor time */
+bool burn_ended(struct burn *burn, uint64_t *id);                /* the next that has ended; false: none */
+
+#endif

@@ -1,0 +1,49 @@
+/* Servers that stand for an app, for tests and measurements.
+ *
+ * The first line that they print is the port where they are controlled and then that of each server. SIGTERM
+ * ends them, with their statistics on standard output.
+ *
+ * A request may ask, by its path,
+ *   /status/CODE       to be answered so
+ *   /chunked?chunks=N  for an answer in chunks
+ *   /cache?age=S       for an answer that may be kept so many seconds
+ *   /upgrade           to have its connection turned into one that echoes bytes
+ *   /big?bytes=N       for an answer of that length
+ * or, by anything else, for a line that tells the server, how often it has answered, and the length and sum
+ * of the body. X-Service in the head, or service in the query, is its service time in microseconds;
+ * X-Request-Id is what it is known by, and comes back in the answer.
+ *
+ * At the port of control:
+ *   /set?server=I&mode=M   from now on server I (counted from 0; without it: all) is
+ *        ok, fail (answers status=CODE after=MILLISECONDS, whatever its queue), hang (never answers),
+ *        close (closes the connection once it has read the request), refuse (does not listen),
+ *        slow (takes factor=F times as long)
+ *   /stats                 what has been seen, as JSON
+ *   /log                   a line for each request: its id, the server, when it came, began and ended, the
+ *                          status
+ *   /reset                 forgets all that */
+#ifndef SERVE_SERVE_H
+#define SERVE_SERVE_H
+
+#include "ballast/law.h"
+#include "ballast/model.h"
+
+#include <sys/types.h>
+
+enum { SERVE_MOST = 2000 }; /* servers */
+
+struct serve_options {
+    struct bal_servers servers;
+    unsigned slots;
+    struct bal_law service; /* in seconds, where a request does not say */
+    uint16_t port;          /* of the first server, the others follow; 0: the kernel's choice */
+    uint16_t control;       /* the same for the port of control */
+    bool burn;              /* the processor is used; else they sleep */
+    pid_t with;             /* it ends with this process; 0: with none */
+    uint64_t seed;
+};
+
+/* Returns the exit status. What goes wrong is told on standard error. */
+int serve(const struct serve_options *options);
+
+#endif

@@ -1,0 +1,214 @@
+/* Of a file whose policies are measured on real processes: how, and whether they can be. */
+#include "spec/reader.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SERVERS_MOST = 200, DISPATCHERS_MOST = 64 };
+
+static int by_time(const void *a, const void *b) {
+    const struct bal_fault *x = a, *y = b;
+    return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->line > y->line) - (x->line < y->line);
+}
+
+static bool has_end(enum bal_fault_kind kind) {
+    return kind != BAL_FAULT_RELOAD && kind != BAL_FAULT_WORKER;
+}
+
+static enum bal_code read_fault(struct bal_reader *reader, int map, const struct bal_live *live,
+                                struct bal_fault *fault) {
+    *fault = (struct bal_fault){
+        .kind = (enum bal_fault_kind)bal_reader_choice(reader, map, "fault", bal_fault_kinds, 0),
+        .at = bal_reader_number(reader, map, "at", 0),
+        .of = (unsigned)bal_reader_number(reader, map, "of", 0),
+        .factor = bal_reader_number(reader, map, "factor", 5),
+        .line = bal_node_line(reader->document, map)};
+    fault->lasts = has_end(fault->kind) ? bal_reader_number(reader, map, "for", 1) : 0;
+    if (fault->at + fault->lasts > live->seconds)
+        return bal_reader_fail(reader, map, "faults", BAL_E_RANGE,
+                               "it ends %g s from the beginning of a block, which has %g (`seconds`)",
+                               fault->at + fault->lasts, live->seconds);
+    if (fault->kind == BAL_FAULT_STATION && !live->apart)
+        return bal_reader_fail(reader, map, "faults", BAL_E_MODEL,
+                               "all stations would be killed at once; add `apart: yes` to `live`");
+    if (fault->kind == BAL_FAULT_KEEPER && !live->keepers)
+        return bal_reader_fail(reader, map, "faults", BAL_E_MODEL,
+                               "there are no keepers; add `keepers: yes` to `live`");
+    return BAL_OK;
+}
+
+static enum bal_code read_faults(struct bal_reader *reader, int map, struct bal_live *live) {
+    const int node = bal_node_get(reader->document, map, "faults");
+    live->faults = bal_reader_count(reader, node);
+    struct bal_fault *faults = bal_reader_take(reader, live->faults, sizeof *faults);
+    if (!faults)
+        return BAL_E_MEMORY;
+    live->fault = faults;
+    enum bal_code code = BAL_OK;
+    for (size_t i = 0; !code && i < live->faults; i++)
+        code = read_fault(reader, bal_reader_item(reader, node, i), live, &faults[i]);
+    if (!code && live->faults > 1)
+        qsort(faults, live->faults, sizeof *faults, by_time);
+    return code;
+}
+
+enum bal_code bal_read_live(struct bal_reader *reader) {
+    const int map = bal_node_get(reader->document, reader->root, "live");
+    if (!map)
+        return BAL_OK;
+    struct bal_live *live = bal_reader_take(reader, 1, sizeof *live);
+    if (!live)
+        return BAL_E_MEMORY;
+    reader->e->live = live;
+    live->seconds = bal_reader_number(reader, map, "seconds", 5);
+    live->timeout = bal_reader_number(reader, map, "timeout", 60);
+    live->stations =
+        (enum bal_stations)bal_reader_choice(reader, map, "stations", bal_stations_kinds, BAL_STATIONS_AUTO);
+    live->apart = bal_reader_flag(reader, map, "apart", false);
+    live->keepers = bal_reader_flag(reader, map, "keepers", false);
+    live->burn = bal_reader_flag(reader, map, "burn", false);
+    live->urgent = bal_reader_flag(reader, map, "urgent", true);
+    if (live->keepers && live->stations == BAL_STATIONS_NO)
+        return bal_reader_fail(reader, bal_node_get(reader->document, map, "keepers"), "keepers", BAL_E_MODEL,
+                               "keepers work for stations; leave out `stations: no`");
+    return read_faults(reader, map, live);
+}
+
+/* ---- what is measured, and its prediction ---- */
+
+static const char *compose(struct bal_reader *reader, const char *before, const char *text,
+                           const char *after) {
+    char *all = bal_arena_take(reader->arena, strlen(before) + strlen(text) + strlen(after) + 1, 1);
+    if (!all)
+        return "";
+    strcpy(all, before);
+    strcat(all, text);
+    return strcat(all, after);
+}
+
+static const char *const proxy_word[] = {"", "nginx ", "haproxy "};
+
+const char *bal_live_label(struct bal_reader *reader, const struct bal_entry *entry) {
+    return compose(reader, proxy_word[entry->proxy], entry->text, "");
+}
+
+/* All that is started and all that happens to it. */
+static const char *describe(struct bal_reader *reader, const struct bal_entry *entry) {
+    const struct bal_live *live = reader->e->live;
+    char rest[4000];
+    size_t used = (size_t)snprintf(rest, sizeof rest, "; timeout=%g; stations=%s%s%s%s%s", live->timeout,
+                                   bal_stations_kinds[live->stations], live->apart ? ",apart" : "",
+                                   live->keepers ? ",keepers" : "", live->burn ? ",burn" : "",
+                                   live->urgent ? ",urgent" : "");
+    for (size_t i = 0; i < live->faults && used < sizeof rest; i++)
+        used += (size_t)snprintf(rest + used, sizeof rest - used, "; %s of %u at %g for %g by %g",
+                                 bal_fault_kinds[live->fault[i].kind], live->fault[i].of, live->fault[i].at,
+                                 live->fault[i].lasts, live->fault[i].factor);
+    return compose(reader, proxy_word[entry->proxy], entry->text, rest);
+}
+
+/* Servers behind other proxies know of no classes, and HAProxy lets requests wait itself: neither is what the
+ * lab would simulate. */
+static bool has_twin(struct bal_reader *reader, const struct bal_entry *entry) {
+    const int workload = bal_node_get(reader->document, reader->root, "workload");
+    return entry->proxy == BAL_PROXY_BALLAST || !bal_node_get(reader->document, workload, "high");
+}
+
+bool bal_live_pair(struct bal_reader *reader, struct bal_entry *entry, int index) {
+    entry->real = describe(reader, entry);
+    entry->twin = -1;
+    if (!has_twin(reader, entry))
+        return false;
+    entry->twin = index;
+    entry[1] = (struct bal_entry){.label = compose(reader, "", entry->label, " (lab)"),
+                                  .text = entry->text,
+                                  .spec = entry->spec,
+                                  .twin = -1};
+    return true;
+}
+
+/* ---- what follows for the runs ---- */
+
+enum bal_code bal_live_settings(struct bal_reader *reader, struct bal_draft *draft) {
+    static const char *const said[] = {"jobs",      "time", "slots", "replications",
+                                       "precision", "most", "window"};
+    const int run = bal_node_get(reader->document, reader->root, "run");
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        const int node = bal_node_get(reader->document, run, said[i]);
+        if (node)
+            return bal_reader_fail(
+                reader, node, said[i], BAL_E_MODEL,
+                "`seconds` and `rounds` of `live` say how long and how often; leave it out");
+    }
+    const int live = bal_node_get(reader->document, reader->root, "live");
+    draft->time = reader->e->live->seconds;
+    draft->jobs = NAN;
+    draft->c.replications = (unsigned)bal_reader_number(reader, live, "rounds", 5);
+    if (isnan(draft->warmup)) /* from an empty fleet on, in the lab too */
+        draft->warmup = draft->c.run.warmup = 0;
+    return BAL_OK;
+}
+
+/* ---- what real processes can do ---- */
+
+static const char *cannot(const struct bal_model *model) {
+    const double mean = model->size.mean;
+    if (model->clock != BAL_CLOCK_CONTINUOUS)
+        return "real servers know no slotted time; leave out `clock`";
+    if (model->tasks > 1)
+        return "requests have one task each; leave out `tasks`";
+    if (model->discipline == BAL_DISCIPLINE_SHARING)
+        return "the servers here have slots; leave out `discipline: ps`";
+    if (model->discipline == BAL_DISCIPLINE_PREEMPTIVE)
+        return "a request that runs is never interrupted; use `discipline: nonpreemptive`";
+    if (model->buffer > 0)
+        return "a request that is turned away would be tried again; leave out `buffer`";
+    if (model->start.busy + model->start.setup + model->start.off > 0)
+        return "a block begins with an idle fleet; leave out `start`";
+    if (model->network.loss > 0 || model->network.churn.up > 0 || model->network.sinkhole.share > 0)
+        return "what goes wrong stands under `faults` of `live`; leave `loss`, `churn` and `sinkhole` out";
+    if (model->network.dispatchers.unequal)
+        return "each dispatcher gets as many requests as the others; give their number alone";
+    if (mean < 0.001 || mean > 1000)
+        return "times are in seconds; the mean service time must be from 0.001 to 1000, such as exp(0.05)";
+    return NULL;
+}
+
+static enum bal_code check_places(struct bal_reader *reader, const struct bal_model *model) {
+    const struct bal_live *live = reader->e->live;
+    const int list =
+        bal_node_get(reader->document, bal_node_get(reader->document, reader->root, "live"), "faults");
+    const unsigned servers = bal_servers_count(&model->servers),
+                   dispatchers = model->network.dispatchers.count ? model->network.dispatchers.count : 1;
+    for (size_t i = 0; i < live->faults; i++) {
+        const bool front = live->fault[i].kind <= BAL_FAULT_DISPATCHER;
+        const unsigned count = front ? dispatchers : servers;
+        if (live->fault[i].kind != BAL_FAULT_LOSS && live->fault[i].of >= count)
+            return bal_reader_fail(reader, list, "faults", BAL_E_RANGE,
+                                   "`of: %u`: there are %u %s, counted from 0", live->fault[i].of, count,
+                                   front ? "dispatchers" : "servers");
+    }
+    return BAL_OK;
+}
+
+enum bal_code bal_live_check_point(struct bal_reader *reader, const struct bal_draft *draft, int policies,
+                                   const char *at) {
+    const struct bal_model *model = &draft->c.model;
+    const struct bal_experiment *e = reader->e;
+    const int workload = bal_node_get(reader->document, reader->root, "workload");
+    const char *reason = cannot(model);
+    if (reason)
+        return bal_reader_fail(reader, workload, "live", BAL_E_MODEL, "%s%s", at, reason);
+    if (bal_servers_count(&model->servers) > SERVERS_MOST ||
+        model->network.dispatchers.count > DISPATCHERS_MOST)
+        return bal_reader_fail(reader, workload, "live", BAL_E_RANGE,
+                               "%sat most %d servers and %d dispatchers can be started on one machine", at,
+                               SERVERS_MOST, DISPATCHERS_MOST);
+    for (size_t p = 0; p < e->policies; p++)
+        if (e->policy[p].spec.policy->wants & BAL_WANTS_POWER && !e->live->keepers)
+            return bal_reader_fail(reader, policies, "policies", BAL_E_MODEL,
+                                   "'%.60s' switches servers off: add `keepers: yes` to `live`",
+                                   e->policy[p].label);
+    return check_places(reader, model);
+}

@@ -1,0 +1,39 @@
+/* What nginx and HAProxy call it, and the policy that is its model (docs/proxies.md). */
+#include "spec/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct rival {
+    enum bal_proxy proxy;
+    const char *text, *model;
+};
+
+static const struct rival rivals[] = {
+    {BAL_PROXY_NGINX, "least_conn", "own"},
+    {BAL_PROXY_NGINX, "random two least_conn", "own:d=2"},
+    {BAL_PROXY_NGINX, "random two", "own:d=2"},
+    {BAL_PROXY_NGINX, "random", "weighted-random"},
+    {BAL_PROXY_NGINX, "round_robin", "weighted-round-robin"},
+    {BAL_PROXY_HAPROXY, "leastconn", "own"},
+    {BAL_PROXY_HAPROXY, "random", "own:d=2"},
+    {BAL_PROXY_HAPROXY, "random(1)", "weighted-random"},
+    {BAL_PROXY_HAPROXY, "random(2)", "own:d=2"},
+    {BAL_PROXY_HAPROXY, "random(3)", "own:d=3"},
+    {BAL_PROXY_HAPROXY, "random(4)", "own:d=4"},
+    {BAL_PROXY_HAPROXY, "roundrobin", "weighted-round-robin"},
+};
+
+enum bal_code bal_rival_parse(enum bal_proxy proxy, const char *text, struct bal_policy_spec *spec,
+                              struct bal_error *err) {
+    char list[300] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof rivals / sizeof *rivals; i++) {
+        if (rivals[i].proxy != proxy)
+            continue;
+        if (strcmp(rivals[i].text, text) == 0)
+            return bal_scheme_parse(rivals[i].model, spec, err);
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", rivals[i].text);
+    }
+    return bal_fail(err, BAL_E_UNKNOWN, "'%.60s' is not one of %s", text, list);
+}
