@@ -29,7 +29,7 @@ extern const size_t bal_generated_count;
 
 /* The parameters of the pooled scheme `windowed`; times are in the unit of the model's time. */
 struct bal_window_rule {
-    double target;    /* jobs that each server should have on average */
+    double target;    /* jobs that each slot of a server should have on average */
     double window;    /* over which they are averaged */
     double panic;     /* the short window, as a part of that */
     double threshold; /* a short average that wants so many times the servers that are ready is a panic */

@@ -3,12 +3,14 @@
  *
  * Jobs get their sizes when they arrive, from the same streams as in the event engine, so that a common queue
  * and a dispatch policy are compared on the same jobs. Completions wait in one heap, ends of standby and of
- * set-up in another. While jobs wait no server stands by, and as many are in set-up as jobs wait, or all that
- * are not busy if those are fewer. Which of several servers standing by takes a job, or which set-up is
- * cancelled, does not matter while those times are exponential; it is drawn uniformly.
+ * set-up in another. While jobs wait no slot of a server that is on is free, and as many servers are in
+ * set-up as the jobs that wait can fill, or all that are not busy if those are fewer. Which of several
+ * servers with a free slot takes a job, or which set-up is cancelled, does not matter while those times are
+ * exponential and a server has one slot; it is drawn uniformly.
  *
  * Where a rule says how many servers are on (windowed.h), set-ups are started and cancelled, and servers that
- * stand by or complete a job switched off, when it says so.
+ * stand by switched off, when it says so. If that is not enough, those that complete a job take no more from
+ * then on (they leave), and switch off when they have none; a rule that thinks better of it takes them back.
  *
  * Recorded jobs come when they came and take what they took; the run ends when the last of them has left. */
 #include "ballast/set.h"
@@ -29,9 +31,9 @@ enum { ARRIVAL, SIZE, WORDS }; /* the words of a job that waits */
 enum { WAITING = LEVELS - 1 };
 
 struct pooled {
-    uint32_t servers;
-    double per_speed; /* 1 / speed of the servers */
-    bool powered;     /* servers switch off */
+    uint32_t servers, slots; /* of each server */
+    double per_speed;        /* 1 / speed of the servers */
+    bool powered;            /* servers switch off */
     const struct bal_law *size;
     const struct bal_curve *curve;
     double per_most;
@@ -41,8 +43,12 @@ struct pooled {
     struct bal_queues waiting; /* a single one */
     struct bal_heap completions, timers;
     struct bal_set *standby, *setup, *off;
-    double *arrival; /* of the job in service at each server */
-    bool ruled;      /* how many servers are on is said by the rule */
+    struct bal_set *open;    /* servers with some jobs and a free slot, ... */
+    struct bal_set *leaving; /* ... and those, whatever they have, that take no more */
+    uint32_t *jobs;          /* of each server */
+    uint32_t *vacant;        /* slots of each server; those behind its jobs are free */
+    double *arrival;         /* of the job in service in each slot */
+    bool ruled;              /* how many servers are on is said by the rule */
     struct windowed rule;
     struct bal_trace_cursor *cursor; /* NULL: jobs are drawn */
     struct bal_trace_job recorded;   /* the next job; of size 0: there is none */
@@ -87,19 +93,31 @@ static void start_setup(struct pooled *p, double now) {
     bal_heap_insert(&p->timers, server, now + bal_law_sample(&p->setup_law, &p->power));
 }
 
+/* Servers that the jobs which wait can fill, the last one perhaps in part. */
+static uint32_t wanted_by_waiting(const struct pooled *p) {
+    return waiting(p) / p->slots + (waiting(p) % p->slots > 0);
+}
+
 static void cancel_excess(struct pooled *p, double now) {
-    while (p->setup->count > waiting(p)) {
+    while (p->setup->count > wanted_by_waiting(p)) {
         const uint32_t server = bal_set_uniform(p->setup, &p->choices);
         leave(p, now, p->setup, server, POWER_SETUP);
         switch_off(p, now, server);
     }
 }
 
+/* And not about to go. */
 static uint32_t count_on(const struct pooled *p) {
-    return p->servers - p->off->count;
+    return p->servers - p->off->count - p->leaving->count;
 }
 
-/* As many on as the rule wants, but for busy ones, which go when they have done their job. */
+static uint32_t count_busy(const struct pooled *p) {
+    return p->servers - p->off->count - p->setup->count - p->standby->count;
+}
+
+static void take_waiting(struct pooled *p, double now, uint32_t server);
+
+/* As many on as the rule wants, but for busy ones, which go when they have done their jobs. */
 static void follow_rule(struct pooled *p, double now) {
     while (count_on(p) > p->rule.wanted && p->setup->count > 0) {
         const uint32_t server = bal_set_uniform(p->setup, &p->choices);
@@ -111,21 +129,46 @@ static void follow_rule(struct pooled *p, double now) {
         leave(p, now, p->standby, server, POWER_STANDBY);
         switch_off(p, now, server);
     }
+    while (count_on(p) < p->rule.wanted && p->leaving->count > 0) {
+        const uint32_t server = bal_set_uniform(p->leaving, &p->choices);
+        bal_set_remove(p->leaving, server);
+        bal_set_insert(p->open, server);
+        take_waiting(p, now, server);
+    }
     while (count_on(p) < p->rule.wanted)
         start_setup(p, now);
 }
 
 /* ---- jobs ---- */
 
+/* A server that is on, in no set unless in that of the open ones, has a free slot. */
 static void serve(struct pooled *p, double now, uint32_t server, double arrival, double size) {
-    p->arrival[server] = arrival;
-    tally_up(&p->tally, now, 1);
-    bal_heap_insert(&p->completions, server, now + size * p->per_speed);
+    const size_t first = (size_t)server * p->slots;
+    const uint32_t slot = p->vacant[first + p->jobs[server]++];
+    p->arrival[slot] = arrival;
+    tally_up(&p->tally, now, p->jobs[server]);
+    if (p->slots > 1)
+        tally_work_up(&p->tally, now);
+    bal_heap_insert(&p->completions, slot, now + size * p->per_speed);
+    if (p->jobs[server] == p->slots)
+        bal_set_remove(p->open, server);
+    else
+        bal_set_insert(p->open, server);
+}
+
+/* Any server with a free slot. */
+static uint32_t draw_free(struct pooled *p, double now) {
+    const uint64_t i = bal_rng_below(&p->choices, p->standby->count + p->open->count);
+    if (i >= p->standby->count)
+        return p->open->slot[i - p->standby->count];
+    const uint32_t server = p->standby->slot[i];
+    leave(p, now, p->standby, server, POWER_STANDBY);
+    return server;
 }
 
 /* A job has come that nobody can serve yet. */
 static void ask_for_server(struct pooled *p, double now) {
-    if (!p->ruled && p->off->count > 0)
+    if (!p->ruled && p->off->count > 0 && p->setup->count < wanted_by_waiting(p))
         start_setup(p, now);
     if (!p->ruled || p->rule.wanted > 0)
         return;
@@ -142,10 +185,8 @@ static enum bal_code arrive(struct pooled *p, double now) {
     const double size = p->cursor ? (double)p->recorded.size * 1e-9 : bal_law_sample(p->size, &p->sizes);
     if (p->ruled)
         windowed_count(&p->rule, now, 1);
-    if (p->standby->count > 0) {
-        const uint32_t server = bal_set_uniform(p->standby, &p->choices);
-        leave(p, now, p->standby, server, POWER_STANDBY);
-        serve(p, now, server, now, size);
+    if (p->standby->count + p->open->count > 0) {
+        serve(p, now, draw_free(p, now), now, size);
         tally_join(&p->tally, 1);
         return BAL_OK;
     }
@@ -159,33 +200,52 @@ static enum bal_code arrive(struct pooled *p, double now) {
     return BAL_OK;
 }
 
-/* A server that is on takes the job at the head of the queue, or stands by; one too many goes. */
-static void take_next(struct pooled *p, double now, uint32_t server) {
-    if (p->ruled && count_on(p) > p->rule.wanted) {
-        switch_off(p, now, server);
-        return;
-    }
-    if (waiting(p) == 0) {
-        stand_by(p, now, server);
-        return;
-    }
+static void serve_head(struct pooled *p, double now, uint32_t server) {
     const union bal_word *head = bal_queues_at(&p->waiting, 0, WORDS, 0);
     const double arrival = head[ARRIVAL].real, size = head[SIZE].real;
     bal_queues_drop(&p->waiting, 0);
     tally_down(&p->tally, now, WAITING);
     tally_start(&p->tally, &p->tally.all, now - arrival, true);
     serve(p, now, server, arrival, size);
+}
+
+/* A server that is on takes jobs from the head of the queue while it has slots for them. */
+static void take_waiting(struct pooled *p, double now, uint32_t server) {
+    while (waiting(p) > 0 && p->jobs[server] < p->slots)
+        serve_head(p, now, server);
     if (!p->ruled)
         cancel_excess(p, now);
 }
 
+/* A server has become ready, or has completed a job: it takes more, or stands by; one too many goes. */
+static void take_next(struct pooled *p, double now, uint32_t server) {
+    const bool leaves = bal_set_contains(p->leaving, server) || (p->ruled && count_on(p) > p->rule.wanted);
+    bal_set_remove(p->leaving, server);
+    bal_set_remove(p->open, server);
+    if (leaves && p->jobs[server] > 0) {
+        bal_set_insert(p->leaving, server);
+    } else if (leaves) {
+        switch_off(p, now, server);
+    } else if (waiting(p) > 0) {
+        take_waiting(p, now, server);
+    } else if (p->jobs[server] > 0) {
+        bal_set_insert(p->open, server);
+    } else {
+        stand_by(p, now, server);
+    }
+}
+
 static void complete(struct pooled *p, double now) {
-    const uint32_t server = p->completions.slot[0].id;
-    bal_heap_remove(&p->completions, server);
-    tally_complete(&p->tally, &p->tally.all, now - p->arrival[server]);
+    const uint32_t slot = p->completions.slot[0].id, server = slot / p->slots;
+    const double response = now - p->arrival[slot];
+    bal_heap_remove(&p->completions, slot);
+    tally_complete(&p->tally, &p->tally.all, response);
     if (p->history.to)
-        history_complete(&p->history, &p->tally, p->arrival[server], now - p->arrival[server]);
-    tally_down(&p->tally, now, 1);
+        history_complete(&p->history, &p->tally, p->arrival[slot], response);
+    tally_down(&p->tally, now, p->jobs[server]);
+    if (p->slots > 1)
+        tally_work_down(&p->tally, now);
+    p->vacant[(size_t)server * p->slots + --p->jobs[server]] = slot;
     if (p->ruled)
         windowed_count(&p->rule, now, -1);
     take_next(p, now, server);
@@ -210,13 +270,14 @@ static double first_of(const struct bal_heap *heap) {
 
 /* What must hold at all times: see the head of this file. */
 static void check_state(const struct pooled *p, double now) {
-    const uint32_t idle = p->servers - p->completions.count;
-    const uint32_t wanted = waiting(p) < idle ? waiting(p) : idle;
-    const bool whole = p->standby->count + p->setup->count + p->off->count == idle;
+    const uint32_t idle = p->servers - count_busy(p);
+    const uint32_t wanted = wanted_by_waiting(p) < idle ? wanted_by_waiting(p) : idle;
+    const bool whole =
+        count_busy(p) <= p->completions.count && p->completions.count <= (uint64_t)count_busy(p) * p->slots;
     const bool as_ruled = count_on(p) >= p->rule.wanted &&
                           (count_on(p) == p->rule.wanted || p->setup->count + p->standby->count == 0);
     const bool powered_well = p->ruled ? as_ruled : !p->powered || p->setup->count == wanted;
-    if (whole && (waiting(p) == 0 || p->standby->count == 0) && powered_well)
+    if (whole && (waiting(p) == 0 || p->standby->count + p->open->count == 0) && powered_well)
         return;
     fprintf(stderr,
             "ballast: internal error: a common queue of %u jobs with %u servers standing by, %u in set-up, "
@@ -267,7 +328,7 @@ static void change(struct pooled *p, double now) {
         run_timer(p, now);
         return;
     }
-    bal_windowed_decide(&p->rule, p->completions.count + p->standby->count);
+    bal_windowed_decide(&p->rule, count_on(p) - p->setup->count);
     follow_rule(p, now);
 }
 
@@ -359,24 +420,32 @@ static void begin(struct pooled *p, const struct bal_start *start) {
 }
 
 static enum bal_code allocate(struct pooled *p) {
-    struct bal_set **const sets[] = {&p->standby, &p->setup, &p->off};
-    for (int i = 0; i < 3; i++) {
+    struct bal_set **const sets[] = {&p->standby, &p->setup, &p->off, &p->open, &p->leaving};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         *sets[i] = malloc(bal_set_size(p->servers));
         if (!*sets[i])
             return BAL_E_MEMORY;
         bal_set_init(*sets[i], p->servers);
     }
-    p->arrival = calloc(p->servers, sizeof *p->arrival);
-    if (!p->arrival || bal_queues_init(&p->waiting, 1, WORDS) || bal_heap_init(&p->completions, p->servers) ||
-        bal_heap_init(&p->timers, p->servers))
+    const uint32_t slots = p->servers * p->slots; /* at most BAL_SLOTS_MAX */
+    p->jobs = calloc(p->servers, sizeof *p->jobs);
+    p->vacant = malloc(slots * sizeof *p->vacant);
+    p->arrival = calloc(slots, sizeof *p->arrival);
+    if (!p->jobs || !p->vacant || !p->arrival || bal_queues_init(&p->waiting, 1, WORDS) ||
+        bal_heap_init(&p->completions, slots) || bal_heap_init(&p->timers, p->servers))
         return BAL_E_MEMORY;
+    for (uint32_t slot = 0; slot < slots; slot++)
+        p->vacant[slot] = slot;
     return bal_history_init(&p->history, p->run->history, p->run->time);
 }
 
 static enum bal_code set_up_rule(struct pooled *p, const struct bal_policy_spec *policy) {
     struct bal_window_rule rule;
     p->ruled = bal_window_rule_of(policy, &rule);
-    return p->ruled ? bal_windowed_init(&p->rule, &rule, p->servers) : BAL_OK;
+    if (!p->ruled)
+        return BAL_OK;
+    rule.target *= p->slots; /* it is a part of what a server can take */
+    return bal_windowed_init(&p->rule, &rule, p->servers);
 }
 
 static enum bal_code set_up_trace(struct pooled *p) {
@@ -395,6 +464,7 @@ static enum bal_code set_up(struct pooled *p, const struct bal_model *model,
                             const struct bal_policy_spec *policy) {
     const uint64_t seed = p->run->seed, replication = p->run->replication;
     p->servers = bal_servers_count(&model->servers);
+    p->slots = model->slots > 1 ? model->slots : 1;
     p->per_speed = 1 / model->servers.group[0].speed;
     p->size = &model->size;
     p->curve = &model->curve;
@@ -414,6 +484,7 @@ static enum bal_code set_up(struct pooled *p, const struct bal_model *model,
         code = bal_tally_init(&p->tally, p->run, model->size.mean, false);
     if (code)
         return bal_fail(p->err, code, "not enough memory for %u servers", p->servers);
+    p->tally.slots = p->slots;
     code = set_up_trace(p);
     if (code)
         return code;
@@ -433,6 +504,10 @@ static void tear_down(struct pooled *p) {
     free(p->standby);
     free(p->setup);
     free(p->off);
+    free(p->open);
+    free(p->leaving);
+    free(p->jobs);
+    free(p->vacant);
     free(p->arrival);
 }
 

@@ -130,7 +130,6 @@ static enum bal_code check_pooled(const struct bal_model *model, const struct ba
                        : model->classes                              ? "a single class of jobs"
                        : model->tasks > 1                            ? "jobs of one task"
                        : model->buffer > 0                           ? "an unlimited buffer"
-                       : model->slots > 1                            ? "servers of one slot"
                        : model->discipline == BAL_DISCIPLINE_SHARING ? "servers that take jobs one by one"
                        : model->steal.kind                           ? "servers that do not steal"
                        : !bal_network_is_plain(&model->network)

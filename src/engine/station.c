@@ -263,6 +263,10 @@ static void enter(struct network *net, uint32_t server, uint32_t job) {
         start(net, server, job);
     else
         bal_list_push(net, &s->waiting[features & LANED ? j->rank : 0], job);
+    /* Where jobs are held none comes unless it is asked for: not only to the first slot. */
+    if (features & MANY && features & REPORTING && net->flags & BAL_MAY_HOLD &&
+        bal_station_is_idle(net, server))
+        say_idle(net, server, BAL_REPORT_IDLE);
 }
 
 void bal_station_begin(struct network *net, uint32_t server, uint32_t job) {

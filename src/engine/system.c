@@ -392,12 +392,13 @@ enum bal_code bal_system_drained(struct system *system, double now) {
 }
 
 /* A server reports at most twice for each job that starts it: when it has run out of work or has been set up,
- * and when it switches off. With slots it reports at most once for each job that leaves it, besides. One that
- * begins standing by switches off once for free, and one that begins in set-up has two reports for free. */
+ * and when it switches off. With slots it reports at most once for each job that leaves it or comes to it,
+ * besides. One that begins standing by switches off once for free, and one that begins in set-up has two
+ * reports for free. */
 static void check_reports(struct system *system) {
     const struct totals *totals = &system->tally.totals;
     const uint64_t jobs = totals->arrivals + totals->lost + totals->refused;
-    const uint64_t most = system->features & MANY ? 3 : 2;
+    const uint64_t most = system->features & MANY ? 4 : 2;
     system->now = system->tally.end;
     if (system->features & POWERED && !system->chatty &&
         totals->reports > most * jobs + system->began_on + 2 * system->began_setup)

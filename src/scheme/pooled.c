@@ -52,7 +52,8 @@ static const struct bal_policy delayed_off = {
 enum { TARGET, WINDOW, PANIC, THRESHOLD, TICK, WINDOWED_NU };
 
 static const struct bal_param windowed_params[] = {
-    [TARGET] = {"target", 1e-6, 1, 0.7, false, false, "jobs that each server should have on average"},
+    [TARGET] = {"target", 1e-6, 1, 0.7, false, false,
+                "jobs that each slot of a server should have on average"},
     [WINDOW] = {"window", 1e-6, 1e9, 60, false, false, "over which jobs are averaged, in time"},
     [PANIC] = {"panic", 1e-3, 1, 0.1, false, false, "the short window, as a part of that"},
     [THRESHOLD] = {"threshold", 1, 1000, 2, false, false,

@@ -40,5 +40,5 @@ const struct bal_about bal_about_least_work[] = {
      .wait = wait,
      .critical_load = bal_critical_always,
      .relaxation = relaxation},
-    {.policy = "central", .fifo = fifo, .relaxation = relaxation},
+    {.policy = "central", .fifo = fifo, .slots = slots, .relaxation = relaxation},
     {0}};

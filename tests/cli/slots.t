@@ -16,12 +16,17 @@ $ ballast compare --servers 20 --slots 4 --jobs 50k --replications 4 --policy ra
 $ ballast compare --servers 20 --slots 4 --jobs 5k --replications 2 --policy random --format json | jq -c '[.spec.servers, .spec.slots, .results[0].engine]'
 | ["20",4,"event"]
 
+# Common queues: their slots are one, and so it is where jobs are held and every slot asks for one.
+$ ballast compare --servers 5 --slots 4 --load 0.9 --jobs 20k --replications 3 --policy central --policy jiq:else=hold --policy delayed-off --policy windowed --format csv | cut -d, -f1-5
+| policy,verdict,response.mean,response.mean.ci,response.p50
+| "central",stable,1.314288088375528,0.17398498848532534,1.0222215646043773
+| "jiq:else=hold",stable,1.314288088375528,0.17398498848532534,1.0222215646043773
+| "windowed:nu=0.1",stable,1.3142880883755284,0.17398498848532462,1.0222215646043773
+| "delayed-off:mu=0.1,nu=0.1",stable,1.3649409805311306,0.1847108652275345
+
 # What they cannot do.
 $ ballast compare --slots 0
 ! ballast: --slots 0: not a whole number of jobs from 1 to 1M
-? 2
-$ ballast compare --slots 4 --policy central
-! ballast: --policy: policy 'central' is one common queue and needs servers of one slot
 ? 2
 $ ballast compare --slots 4 --policy jsq --engine markov
 ! ballast: --policy: engine 'markov' knows servers of one slot that do not steal; use event or auto

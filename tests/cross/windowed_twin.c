@@ -80,20 +80,27 @@ static void panics(void **state) {
 
 /* ---- a literal simulation ---- */
 
-enum { SERVERS = 12, JOBS = 4000, TICKS_MAX = 100000 };
+enum { SERVERS = 12, JOBS = 4000, SLOTS_MOST = 5 };
 
 struct job {
     double arrival, size;
 };
 
-enum mode { OFF, SETUP, STANDBY, BUSY };
+/* OPEN, FULL and LEAVING have jobs; LEAVING gets no more. */
+enum mode { OFF, SETUP, STANDBY, OPEN, LEAVING, FULL, MODES };
 
 struct twin {
     const struct job *job;
+    uint32_t slots;
     double setup; /* time */
     enum mode mode[SERVERS];
-    double until[SERVERS]; /* end of set-up or of service */
-    size_t serving[SERVERS], next_arrival, head, tail;
+    double ready[SERVERS]; /* end of set-up */
+    struct {
+        double until;
+        size_t job;
+    } serving[SERVERS][SLOTS_MOST]; /* the first jobs[s] */
+    uint32_t jobs[SERVERS];
+    size_t next_arrival, head, tail;
     size_t queue[JOBS];
     uint32_t wanted;
     double last_panic;
@@ -103,8 +110,8 @@ struct twin {
     } past[2 * JOBS + 2]; /* jobs that are there from this time on */
     size_t changes;
     struct bal_rng choices;
-    struct bal_set *sets[BUSY]; /* the same draws need the same order */
-    double response, spent[BUSY + 1], now;
+    struct bal_set *sets[FULL]; /* the same draws need the same order */
+    double response, spent[MODES], now;
     size_t completed;
 };
 
@@ -116,13 +123,13 @@ static uint32_t count(const struct twin *t, enum mode mode) {
 }
 
 static uint32_t on(const struct twin *t) {
-    return SERVERS - count(t, OFF);
+    return SERVERS - count(t, OFF) - count(t, LEAVING);
 }
 
 static void change(struct twin *t, uint32_t server, enum mode mode) {
-    if (t->mode[server] < BUSY)
+    if (t->mode[server] < FULL && t->mode[server] != mode)
         bal_set_remove(t->sets[t->mode[server]], server);
-    if (mode < BUSY)
+    if (mode < FULL && t->mode[server] != mode)
         bal_set_insert(t->sets[mode], server);
     t->mode[server] = mode;
 }
@@ -144,22 +151,40 @@ static double average(const struct twin *t, double window) {
     return area / (t->now - from);
 }
 
+static void serve(struct twin *t, uint32_t server, size_t job) {
+    const uint32_t i = t->jobs[server]++;
+    t->serving[server][i].job = job;
+    t->serving[server][i].until = t->now + t->job[job].size;
+    change(t, server, t->jobs[server] < t->slots ? OPEN : FULL);
+}
+
+static void serve_waiting(struct twin *t, uint32_t server) {
+    while (t->head < t->tail && t->jobs[server] < t->slots)
+        serve(t, server, t->queue[t->head++]);
+}
+
 static void follow(struct twin *t) {
     const enum mode first[] = {SETUP, STANDBY};
     for (int i = 0; i < 2; i++)
         while (on(t) > t->wanted && count(t, first[i]) > 0)
             change(t, bal_set_uniform(t->sets[first[i]], &t->choices), OFF);
+    while (on(t) < t->wanted && count(t, LEAVING) > 0) {
+        const uint32_t server = bal_set_uniform(t->sets[LEAVING], &t->choices);
+        change(t, server, OPEN);
+        serve_waiting(t, server);
+    }
     while (on(t) < t->wanted) {
         const uint32_t server = bal_set_uniform(t->sets[OFF], &t->choices);
         change(t, server, SETUP);
-        t->until[server] = t->now + t->setup;
+        t->ready[server] = t->now + t->setup;
     }
 }
 
 static void decide(struct twin *t) {
-    const double ready = fmax(count(t, STANDBY) + count(t, BUSY), 1);
+    const double ready = fmax(count(t, STANDBY) + count(t, OPEN) + count(t, FULL), 1);
+    const double target = 0.7 * t->slots;
     /* A hair less, lest rounding lift a whole number to the next: the engine sums in another order. */
-    const double stable = ceil(average(t, 60) / 0.7 - 1e-9), panic = ceil(average(t, 6) / 0.7 - 1e-9);
+    const double stable = ceil(average(t, 60) / target - 1e-9), panic = ceil(average(t, 6) / target - 1e-9);
     if (panic >= 2 * ready)
         t->last_panic = t->now;
     double wanted = fmin(fmax(stable, floor(ready / 2)), SERVERS);
@@ -169,26 +194,24 @@ static void decide(struct twin *t) {
     follow(t);
 }
 
-static void serve(struct twin *t, uint32_t server, size_t job) {
-    change(t, server, BUSY);
-    t->serving[server] = job;
-    t->until[server] = t->now + t->job[job].size;
-}
-
 static void take_next(struct twin *t, uint32_t server) {
-    if (on(t) > t->wanted)
-        change(t, server, OFF);
+    const bool leaves = t->mode[server] == LEAVING || on(t) > t->wanted;
+    change(t, server, MODES); /* in no set: so that what is inserted is the last */
+    if (leaves)
+        change(t, server, t->jobs[server] ? LEAVING : OFF);
     else if (t->head < t->tail)
-        serve(t, server, t->queue[t->head++]);
+        serve_waiting(t, server);
     else
-        change(t, server, STANDBY);
+        change(t, server, t->jobs[server] ? OPEN : STANDBY);
 }
 
 static void arrive(struct twin *t) {
     const size_t job = t->next_arrival++;
     note(t, 1);
-    if (count(t, STANDBY) > 0) {
-        serve(t, bal_set_uniform(t->sets[STANDBY], &t->choices), job);
+    const uint32_t idle = count(t, STANDBY), free = idle + count(t, OPEN);
+    if (free > 0) {
+        const uint32_t i = (uint32_t)bal_rng_below(&t->choices, free);
+        serve(t, i < idle ? t->sets[STANDBY]->slot[i] : t->sets[OPEN]->slot[i - idle], job);
         return;
     }
     t->queue[t->tail++] = job;
@@ -198,36 +221,51 @@ static void arrive(struct twin *t) {
     }
 }
 
-static void end_of(struct twin *t, uint32_t server) {
-    if (t->mode[server] == BUSY) {
-        t->response += t->now - t->job[t->serving[server]].arrival;
-        t->completed++;
-        note(t, -1);
-    }
+static void complete(struct twin *t, uint32_t server, uint32_t i) {
+    t->response += t->now - t->job[t->serving[server][i].job].arrival;
+    t->completed++;
+    note(t, -1);
+    t->serving[server][i] = t->serving[server][--t->jobs[server]];
     take_next(t, server);
 }
 
 static void pass(struct twin *t, double now) {
-    for (int mode = OFF; mode <= BUSY; mode++)
+    for (int mode = OFF; mode < MODES; mode++)
         t->spent[mode] += count(t, (enum mode)mode) * (now - t->now);
     t->now = now;
 }
 
-/* First of all that happens next: completions before ends of set-ups before ticks, arrivals before all. */
-static uint32_t first_to_end(const struct twin *t, enum mode mode) {
+static uint32_t first_ready(const struct twin *t, double *time) {
     uint32_t first = SERVERS;
+    *time = INFINITY;
     for (uint32_t s = 0; s < SERVERS; s++)
-        if (t->mode[s] == mode && (first == SERVERS || t->until[s] < t->until[first]))
+        if (t->mode[s] == SETUP && t->ready[s] < *time) {
             first = s;
+            *time = t->ready[s];
+        }
     return first;
 }
 
+static uint32_t first_complete(const struct twin *t, uint32_t *place, double *time) {
+    uint32_t first = SERVERS;
+    *time = INFINITY;
+    for (uint32_t s = 0; s < SERVERS; s++)
+        for (uint32_t i = 0; i < t->jobs[s]; i++)
+            if (t->serving[s][i].until < *time) {
+                first = s;
+                *place = i;
+                *time = t->serving[s][i].until;
+            }
+    return first;
+}
+
+/* First of all that happens next: completions before ends of set-ups before ticks, arrivals before all. */
 static void run(struct twin *t, double time) {
     for (int tick = 1; t->completed < JOBS || t->now < time;) {
-        const uint32_t busy = first_to_end(t, BUSY), setup = first_to_end(t, SETUP);
+        uint32_t place = 0;
+        double ready, completes;
+        const uint32_t busy = first_complete(t, &place, &completes), setup = first_ready(t, &ready);
         const double arrives = t->next_arrival < JOBS ? t->job[t->next_arrival].arrival : INFINITY;
-        const double completes = busy < SERVERS ? t->until[busy] : INFINITY;
-        const double ready = setup < SERVERS ? t->until[setup] : INFINITY;
         const double next = fmin(fmin(arrives, completes), fmin(ready, 2.0 * tick));
         if (t->completed == JOBS && next >= time) {
             pass(t, fmax(t->now, time));
@@ -237,9 +275,9 @@ static void run(struct twin *t, double time) {
         if (next == arrives)
             arrive(t);
         else if (next == completes)
-            end_of(t, busy);
+            complete(t, busy, place);
         else if (next == ready)
-            end_of(t, setup);
+            take_next(t, setup);
         else
             tick++, decide(t);
     }
@@ -299,16 +337,18 @@ static void expect_near(double a, double b, const char *what, uint64_t seed) {
         fail_msg("%s, seed %d: %.15g where the literal twin has %.15g", what, (int)seed, a, b);
 }
 
-static void compare(uint64_t seed, double busy, double setup) {
+static void compare(uint64_t seed, uint32_t slots, double busy, double setup) {
     struct twin *t = calloc(1, sizeof *t);
     struct job *job = calloc(JOBS, sizeof *job);
     assert_true(t && job);
-    struct bal_trace *trace = record(job, seed, busy);
-    const struct bal_model model = model_of(trace, setup);
+    struct bal_trace *trace = record(job, seed, busy * slots);
+    struct bal_model model = model_of(trace, setup);
+    model.slots = slots;
     const struct bal_trial trial = simulate(&model, "windowed", trace, seed);
-    *t = (struct twin){.job = job, .setup = setup, .wanted = SERVERS, .last_panic = -INFINITY};
+    *t =
+        (struct twin){.job = job, .slots = slots, .setup = setup, .wanted = SERVERS, .last_panic = -INFINITY};
     bal_rng_init(&t->choices, seed, 0, BAL_STREAM_POLICY);
-    for (int mode = OFF; mode < BUSY; mode++) {
+    for (int mode = OFF; mode < FULL; mode++) {
         t->sets[mode] = malloc(bal_set_size(SERVERS));
         bal_set_init(t->sets[mode], SERVERS);
     }
@@ -324,8 +364,10 @@ static void compare(uint64_t seed, double busy, double setup) {
     expect_near(trial.metric[BAL_SERVERS_OFF], t->spent[OFF] / all, "servers off", seed);
     expect_near(trial.metric[BAL_SERVERS_SETUP], t->spent[SETUP] / all, "servers in set-up", seed);
     expect_near(trial.metric[BAL_SERVERS_STANDBY], t->spent[STANDBY] / all, "servers that stand by", seed);
-    assert_true(t->spent[OFF] > 0.05 * all && t->spent[SETUP] > 0); /* it is a test of something */
-    for (int mode = OFF; mode < BUSY; mode++)
+    /* It is a test of something. */
+    assert_true(t->spent[OFF] > 0.05 * all && t->spent[SETUP] > 0);
+    assert_true(slots < SLOTS_MOST || t->spent[LEAVING] > 0);
+    for (int mode = OFF; mode < FULL; mode++)
         free(t->sets[mode]);
     bal_trace_free(trace);
     free(job);
@@ -335,8 +377,16 @@ static void compare(uint64_t seed, double busy, double setup) {
 static void as_the_literal_twin(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++) {
-        compare(seed, 0.1, 1);   /* set-ups end between two ticks */
-        compare(seed, 0.15, 13); /* and are cancelled under way */
+        compare(seed, 1, 0.1, 1);   /* set-ups end between two ticks */
+        compare(seed, 1, 0.15, 13); /* and are cancelled under way */
+    }
+}
+
+static void as_the_literal_twin_with_slots(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        compare(seed, 2, 0.1, 1);
+        compare(seed, SLOTS_MOST, 0.15, 13);
     }
 }
 
@@ -356,6 +406,63 @@ static void central_is_least_work(void **state) {
     assert_int_equal(a.jobs, b.jobs);
     bal_trace_free(trace);
     free(job);
+}
+
+/* A common queue does not ask which server a slot is of; and where jobs are held, and each slot asks for one,
+ * the dispatcher is the queue. */
+static void slots_are_servers_to_a_common_queue(void **state) {
+    (void)state;
+    struct job *job = calloc(JOBS, sizeof *job);
+    struct bal_trace *trace = record(job, 5, 0.15);
+    struct bal_model apart = model_of(trace, 1), together = apart;
+    assert_int_equal(bal_servers_parse("4", &together.servers, NULL), BAL_OK);
+    together.slots = SERVERS / 4;
+    const struct bal_trial one = simulate(&apart, "central", trace, 5);
+    const char *const same[] = {"central", "jiq:else=hold"};
+    for (int i = 0; i < 2; i++) {
+        const struct bal_trial slots = simulate(&together, same[i], trace, 5);
+        expect_near(slots.metric[BAL_RESPONSE_MEAN], one.metric[BAL_RESPONSE_MEAN], same[i], 5);
+        expect_near(slots.metric[BAL_RESPONSE_P99], one.metric[BAL_RESPONSE_P99], same[i], 5);
+        assert_int_equal(slots.jobs, one.jobs);
+    }
+    bal_trace_free(trace);
+    free(job);
+}
+
+/* Two servers of two slots that begin off, a set-up of 1 and a standby of a half, both fixed. Jobs of length
+ * 1:
+ *   0, 0.1    the first starts a server, which both of them can fill; they begin at 1.
+ *   0.2       is one too many, and starts the other, which is ready at 1.2.
+ *   1.3       finds a free slot there, and nobody is started.
+ * The servers have their last jobs until 2 and 2.3, and are off at 2.5 and 2.8.
+ *   10        begins at 11; its server is busy until 12 and then stands by, until the end. */
+static void delayed_off_with_slots_by_hand(void **state) {
+    (void)state;
+    static const double arrival[] = {0, 0.1, 0.2, 1.3, 10}, response[] = {2, 1.9, 2, 1, 2};
+    struct bal_trace *trace;
+    struct bal_error err;
+    assert_int_equal(bal_trace_new(NULL, &trace, &err), BAL_OK);
+    for (int i = 0; i < 5; i++) {
+        const struct bal_trace_job one = {.time = 1000 + llrint(1e9 * arrival[i]), .size = 1000000000};
+        assert_int_equal(bal_trace_add(trace, &one, &err), BAL_OK);
+    }
+    assert_int_equal(bal_trace_finish(trace, NULL, &err), BAL_OK);
+    struct bal_model model = model_of(trace, 1);
+    assert_int_equal(bal_servers_parse("2", &model.servers, &err), BAL_OK);
+    assert_int_equal(bal_law_parse("det", &model.standby, &err), BAL_OK);
+    bal_law_scale(&model.standby, 0.5);
+    model.slots = 2;
+    model.start.off = 1;
+    const struct bal_trial trial = simulate(&model, "delayed-off", trace, 1);
+    double sum = 0;
+    for (int i = 0; i < 5; i++)
+        sum += response[i];
+    const double all = 2 * 12.0;
+    expect_near(trial.metric[BAL_RESPONSE_MEAN], sum / 5, "mean response", 1);
+    expect_near(trial.metric[BAL_SERVERS_SETUP], (1 + 1 + 1) / all, "servers in set-up", 1);
+    expect_near(trial.metric[BAL_SERVERS_STANDBY], (0.5 + 0.5) / all, "servers that stand by", 1);
+    expect_near(trial.metric[BAL_SERVERS_BUSY], (1 + 1.1 + 1) / all, "busy servers", 1);
+    bal_trace_free(trace);
 }
 
 /* Servers that never stand by long enough to go are always on; servers that go at once save, and are waited
@@ -387,7 +494,10 @@ int main(void) {
         cmocka_unit_test(goes_down_slowly),
         cmocka_unit_test(panics),
         cmocka_unit_test(as_the_literal_twin),
+        cmocka_unit_test(as_the_literal_twin_with_slots),
         cmocka_unit_test(central_is_least_work),
+        cmocka_unit_test(slots_are_servers_to_a_common_queue),
+        cmocka_unit_test(delayed_off_with_slots_by_hand),
         cmocka_unit_test(delayed_off_between_its_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
