@@ -36,8 +36,9 @@
  * number out of range is ignored.
  *
  * Slots. A server that works on k jobs at once is idle, here and in every report, when it has a free slot:
- * fewer than k jobs. It says so each time that a job leaves it with a free slot. Queue lengths and own counts
- * are all jobs at the server, in service or not.
+ * fewer than k jobs. It says so each time that a job leaves it with a free slot; to a policy that may hold
+ * also when one has come and a slot is still free. Queue lengths and own counts are all jobs at the server,
+ * in service or not.
  *
  * Speeds and weights. Most policies need not know them: a fast server is idle more often and its queue is
  * shorter. A host that has weights (twice the weight, twice the work; the speed, if it is known) says so in
@@ -143,6 +144,7 @@ struct bal_job {
     uint32_t rank;  /* class: 0 is the most urgent */
     bool split;     /* may the batch be divided among servers? */
     bool at_once;   /* it may not be held, or not any longer */
+    uint32_t held;  /* asked again for one that is held: how many are, itself included; 0: it is new */
 };
 
 /* May this server be chosen? Any number may be asked for. */

@@ -231,13 +231,14 @@ static void reopen_tried(struct network *net, struct dispatcher *d, const struct
         set_open(net, d);
 }
 
-/* Asks the policy. */
-static struct bal_decision ask_policy(struct network *net, uint32_t job, bool sampling, uint32_t *asked) {
+/* Asks the policy; held: of a job that waits here, how many do. */
+static struct bal_decision ask_policy(struct network *net, uint32_t job, uint32_t held, bool sampling,
+                                      uint32_t *asked) {
     struct system *system = &net->system;
     struct job *j = &net->job[job];
     struct dispatcher *d = &net->dispatcher[j->dispatcher];
     const uint64_t probes = d->fleet.probes;
-    const struct bal_job what = {.count = 1, .rank = j->rank};
+    const struct bal_job what = {.count = 1, .rank = j->rank, .held = held};
     struct bal_decision decision = {0};
     bool open[TRIES] = {false};
     d->fleet.now = net->now * system->per_unit;
@@ -256,7 +257,7 @@ static struct bal_decision ask_policy(struct network *net, uint32_t job, bool sa
 }
 
 static void route(struct network *net, uint32_t job) {
-    const struct bal_decision decision = ask_policy(net, job, false, NULL);
+    const struct bal_decision decision = ask_policy(net, job, 0, false, NULL);
     const uint32_t dispatcher = net->job[job].dispatcher;
     follow(net, job, &decision);
     tell_hunger(net, dispatcher);
@@ -305,7 +306,7 @@ static void conclude(struct network *net, uint32_t index) {
 static bool inquire(struct network *net, uint32_t job) {
     struct dispatcher *d = &net->dispatcher[net->job[job].dispatcher];
     uint32_t asked = 0, index;
-    ask_policy(net, job, true, &asked);
+    ask_policy(net, job, 0, true, &asked);
     d->fleet.asks = 0;
     if (asked == 0)
         return false;
@@ -347,7 +348,7 @@ static void try_held(struct network *net, uint32_t dispatcher) {
     struct dispatcher *d = &net->dispatcher[dispatcher];
     for (uint32_t rank = 0; rank < 2; rank++)
         for (uint32_t job = d->held[rank].first, next; d->held[rank].count && job != NOBODY; job = next) {
-            const struct bal_decision decision = ask_policy(net, job, false, NULL);
+            const struct bal_decision decision = ask_policy(net, job, held(d), false, NULL);
             next = net->job[job].next;
             if (decision.server != BAL_HOLD) {
                 bal_list_remove(net, &d->held[rank], job);

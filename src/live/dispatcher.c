@@ -225,8 +225,10 @@ static void reopen_tried(struct bal_dispatcher *d, const struct request *r, cons
         bal_fleet_refresh(d);
 }
 
-static struct bal_decision ask_policy(struct bal_dispatcher *d, const struct request *r, bool at_once) {
-    const struct bal_job job = {.count = 1, .rank = r->entry.rank, .at_once = at_once};
+/* held: of one that waits, how many do. */
+static struct bal_decision ask_policy(struct bal_dispatcher *d, const struct request *r, bool at_once,
+                                      uint32_t held) {
+    const struct bal_job job = {.count = 1, .rank = r->entry.rank, .at_once = at_once, .held = held};
     bool open[BAL_TRIES_MAX] = {false};
     close_tried(d, r, open);
     struct bal_decision decision = bal_policy_route(&d->policy, d->state, &d->fleet, &job, &d->rng);
@@ -350,7 +352,7 @@ static bool refuse(struct bal_dispatcher *d, struct request *r, enum bal_reason 
 static bool place(struct bal_dispatcher *d, uint32_t i, bool at_once, enum request_state sent) {
     struct block *block = d->block;
     struct request *r = request_at(d, i);
-    struct bal_decision decision = ask_policy(d, r, at_once);
+    struct bal_decision decision = ask_policy(d, r, at_once, 0);
     if (decision.server == BAL_HOLD && is_hopeless(d, r))
         decision.server = BAL_NONE;
     if (decision.server == BAL_HOLD && block->held_count >= block->config.held) {
@@ -358,7 +360,7 @@ static bool place(struct bal_dispatcher *d, uint32_t i, bool at_once, enum reque
         block->counts.overflow++;
         if (block->config.refuse_beyond)
             return refuse(d, r, BAL_REASON_NO_ROOM);
-        decision = ask_policy(d, r, true);
+        decision = ask_policy(d, r, true, 0);
     }
     if (decision.server == BAL_NONE)
         decision.server = choose_silent(d, r);
@@ -402,7 +404,7 @@ static void refuse_waiting(struct bal_dispatcher *d, uint32_t i, enum bal_reason
 static bool try_first(struct bal_dispatcher *d, uint32_t rank) {
     const uint32_t i = d->block->held[rank].first;
     struct request *r = request_at(d, i);
-    const struct bal_decision decision = ask_policy(d, r, false);
+    const struct bal_decision decision = ask_policy(d, r, false, d->block->held_count);
     if (decision.server < d->servers) {
         leave_held(d, i);
         go(d, r, decision.server, DECIDED);

@@ -3,8 +3,9 @@
  *
  * A server is busy (yellow), idle and on (green), off (red) or in set-up (blue). A job goes to a uniform
  * green server; without one it goes to a uniform busy server, or as `else` says, and a uniform red one, if
- * there is any, is started. With nobody on at all the job is refused; then one of those in set-up is told
- * once more to start, in turn, lest a fleet whose wakes were lost sleep for ever.
+ * there is any, is started: once for each job, also where it is held and asked for again. With nobody on at
+ * all the job is refused; then one of those in set-up is told once more to start, in turn, lest a fleet whose
+ * wakes were lost sleep for ever.
  *
  * Cost: reports on becoming idle, on switching off and on being set up: at most two a job, one more for each
  * server that was on at the start and two for each that was in set-up.
@@ -105,14 +106,17 @@ static uint32_t route_to_busy(struct state *state, struct bal_fleet *fleet, cons
     return server;
 }
 
-/* Somebody to start, when no green one is open. */
-static uint32_t wake(struct state *state, struct bal_fleet *fleet, bool nobody_on, struct bal_rng *rng) {
-    const uint32_t off = bal_draw_among(set_of(state, RED), fleet, rng);
+/* Somebody to start, when no green one is open: one for each job that comes. Of those that are held, who may
+ * be asked for again at every report, only as many as nobody is in set-up for: a start may have failed. */
+static uint32_t wake(struct state *state, struct bal_fleet *fleet, const struct bal_job *job, bool nobody_on,
+                     struct bal_rng *rng) {
+    const struct bal_set *blue = set_of(state, BLUE);
+    const bool one_more = job->held == 0 || blue->count < job->held;
+    const uint32_t off = one_more ? bal_draw_among(set_of(state, RED), fleet, rng) : BAL_NONE;
     if (off != BAL_NONE) {
         paint(state, fleet, off, BLUE, 0);
         return off;
     }
-    const struct bal_set *blue = set_of(state, BLUE);
     if (!nobody_on || blue->count == 0)
         return BAL_NONE;
     const uint32_t again = blue->slot[state->turn++ % blue->count];
@@ -128,7 +132,7 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
         return bal_to(idle);
     }
     struct bal_decision decision = bal_to(route_to_busy(state, fleet, job, rng));
-    decision.wake = wake(state, fleet, set_of(state, YELLOW)->count == 0, rng);
+    decision.wake = wake(state, fleet, job, set_of(state, YELLOW)->count == 0, rng);
     return decision;
 }
 

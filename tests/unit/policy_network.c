@@ -180,6 +180,29 @@ static void lost_wakes_do_not_put_tabs_to_sleep_for_ever(void **state) {
     host_fini(&host);
 }
 
+/* A job that is held is asked for again at every report; that is no reason to start one more server each
+ * time. But when a start has failed, so that fewer are in set-up than wait, another is. */
+static void a_held_job_wakes_one_server_and_not_all(void **state) {
+    (void)state;
+    struct host host;
+    start(&host, "tabs:else=hold");
+    for (uint32_t server = 1; server < N; server++)
+        host_report(&host, BAL_REPORT_OFF, server);
+    const uint32_t woken = host_route(&host, 1, false).wake;
+    assert_true(woken >= 1 && woken < N);
+    const struct bal_job held = {.count = 1, .held = 1};
+    for (int beat = 0; beat < 50; beat++) {
+        const struct bal_decision decision =
+            bal_policy_route(&host.spec, host.state, &host.fleet, &held, &host.rng);
+        assert_true(decision.server == BAL_HOLD && decision.wake == BAL_NONE);
+    }
+    host_report(&host, BAL_REPORT_OFF, woken);
+    assert_true(bal_policy_route(&host.spec, host.state, &host.fleet, &held, &host.rng).wake < N);
+    assert_true(bal_policy_route(&host.spec, host.state, &host.fleet, &held, &host.rng).wake == BAL_NONE);
+    assert_true(host_route(&host, 1, false).wake < N); /* a new one wakes one more */
+    host_fini(&host);
+}
+
 static void a_number_out_of_range_is_refused(void **state) {
     (void)state;
     static const uint32_t wrong[] = {N, N + 1, 1u << 31, BAL_HOLD, BAL_NONE};
@@ -559,6 +582,7 @@ int main(void) {
         cmocka_unit_test(pi_begun_on_a_busy_fleet_spreads_its_jobs),
         cmocka_unit_test(an_idle_report_after_off_leaves_a_server_in_one_set),
         cmocka_unit_test(lost_wakes_do_not_put_tabs_to_sleep_for_ever),
+        cmocka_unit_test(a_held_job_wakes_one_server_and_not_all),
         cmocka_unit_test(a_number_out_of_range_is_refused),
         cmocka_unit_test(a_fleet_that_shrinks_is_kept_to),
         cmocka_unit_test(closed_servers_are_left_alone),
