@@ -144,19 +144,34 @@ static bool come_back(struct bal_ngx_visit *visit) {
     return known;
 }
 
-/* A body that is still being read cannot be sent twice; and that it is moved must be told. */
+static void tell_of_staying(const struct bal_ngx_visit *visit, const char *why) {
+    static time_t told;
+    if (ngx_time() != told) /* once a second */
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                      "ballast: station \"%V\": requests are not given to other stations; %s",
+                      &visit->station->us->host, why);
+    told = ngx_time();
+}
+
+/* A station hears HTTP; and a body that is still being read, as those of gRPC are, cannot be sent twice. */
+static bool can_leave(const struct bal_ngx_visit *visit) {
+    const ngx_str_t *schema = &visit->place.u->schema;
+    const bool http = schema->len > 4 && ngx_strncmp(schema->data, "http", 4) == 0;
+    if (!http)
+        tell_of_staying(visit, "those of proxy_pass alone can be, so leave out steal=");
+    return http && !visit->place.request->request_body_no_buffering;
+}
+
+/* That it is moved must be told. */
 static bool may_leave(const struct bal_ngx_visit *visit) {
     if (!visit->told)
-        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                      "ballast: station \"%V\": requests are not given to other stations; use "
-                      "proxy_set_header Ballast-Moved $ballast_moved",
-                      &visit->station->us->host);
+        tell_of_staying(visit, "use proxy_set_header Ballast-Moved $ballast_moved");
     return visit->told;
 }
 
 static void give_away(struct bal_ngx_visit *visit, uint64_t target) {
     const struct bal_ngx_address *address = bal_ngx_mail_find(&visit->station->mail, target);
-    const bool can = address && !visit->place.request->request_body_no_buffering;
+    const bool can = address && can_leave(visit);
     const bool written = !can || rewrite(visit, address);
     if (can && written && may_leave(visit)) {
         visit->state = BAL_VISIT_GIVEN;

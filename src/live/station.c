@@ -134,6 +134,7 @@ void bal_station_arrive(struct bal_station *s, uint64_t now, uint32_t rank, uint
         task->ticket = bal_ledger_ticket(&s->ledger, i);
         if (!take_in(s, i, task))
             bal_ledger_drop(&s->ledger, i);
+        bal_station_void_offers(s);
     }
     block->counts.full += task->verdict == BAL_FULL;
     station_end(s);

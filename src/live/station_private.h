@@ -127,6 +127,9 @@ uint32_t bal_station_give(struct bal_station *s, uint32_t amount, uint32_t lowes
 
 /* Offers slots that are free and not offered yet. */
 void bal_station_offer(struct bal_station *s);
+/* A slot that was offered has been taken by somebody else: it is offered to nobody any longer, and whoever
+ * thinks so hears of it with the next heartbeat. As in the lab: who is told next is drawn anew. */
+void bal_station_void_offers(struct bal_station *s);
 /* A request of this dispatcher has come: it uses what it was offered. */
 void bal_station_use_offer(struct bal_station *s, uint64_t dispatcher);
 /* A request has ended whose slot is meant for that dispatcher: it is offered to it; or, when it was promised

@@ -198,6 +198,13 @@ void bal_station_bequeath(struct bal_station *s, uint64_t heir, uint64_t promise
     }
 }
 
+void bal_station_void_offers(struct bal_station *s) {
+    while (s->block->offered > available(s)) {
+        const uint32_t number = bal_set_uniform(s->holders, &s->rng);
+        set_offered(s, number, s->peer[number].offered - 1);
+    }
+}
+
 static void take_back(struct bal_station *s, uint32_t number) {
     set_offered(s, number, s->peer[number].offered - 1);
     say_present(s, number);
@@ -417,15 +424,9 @@ enum bal_receipt bal_station_hear(struct bal_station *s, uint64_t now, const str
 
 /* ---- time ---- */
 
-/* What was offered and is not free any longer is taken back; the rest is offered anew, for it may have been
- * lost on the way. */
+/* What is offered is offered anew, for it may have been lost on the way. */
 static void beat_to(struct bal_station *s, uint32_t number) {
     struct peer *peer = &s->peer[number];
-    const uint32_t slots = available(s);
-    if (s->block->offered > slots) {
-        const uint32_t excess = s->block->offered - slots;
-        set_offered(s, number, peer->offered > excess ? peer->offered - excess : 0);
-    }
     peer->offers += peer->offered;
     say_present(s, number);
 }
@@ -435,6 +436,7 @@ static void beat(struct bal_station *s) {
     block->beat_at = block->now + block->config.beat_ns;
     block->answers -= (block->answers + 3) / 4; /* what is of late fades */
     block->errors -= (block->errors + 3) / 4;
+    bal_station_void_offers(s);
     for (uint32_t i = 0; i < s->dispatchers->count; i++)
         beat_to(s, s->dispatchers->slot[i]);
     if (block->waiting_count || block->config.standby_ns == 0)
@@ -451,14 +453,16 @@ static bool may_rest(const struct bal_station *s) {
     return block->config.standby_ns && block->power == BAL_POWER_ON && length(s) == 0;
 }
 
-/* For policies that want to hear of idle servers at a rate. */
+/* For policies that want to hear of idle servers at a rate. Whoever was told before may go there too, and
+ * hears of it with the next heartbeat. */
 static void offer_at_rate(struct bal_station *s) {
     struct station_block *block = s->block;
     block->offer_at = block->now + 1 + (uint64_t)(bal_rng_exp(&s->rng) * (double)block->config.offer_ns);
     const uint32_t number = whom(s);
     if (number == BAL_SET_ABSENT || available(s) == 0)
         return;
-    set_offered(s, number, 0);
+    while (s->holders->count)
+        set_offered(s, s->holders->slot[0], 0);
     offer_to(s, number);
 }
 

@@ -275,6 +275,26 @@ static void an_offer_is_made_anew_with_every_heartbeat_and_taken_back(void **sta
     end(&f);
 }
 
+/* The same one every time: 2^-64. */
+static void a_slot_that_somebody_else_has_used_is_offered_to_anyone(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct fixture f = begin(&config, 2);
+    uint32_t changes = 0, before, after;
+    bal_station_pass(f.s, f.now);
+    for (int i = 0; i < 64; i++) {
+        bal_station_offered(f.s, D1, &before);
+        const uint64_t ticket = arrive(&f, 0, 0).ticket;
+        assert_int_equal(bal_station_view(f.s).offered, 0);
+        done(&f, ticket);
+        assert_int_equal(said(&f, BAL_MSG_IDLE, 0, NULL) >= 1, true);
+        bal_station_offered(f.s, D1, &after);
+        changes += before != after;
+    }
+    assert_true(changes > 0);
+    end(&f);
+}
+
 static void a_probe_is_answered_with_the_truth(void **state) {
     (void)state;
     const struct bal_station_config config = plain(1);
@@ -723,6 +743,7 @@ int main(void) {
         cmocka_unit_test(a_hungry_dispatcher_gets_what_others_do_not_need),
         cmocka_unit_test(hunger_that_is_not_repeated_is_forgotten),
         cmocka_unit_test(an_offer_is_made_anew_with_every_heartbeat_and_taken_back),
+        cmocka_unit_test(a_slot_that_somebody_else_has_used_is_offered_to_anyone),
         cmocka_unit_test(a_probe_is_answered_with_the_truth),
         cmocka_unit_test(one_that_begins_anew_is_told_the_present),
         cmocka_unit_test(offers_come_at_a_rate_where_that_is_wanted),
