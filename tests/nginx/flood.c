@@ -3,7 +3,8 @@
  * usage: flood COUNT KEY PORT...
  *
  * Sends so many to each port of 127.0.0.1, of five kinds by turns: noise, a message signed with another key,
- * a message of a stranger signed with this one, one that is cut off, and one that is too long. */
+ * a message of a stranger signed with this one, one that is cut off, and one that is too long. Where KEY is
+ * again:HEX, those bytes instead, again and again. */
 #include "ballast/live/wire.h"
 #include "ballast/random.h"
 
@@ -38,8 +39,18 @@ static size_t make(uint32_t kind, uint8_t bytes[LONGEST], const struct bal_key *
     return kind == 3 ? bal_rng_below(rng, (uint32_t)size) : size;
 }
 
+/* The bytes of that text; 0: it has none, or too many. */
+static size_t read_bytes(const char *text, uint8_t bytes[LONGEST]) {
+    const size_t size = strlen(text) / 2;
+    for (size_t i = 0; i < size && size <= LONGEST; i++) {
+        const char digits[] = {text[2 * i], text[2 * i + 1], '\0'};
+        bytes[i] = (uint8_t)strtoul(digits, NULL, 16);
+    }
+    return size <= LONGEST ? size : 0;
+}
+
 static int complain(const char *what) {
-    fprintf(stderr, "flood: %s; usage: flood COUNT KEY PORT...\n", what);
+    fprintf(stderr, "flood: %s; usage: flood COUNT KEY PORT..., or again:HEX in place of KEY\n", what);
     return 2;
 }
 
@@ -55,21 +66,22 @@ int main(int argc, char **argv) {
     struct bal_error err;
     struct bal_rng rng;
     uint64_t count, port;
+    uint8_t bytes[LONGEST];
     const int out = socket(AF_INET, SOCK_DGRAM, 0);
     if (argc < 4 || !read_number(argv[1], UINT32_MAX, &count))
         return complain("no count");
-    if (bal_key_parse(argv[2], &key, &err))
+    const size_t again = strncmp(argv[2], "again:", 6) == 0 ? read_bytes(argv[2] + 6, bytes) : 0;
+    if (!again && bal_key_parse(argv[2], &key, &err))
         return complain(err.text);
     bal_rng_init(&rng, 1, 0, BAL_STREAM_TEST);
     for (uint64_t i = 0; i < count; i++)
         for (int k = 3; k < argc; k++) {
-            uint8_t bytes[LONGEST];
             if (!read_number(argv[k], UINT16_MAX, &port))
                 return complain("no port");
             const struct sockaddr_in to = {.sin_family = AF_INET,
                                            .sin_port = htons((uint16_t)port),
                                            .sin_addr = {htonl(INADDR_LOOPBACK)}};
-            const size_t size = make((uint32_t)(i % KINDS), bytes, &key, i + 1, &rng);
+            const size_t size = again ? again : make((uint32_t)(i % KINDS), bytes, &key, i + 1, &rng);
             (void)!sendto(out, bytes, size, 0, (const struct sockaddr *)&to, sizeof to);
         }
     return 0;
