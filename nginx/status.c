@@ -2,6 +2,7 @@
 #include "status.h"
 
 #include "option.h"
+#include "page.h"
 #include "process.h"
 
 #include <string.h>
@@ -91,14 +92,15 @@ static struct bal_ngx_telling *tell(ngx_http_request_t *r, const struct bal_ngx_
 
 /* ---- which of them ---- */
 
-enum format { JSON, METRICS, RING, UNKNOWN };
+enum format { JSON, METRICS, RING, PAGE, UNKNOWN };
 
 static bool is(const ngx_str_t *text, const char *word) {
     return text->len == strlen(word) && ngx_strncmp(text->data, word, text->len) == 0;
 }
 
 static enum format asked_for(ngx_http_request_t *r) {
-    static const char *const names[] = {[JSON] = "json", [METRICS] = "prometheus", [RING] = "ring"};
+    static const char *const names[] = {
+        [JSON] = "json", [METRICS] = "prometheus", [RING] = "ring", [PAGE] = "html"};
     static const ngx_str_t wanted = ngx_string("Accept");
     const ngx_table_elt_t *accept = bal_ngx_mail_header(&r->headers_in.headers, &wanted);
     ngx_str_t name;
@@ -108,6 +110,8 @@ static enum format asked_for(ngx_http_request_t *r) {
             format++;
         return format;
     }
+    if (accept && ngx_strcasestrn(accept->value.data, (char *)"text/html", 9 - 1))
+        return PAGE;
     if (!accept || ngx_strcasestrn(accept->value.data, (char *)"application/json", 16 - 1))
         return JSON;
     if (ngx_strcasestrn(accept->value.data, (char *)"text/plain", 10 - 1) ||
@@ -159,7 +163,9 @@ static ngx_int_t answer(ngx_http_request_t *r, const char *type, const u_char *d
     ngx_buf_t *buf = ngx_calloc_buf(r->pool);
     ngx_chain_t chain = {.buf = buf};
     if (!buf || !add_header(r, "Cache-Control", "no-store") || !add_header(r, "Vary", "Accept") ||
-        !add_header(r, "X-Content-Type-Options", "nosniff"))
+        !add_header(r, "X-Content-Type-Options", "nosniff") ||
+        !add_header(r, "Referrer-Policy", "no-referrer") ||
+        !add_header(r, "Content-Security-Policy", BAL_NGX_PAGE_POLICY))
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     buf->pos = buf->start = (u_char *)data;
     buf->last = buf->end = (u_char *)data + length;
@@ -181,7 +187,8 @@ static ngx_int_t handle(ngx_http_request_t *r) {
     struct bal_ngx_status *status = ngx_http_get_module_loc_conf(r, ngx_http_ballast_module);
     static const char *const types[] = {[JSON] = "application/json",
                                         [METRICS] = "text/plain; version=0.0.4; charset=utf-8",
-                                        [RING] = "application/x-ndjson"};
+                                        [RING] = "application/x-ndjson",
+                                        [PAGE] = "text/html; charset=utf-8"};
     if (!(r->method & (NGX_HTTP_GET | NGX_HTTP_HEAD)))
         return NGX_HTTP_NOT_ALLOWED;
     const ngx_int_t rc = ngx_http_discard_request_body(r);
@@ -200,6 +207,8 @@ static ngx_int_t handle(ngx_http_request_t *r) {
     case RING:
         telling = tell_ring(r, &wrong);
         break;
+    case PAGE:
+        return answer(r, types[PAGE], bal_ngx_page, sizeof bal_ngx_page);
     case UNKNOWN:
         return NGX_HTTP_BAD_REQUEST;
     }

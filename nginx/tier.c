@@ -299,6 +299,8 @@ static void tell(const struct bal_ngx_tier *tier, const char *name, bool before,
 static enum bal_ngx_doing doing(const struct bal_server_view *view) {
     if (!view->name)
         return BAL_NGX_DOINGS;
+    if (view->down)
+        return BAL_NGX_OFF;
     if (view->standing == BAL_STANDING_OFF || view->standing == BAL_STANDING_SETUP)
         return view->standing == BAL_STANDING_OFF ? BAL_NGX_OFF : BAL_NGX_SETUP;
     return view->jobs ? BAL_NGX_BUSY : BAL_NGX_IDLE;

@@ -1,0 +1,469 @@
+'use strict';
+// The page of ballast_status: asks for the JSON twice a second and shows it. Whatever comes from the fleet is
+// set as text, never as markup.
+const EVERY = 500, PATIENCE = 2000, KEPT = 600, WINDOW = 20, TWIN_EVERY = 2000;
+const SPAN = 60; // seconds that charts show at least
+const STATES = ['idle', 'on', 'busy', 'set-up', 'off', 'draining', 'quarantined', 'closed', 'silent', 'down'];
+const SIGNS = {quarantined: '!', closed: '!', silent: '?', down: '×', draining: '↓', 'set-up': '↑'};
+const $ = id => document.getElementById(id);
+const NS = 'http://www.w3.org/2000/svg';
+
+function make(name, text, kind) {
+    const element = document.createElement(name);
+    if (text !== undefined) element.textContent = text;
+    if (kind) element.className = kind;
+    return element;
+}
+function write(element, text) {
+    if (element.textContent !== text) element.textContent = text;
+}
+
+// ---- numbers as text ----
+
+function count(n) {
+    return n < 10000 ? String(Math.round(n)) : n.toLocaleString('en', {maximumFractionDigits: 0});
+}
+function short(n) {
+    return n >= 100 ? count(n) : n >= 10 ? n.toFixed(1) : n.toFixed(2);
+}
+function time(seconds) {
+    if (seconds === null || seconds === undefined || !isFinite(seconds)) return '–';
+    if (seconds >= 1) return short(seconds) + ' s';
+    return seconds >= 1e-3 ? short(seconds * 1e3) + ' ms' : short(seconds * 1e6) + ' µs';
+}
+
+// ---- what a fleet has told, as samples ----
+
+function asServer(station) {
+    return {
+        number: 0, name: station.upstream, state: station.state, slots: station.slots,
+        in_service: station.running, queue: station.waiting, in_flight: station.running + station.waiting,
+        answered: station.counts.answered, failed: station.counts.failed, seconds: station.seconds,
+        response_seconds: station.response.reduce((sum, r) => sum + r.seconds, 0),
+    };
+}
+
+// A dispatcher or a station in one form.
+function read(status, role, one) {
+    const station = role === 'station';
+    const servers = station ? [asServer(one)] : one.servers;
+    const messages = one.messages
+        ? [...Object.values(one.messages.said), ...Object.values(one.messages.heard)] : [];
+    return {
+        at: status.time, one, servers, station, bounds: status.bounds,
+        arrived: one.counts.arrived,
+        on: servers.filter(s => ['idle', 'on', 'busy'].includes(s.state)).length,
+        held: station ? one.waiting : one.held.reduce((sum, n) => sum + n, 0),
+        messages: messages.reduce((sum, n) => sum + n, 0),
+        buckets: one.response.map(r => new Map(r.buckets)),
+        joules: one.joules,
+    };
+}
+
+// A quantile of the times that were counted between two samples, in one class; linear inside of a bucket.
+function quantile(from, to, rank, q) {
+    const before = from.buckets[rank] || new Map(), parts = [];
+    let all = 0;
+    for (const [bucket, n] of to.buckets[rank]) {
+        const more = n - (before.get(bucket) || 0);
+        if (more > 0) parts.push([bucket, more]);
+        all += Math.max(more, 0);
+    }
+    let left = q * all;
+    for (const [bucket, n] of parts) {
+        if (left <= n) {
+            const low = bucket ? to.bounds[bucket - 1] : 0, high = to.bounds[bucket] ?? low;
+            return low + (high - low) * left / n;
+        }
+        left -= n;
+    }
+    return null;
+}
+
+class History {
+    constructor() { this.samples = []; }
+    add(sample) {
+        const last = this.samples[this.samples.length - 1];
+        if (last && (sample.arrived < last.arrived || sample.at <= last.at - 1)) this.samples = [];
+        if (last && sample.at === last.at) return;
+        this.samples.push(sample);
+        const from = this.samples[Math.max(0, this.samples.length - 1 - WINDOW)];
+        this.derive(sample, from);
+        const old = this.samples[this.samples.length - 1 - WINDOW];
+        if (old) old.buckets = old.one = old.servers = old.bounds = null; // only what is drawn is kept
+        if (this.samples.length > KEPT) this.samples.shift();
+    }
+    derive(sample, from) {
+        const seconds = sample.at - from.at, requests = sample.arrived - from.arrived;
+        sample.rate = seconds > 0 ? requests / seconds : null;
+        sample.perRequest = requests > 0 ? (sample.messages - from.messages) / requests : null;
+        sample.watts = null;
+        if (seconds > 0 && sample.joules !== undefined)
+            sample.watts = (sample.joules - from.joules) / seconds;
+        sample.times = sample.buckets.map((_, rank) => from.buckets && from !== sample ?
+            [quantile(from, sample, rank, 0.5), quantile(from, sample, rank, 0.99)] : [null, null]);
+    }
+}
+
+// ---- charts ----
+
+const charts = [
+    {title: 'Requests a second', lines: s => [['c0', s.rate]], text: short},
+    {title: 'Response time, p99 and p50 (dashed)', lines: s => s.times.flatMap((t, rank) =>
+        [['c' + rank, t[1]], ['c' + rank + ' p50', t[0]]]), text: time, classes: true},
+    {title: 'Servers on', lines: s => [['c2', s.on]], text: count},
+    {title: 'Requests held', lines: s => [['c1', s.held]], text: count},
+    {title: 'Messages per request', lines: s => [['c3', s.perRequest]], text: short},
+    {title: 'Watts', lines: s => [['c4', s.watts]], text: short, optional: true},
+];
+
+function makeChart(chart) {
+    const figure = make('figure'), caption = make('figcaption'), svg = document.createElementNS(NS, 'svg');
+    chart.value = make('span');
+    caption.append(make('span', chart.title), chart.value);
+    svg.setAttribute('viewBox', `0 0 ${KEPT} 100`);
+    svg.setAttribute('preserveAspectRatio', 'none');
+    svg.setAttribute('aria-hidden', 'true');
+    const foot = make('p');
+    chart.past = make('span');
+    chart.most = make('span');
+    foot.append(chart.past, chart.most, make('span', 'now'));
+    figure.append(caption, svg, foot);
+    if (chart.classes) figure.append(chart.list = make('ul'));
+    chart.svg = svg;
+    chart.paths = new Map();
+    chart.figure = figure;
+    $('charts').append(figure);
+}
+
+function path(chart, kind) {
+    if (!chart.paths.has(kind)) {
+        const line = document.createElementNS(NS, 'path');
+        line.setAttribute('class', kind);
+        chart.svg.append(line);
+        chart.paths.set(kind, line);
+    }
+    return chart.paths.get(kind);
+}
+
+function drawChart(chart, samples) {
+    const last = samples[samples.length - 1], lines = new Map();
+    const span = Math.max(SPAN, last.at - samples[0].at);
+    samples.forEach((sample, i) => chart.lines(sample).forEach(([kind, value]) => {
+        if (value === null || value === undefined) return;
+        if (!lines.has(kind)) lines.set(kind, []);
+        lines.get(kind).push([i, KEPT * (1 - (last.at - sample.at) / span), value]);
+    }));
+    chart.figure.hidden = Boolean(chart.optional) && lines.size === 0;
+    let most = 0;
+    for (const points of lines.values()) for (const [, , value] of points) most = Math.max(most, value);
+    for (const kind of chart.paths.keys()) if (!lines.has(kind)) chart.paths.get(kind).removeAttribute('d');
+    for (const [kind, points] of lines) {
+        let d = '', before = -2;
+        for (const [i, x, value] of points) {
+            const y = 98 - 94 * value / (most || 1);
+            d += (i - before > 1 ? 'M' : 'L') + x.toFixed(1) + ' ' + y.toFixed(1);
+            before = i;
+        }
+        path(chart, kind).setAttribute('d', d);
+    }
+    write(chart.past, '−' + (span < 120 ? Math.round(span) + ' s' : (span / 60).toFixed(1) + ' min'));
+    write(chart.most, most ? 'top ' + chart.text(most) : '');
+    if (chart.classes) showClasses(chart, last);
+    else write(chart.value, typeof chart.lines(last)[0][1] === 'number'
+        ? chart.text(chart.lines(last)[0][1]) : '–');
+}
+
+function showClasses(chart, last) {
+    const seen = last.times.map((t, rank) => [rank, t]).filter(([, t]) => t[0] !== null);
+    while (chart.list.children.length > seen.length) chart.list.lastChild.remove();
+    seen.forEach(([rank, t], i) => {
+        const item = chart.list.children[i] || chart.list.appendChild(make('li'));
+        item.className = 'c' + rank;
+        write(item, (last.times.length > 1 ? 'class ' + rank + ': ' : '') + time(t[1]) + ', ' + time(t[0]));
+    });
+}
+
+// ---- the fleet as a picture ----
+
+const cells = [];
+let chosen = 0;
+
+function tell(server) {
+    const mean = server.answered
+        ? ', ' + time(server.response_seconds / server.answered) + ' on average' : '';
+    return `${server.name}: ${server.state}, ${count(server.in_service)} in service, ` +
+        `${count(server.queue)} in line, ${count(server.answered)} answered${mean}, ` +
+        `${count(server.failed)} failed`;
+}
+
+function choose(i, focus) {
+    if (!cells.length) return;
+    cells[chosen]?.setAttribute('tabindex', '-1');
+    cells[chosen]?.setAttribute('aria-selected', 'false');
+    chosen = Math.max(0, Math.min(cells.length - 1, i));
+    cells[chosen].setAttribute('tabindex', '0');
+    if (!focus) return;
+    cells[chosen].setAttribute('aria-selected', 'true');
+    cells[chosen].focus();
+    told = true;
+    write($('told'), tell(cells[chosen].server));
+}
+let told = false;
+
+function makeCell() {
+    const cell = make('div', undefined, 'cell'), i = cells.length;
+    cell.setAttribute('role', 'option');
+    cell.setAttribute('aria-selected', 'false');
+    cell.setAttribute('tabindex', i === chosen ? '0' : '-1');
+    cell.sign = make('b');
+    cell.bar = make('i');
+    cell.append(cell.sign, cell.bar);
+    cell.addEventListener('click', () => choose(i, true));
+    cells.push(cell);
+    $('fleet').append(cell);
+}
+
+function drawFleet(servers) {
+    while (cells.length < servers.length) makeCell();
+    while (cells.length > servers.length) cells.pop().remove();
+    if (chosen >= cells.length) choose(0, false);
+    const most = Math.max(4, ...servers.map(s => s.in_service + s.queue));
+    const counts = new Map();
+    servers.forEach((server, i) => {
+        const cell = cells[i], jobs = server.in_service + server.queue;
+        const key = server.state + ' ' + jobs + ' ' + most + ' ' + server.name;
+        counts.set(server.state, (counts.get(server.state) || 0) + 1);
+        cell.server = server;
+        if (cell.key === key) return;
+        cell.key = key;
+        cell.className = 'cell ' + (STATES.includes(server.state) ? server.state : 'down');
+        cell.bar.style.height = (26 * jobs / most).toFixed(1) + 'px';
+        write(cell.sign, SIGNS[server.state] || (jobs ? count(jobs) : ''));
+        cell.setAttribute('aria-label', `${server.name}, ${server.state}, ${jobs} requests`);
+    });
+    if (told && cells[chosen]) write($('told'), tell(cells[chosen].server));
+    drawLegend(counts);
+}
+
+function drawLegend(counts) {
+    const there = STATES.filter(state => counts.has(state));
+    while ($('legend').children.length > there.length) $('legend').lastChild.remove();
+    there.forEach((state, i) => {
+        const item = $('legend').children[i] || $('legend').appendChild(make('li'));
+        item.className = state;
+        write(item, state + ' ' + counts.get(state));
+    });
+}
+
+function columns() {
+    return getComputedStyle($('fleet')).gridTemplateColumns.split(' ').length;
+}
+
+$('fleet').addEventListener('keydown', event => {
+    const steps = {ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns(), ArrowUp: -columns(),
+        Home: -cells.length, End: cells.length, Enter: 0, ' ': 0};
+    if (!(event.key in steps)) return;
+    event.preventDefault();
+    choose(chosen + steps[event.key], true);
+});
+
+// ---- tables ----
+
+function fillTable(body, rows) {
+    while (body.rows.length > rows.length) body.deleteRow(-1);
+    rows.forEach((cellsOf, i) => {
+        const row = body.rows[i] || body.insertRow();
+        cellsOf.forEach((text, k) => {
+            let cell = row.cells[k];
+            if (!cell) {
+                cell = make(k ? 'td' : 'th');
+                if (!k) cell.scope = 'row';
+                row.append(cell);
+            }
+            write(cell, text);
+        });
+    });
+}
+
+const FIELDS = [['Server', s => s.name], ['State', s => s.state], ['In service', s => count(s.in_service)],
+    ['In line', s => count(s.queue)], ['In flight', s => count(s.in_flight)],
+    ['Answered', s => count(s.answered)], ['Failed', s => count(s.failed)],
+    ['Mean', s => s.answered ? time(s.response_seconds / s.answered) : '–'],
+    ['On', s => time(s.seconds.idle + s.seconds.busy)], ['Tokens', s => count(s.tokens || 0)],
+    ['Token age', s => time(s.token_age)]];
+
+function makeHead() {
+    const row = make('tr');
+    FIELDS.forEach(([name]) => { const cell = make('th', name); cell.scope = 'col'; row.append(cell); });
+    $('servers').tHead.append(row);
+}
+
+function countRows(sample) {
+    const one = sample.one, per = n => sample.arrived ? short(n / sample.arrived) : '–', rows = [];
+    const put = (name, n) => rows.push([name, count(n), per(n)]);
+    for (const [name, n] of Object.entries(one.counts)) put(name.replace('_', ' '), n);
+    for (const [name, n] of Object.entries(one.reasons || {})) put('decided: ' + name, n);
+    if (one.messages)
+        for (const way of ['said', 'heard'])
+            for (const [name, n] of Object.entries(one.messages[way])) if (n) put(`${way}: ${name}`, n);
+    for (const [name, n] of Object.entries(one.datagrams || {})) put('datagrams: ' + name, n);
+    for (const [name, n] of Object.entries(one.seconds))
+        rows.push(['server seconds ' + name, count(n), per(n)]);
+    if (one.joules !== undefined) rows.push(['joules', count(one.joules), per(one.joules)]);
+    if (one.decision_ns) {
+        const all = Object.values(one.decision_ns).reduce((sum, n) => sum + n, 0);
+        rows.push(['decision time, mean', time(all ? one.decision_seconds / all : null), '']);
+    }
+    return rows;
+}
+
+// ---- the twin ----
+
+let twinUri = null;
+
+function interval(value, error) {
+    if (value === null || value === undefined) return '–';
+    return time(value) + (error ? ' ± ' + time(error) : '');
+}
+
+function noTwin(text) {
+    $('twin-now').hidden = $('twin-parted').hidden = $('twin-block').hidden = true;
+    $('twin').parentNode.hidden = true;
+    $('twin-how').hidden = false;
+    write($('twin-how'), text);
+}
+
+function howToStart() {
+    return 'No twin speaks here. It says what another policy would do with this traffic: give the upstream ' +
+        `record=100000, run “ballast twin ${location.origin}${location.pathname} --publish FILE”, let ` +
+        'nginx serve FILE, and name it with “ballast_status twin=/path”.';
+}
+
+function measured(now, name) {
+    const predicted = now['predicted_' + name];
+    return `${name} ${interval(now[name], now[name + '_error'])} measured` + (predicted === undefined ? ''
+        : `, ${interval(predicted, now[`predicted_${name}_error`])} predicted`);
+}
+
+function twinRow(row) {
+    return [row.what, row.grows ? 'grows' : interval(row.mean, row.mean_error),
+        row.grows ? 'grows' : interval(row.p99, row.p99_error),
+        typeof row.than_now === 'number' ? (100 * row.than_now).toFixed(0) + ' %' : '–'];
+}
+
+function drawTwin(twin) {
+    if (twin.schema !== 1) return noTwin('The twin speaks another version than this page.');
+    const age = Date.now() / 1000 - twin.time;
+    if (!Array.isArray(twin.rows))
+        return noTwin('The twin: ' + (twin.trouble || twin.state || 'no answer yet') + '.');
+    const now = twin.now || {};
+    $('twin-now').hidden = false;
+    write($('twin-now'), `Now${now.policy ? ' (' + now.policy + ')' : ''}: ` +
+        ['p99', 'mean'].map(name => measured(now, name)).join('; ') + '.');
+    $('twin-parted').hidden = !twin.parted;
+    write($('twin-parted'),
+        'Prediction and measurement part by more than their intervals. ' + (twin.why || ''));
+    $('twin').parentNode.hidden = false;
+    fillTable($('twin').tBodies[0], twin.rows.map(twinRow));
+    $('twin-how').hidden = age < 60;
+    write($('twin-how'), `The twin spoke ${count(age)} seconds ago; it may have ended.`);
+    $('twin-block').hidden = !twin.upstream_block;
+    write($('twin-block').querySelector('pre'), twin.upstream_block || '');
+}
+
+async function pollTwin() {
+    if (twinUri) {
+        try {
+            const answer = await fetch(twinUri, {cache: 'no-store', signal: AbortSignal.timeout(PATIENCE)});
+            if (!answer.ok) throw new Error(answer.status);
+            drawTwin(await answer.json());
+        } catch (error) {
+            noTwin(`The twin’s answer at ${twinUri} cannot be read (${error.message}). ` + howToStart());
+        }
+    } else {
+        noTwin(howToStart());
+    }
+    setTimeout(pollTwin, TWIN_EVERY);
+}
+
+// ---- all ----
+
+const histories = new Map();
+let heard = null, begun = Date.now(), trouble = '';
+
+function names(status) {
+    return [...status.dispatchers.map(d => ['dispatcher', d, d.upstream + (d.backup ? ', backup' : '')]),
+        ...status.stations.map(s => ['station', s, s.upstream + ', station'])];
+}
+
+function fillSelect(all) {
+    const select = $('which'), wanted = all.map(([, , name]) => name);
+    if (select.length === wanted.length && wanted.every((name, i) => select.options[i].text === name)) return;
+    const before = select.value;
+    select.replaceChildren(...wanted.map(name => new Option(name, name)));
+    if (wanted.includes(before)) select.value = before;
+    select.parentNode.hidden = wanted.length < 2;
+}
+
+function show(status) {
+    const all = names(status);
+    fillSelect(all);
+    for (const [role, one, name] of all) {
+        if (!histories.has(name)) histories.set(name, new History());
+        histories.get(name).add(read(status, role, one));
+    }
+    twinUri = status.twin || null;
+    draw();
+}
+
+function draw() {
+    const history = histories.get($('which').value), samples = history ? history.samples : [];
+    const last = samples[samples.length - 1];
+    if (!last || !last.one) return;
+    const one = last.one;
+    write($('about'), (last.station ? `station, ${one.slots} slots` : one.policy) +
+        `, ${count(last.servers.length)} ${last.servers.length === 1 ? 'server' : 'servers'}, ` +
+        `${one.processes} workers`);
+    drawFleet(last.servers);
+    charts.forEach(chart => drawChart(chart, samples));
+    if ($('servers-details').open)
+        fillTable($('servers').tBodies[0],
+            last.servers.map(server => FIELDS.map(([, field]) => field(server))));
+    if ($('counts-details').open) fillTable($('counts').tBodies[0], countRows(last));
+}
+
+function watchStall() {
+    const silent = Date.now() - (heard ?? begun);
+    const stalled = silent > 1500;
+    document.body.classList.toggle('stalled', stalled);
+    $('alarm').hidden = !stalled;
+    if (stalled)
+        write($('alarm'), `No answer for ${Math.floor(silent / 1000)} s${trouble}: what is shown is old.`);
+}
+
+async function poll() {
+    try {
+        const answer = await fetch(location.pathname + '?format=json',
+            {cache: 'no-store', signal: AbortSignal.timeout(PATIENCE)});
+        if (!answer.ok) throw new Error('status ' + answer.status);
+        const status = await answer.json();
+        if (status.schema !== 1) throw new Error('another schema');
+        heard = Date.now();
+        show(status);
+        trouble = '';
+    } catch (error) {
+        trouble = ' (' + error.message + ')';
+    }
+    watchStall();
+    setTimeout(poll, EVERY);
+}
+
+$('which').addEventListener('change', draw);
+$('servers-details').addEventListener('toggle', draw);
+$('counts-details').addEventListener('toggle', draw);
+makeHead();
+charts.forEach(makeChart);
+setInterval(watchStall, 250);
+poll();
+pollTwin();

@@ -1,0 +1,166 @@
+"""The page of ballast_status in a real browser. usage: window.py ADDRESS CONTROL PICTURES|-
+Prints a line for each thing that is not so, and ends with 1 then. The line `gone` asks the caller to stop
+nginx and to answer with a line."""
+import json
+import sys
+import time
+import urllib.request
+
+from chromium import Chromium
+
+address, control, pictures = sys.argv[1:]
+wrong = 0
+
+# Texts that lie upon each other, and what is wider than the screen.
+LOOK = """(() => {
+    const boxes = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const node = walker.currentNode, range = document.createRange(), parent = node.parentElement;
+        if (!node.textContent.trim() || parent.closest('script, style, option') ||
+            !parent.checkVisibility()) continue;
+        range.selectNodeContents(node);
+        for (const r of range.getClientRects())
+            if (r.width && r.height) boxes.push({text: node.textContent, l: r.left + 1, r: r.right - 1,
+                t: r.top + 0.2 * r.height, b: r.bottom - 0.2 * r.height, wide: parent.closest('.wide')});
+    }
+    const collide = [];
+    boxes.forEach((a, i) => boxes.slice(0, i).forEach(b => {
+        if (a.l < b.r && b.l < a.r && a.t < b.b && b.t < a.b) collide.push(a.text + ' / ' + b.text);
+    }));
+    const edge = document.documentElement.clientWidth;
+    const light = colour => { const [r, g, b] = colour.match(/[0-9]+/g).map(Number);
+        return (0.3 * r + 0.6 * g + 0.1 * b) / 255; };
+    const style = getComputedStyle(document.body);
+    return {texts: boxes.length, collide, cut: boxes.filter(b => !b.wide && b.r > edge + 1).map(b => b.text),
+        sideways: document.documentElement.scrollWidth - edge, paper: light(style.backgroundColor),
+        contrast: Math.abs(light(style.color) - light(style.backgroundColor))};
+})()"""
+
+
+def expect(what, so, seen=""):
+    global wrong
+    if not so:
+        wrong += 1
+        print(f"# not so: {what} {seen}", flush=True)
+
+
+def servers():
+    with urllib.request.urlopen(address + "?format=json") as answer:
+        return json.load(answer)["dispatchers"][0]["servers"]
+
+
+def loads(page):
+    page.screen(1280, 900, False)
+    page.go(address)
+    expect("the fleet is there", page.until("document.querySelectorAll('.cell').length == 4", 20) is not None)
+    drawn = page.until("document.querySelectorAll('path[d]').length >= 4", 20)
+    expect("and lines are drawn", drawn is not None)
+    row = "[...document.querySelectorAll('#twin tbody tr')].map(r => r.innerText).join('|')"
+    expect("what-ifs appear", page.until(row + ".includes('two servers fewer\\t100 ms')", 10) is not None,
+           page.evaluate(row))
+    now = page.evaluate("document.getElementById('twin-now').textContent")
+    expect("measured beside predicted", "212 ms ± 20.0 ms measured, 208 ms ± 15.0 ms predicted" in now, now)
+    expect("that they part is told", page.evaluate("!document.getElementById('twin-parted').hidden"))
+
+
+def hostile_text_stays_text(page):
+    page.evaluate("document.getElementById('servers-details').open = true")
+    page.until("document.querySelectorAll('#servers tbody tr').length == 4", 5)
+    whole = page.evaluate("document.body.innerText")
+    for text in ("<img src=x onerror=alert(1)>", "<script>bad()</script>", "<b>&up"):
+        expect(f"{text} is shown as it is", text in whole)
+    markup = page.evaluate("document.querySelectorAll('img, b b, #twin script').length")
+    expect("no markup came of it", markup == 0)
+    ran = page.evaluate("""(() => { const s = document.createElement('script');
+        s.textContent = 'window.ran = 1'; document.body.append(s); s.remove();
+        return window.ran === undefined; })()""")
+    expect("a script that slips in does not run", ran)
+    page.wait(0.1)
+    refused = [said for said in page.said if "Content Security Policy" in said]
+    expect("and is refused by the policy", len(refused) == 1, page.said)
+    page.said = [said for said in page.said if said not in refused]
+
+
+def every_screen(page):
+    for width, height in ((1280, 900), (390, 844)):
+        for dark in (False, True):
+            page.screen(width, height, dark)
+            page.wait(0.15)
+            seen = page.evaluate(LOOK)
+            name = f"{width} px, {'dark' if dark else 'light'}: "
+            expect(name + "texts are there", seen["texts"] > 40, seen["texts"])
+            expect(name + "no text lies upon another", not seen["collide"], seen["collide"])
+            expect(name + "none is cut", not seen["cut"], seen["cut"])
+            expect(name + "nothing is wider than the screen", seen["sideways"] <= 0, seen["sideways"])
+            expect(name + "paper and ink differ", seen["contrast"] > 0.6, seen["contrast"])
+            expect(name + "as the scheme wants", (seen["paper"] < 0.5) == dark, seen["paper"])
+            if pictures != "-":
+                page.picture(f"{pictures}/{width}-{'dark' if dark else 'light'}.png")
+
+
+def keys_reach_everything(page):
+    page.screen(1280, 900, False)
+    page.evaluate("document.body.focus(); document.activeElement.blur()")
+    page.evaluate("window.reached = new Set()")
+    for _ in range(20):
+        page.press("Tab")
+        page.evaluate("reached.add(document.activeElement)")
+    missed = page.evaluate("""[...document.querySelectorAll(
+        'select, summary, a, .cell[tabindex="0"], .wide, pre')]
+        .filter(e => e.checkVisibility() && !reached.has(e)).map(e => e.outerHTML.slice(0, 60))""")
+    expect("Tab reaches everything", missed == [], missed)
+    page.evaluate("document.querySelector('.cell[tabindex=\"0\"]').focus()")
+    page.press("ArrowRight")
+    expect("arrows go from server to server", page.evaluate(
+        "document.activeElement === document.querySelectorAll('.cell')[1]"))
+    name = servers()[1]["name"]
+    told = page.evaluate("document.getElementById('told').textContent")
+    expect("and the line below tells of it", told.startswith(name + ": "), told)
+    page.evaluate("document.querySelector('#counts-details summary').focus()")
+    page.press("Enter")
+    expect("Enter opens tables", page.until(
+        "document.querySelectorAll('#counts tbody tr').length > 10", 5) is not None)
+    unnamed = page.evaluate("""
+        [...document.querySelectorAll('table')].filter(t => !t.caption.textContent).length +
+        document.querySelectorAll('th:not([scope]), tbody tr:not(:has(th[scope=row]))').length +
+        document.querySelectorAll('.cell:not([aria-label])').length""")
+    expect("tables have heads and names", unnamed == 0, unnamed)
+
+
+# From the moment that the module itself says so.
+def a_server_that_fails_is_seen(page):
+    urllib.request.urlopen(control + "/set?server=0&mode=fail").read()
+    end = time.monotonic() + 20
+    while time.monotonic() < end and not any(s["state"] == "quarantined" for s in servers()):
+        time.sleep(0.02)
+    took = page.until("document.querySelectorAll('.cell.quarantined').length == 1", 10)
+    expect("within two seconds", took is not None and took < 2, took)
+    print(f"# seen {took:.2f} s after the module has" if took is not None else "# never seen", flush=True)
+
+
+def a_stalled_connection_is_told(page):
+    expect("no alarm before", page.evaluate("document.getElementById('alarm').hidden"))
+    print("gone", flush=True)
+    sys.stdin.readline()
+    page.said.clear()
+    took = page.until("document.getElementById('alarm').innerText.startsWith('No answer for')", 10)
+    expect("it is said", took is not None)
+    expect("and what is old is dimmed", page.evaluate("document.body.classList.contains('stalled')"))
+
+
+page = Chromium()
+try:
+    loads(page)
+    hostile_text_stays_text(page)
+    every_screen(page)
+    keys_reach_everything(page)
+    a_server_that_fails_is_seen(page)
+    expect("the console is empty", page.said == [], page.said)
+    elsewhere = [url for url in page.asked if not url.startswith(address.rsplit("/", 1)[0] + "/")
+                 and url not in ("about:blank", "data:,")]
+    expect("nothing was asked for elsewhere", elsewhere == [], elsewhere)
+    a_stalled_connection_is_told(page)
+finally:
+    page.close()
+sys.exit(wrong > 0)
