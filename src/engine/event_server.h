@@ -14,7 +14,7 @@ FOLDED void work_on(struct event *event, double now, uint32_t server, const unio
 
 /* A low job is interrupted: it keeps what is left of its work. */
 static inline void interrupt(struct event *event, double now, uint32_t server, uint32_t words) {
-    union bal_word *item = bal_queues_at(&event->system.queues, 2 * server + 1, words, 0);
+    union bal_word *item = bal_queues_front(&event->system.queues, 2 * server + 1, words);
     const double spent = now - event->since[server];
     const double done = event->per_speed ? spent / event->per_speed[server] : spent;
     item[LEFT].real = item[LEFT].real > done ? item[LEFT].real - done : 0;
@@ -75,7 +75,7 @@ FOLDED void complete_many(struct event *event, double now, uint32_t slot, unsign
         return;
     }
     const uint32_t lane = features & LANED ? 2 * server + (system->queues.length[2 * server] == 0) : server;
-    const union bal_word *next = bal_queues_at(&system->queues, lane, words, 0);
+    const union bal_word *next = bal_queues_front(&system->queues, lane, words);
     for (uint32_t i = 0; i < words; i++)
         item[i] = next[i];
     bal_queues_drop(&system->queues, lane);

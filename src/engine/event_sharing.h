@@ -31,7 +31,7 @@ FOLDED void sharing_advance(struct event *event, double now, uint32_t server) {
 /* When the next job of a server that has some will be done. */
 FOLDED void sharing_schedule(struct event *event, double now, uint32_t server, uint32_t words) {
     const struct sharing *sharing = &event->sharing[server];
-    const double mark = bal_queues_at(&event->system.queues, server, words, 0)[MARK].real;
+    const double mark = bal_queues_front(&event->system.queues, server, words)[MARK].real;
     const double left = mark > sharing->attained ? mark - sharing->attained : 0; /* rounding */
     bal_calendar_set(&event->completions, server,
                      now + duration(event, server, left) * event->system.length[server]);
@@ -100,7 +100,7 @@ FOLDED void complete_sharing(struct event *event, double now, uint32_t server, u
     union bal_word done[WORDS + 1];
     sharing_advance(event, now, server);
     for (uint32_t i = 0; i < words; i++)
-        done[i] = bal_queues_at(&system->queues, server, words, 0)[i];
+        done[i] = bal_queues_front(&system->queues, server, words)[i];
     if (last > 0)
         sharing_swap(event, server, words, 0, last);
     bal_queues_drop_back(&system->queues, server);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HUGE_PAGE = 1 << 21, LARGE = 2 * HUGE_PAGE };
+enum { HUGE_PAGE = 1 << 21, LARGE = HUGE_PAGE / 2 };
 
 void *bal_lines_new(size_t count, size_t size) {
     if (size && count > (SIZE_MAX / 2 - HUGE_PAGE) / size)

@@ -46,49 +46,72 @@ FOLDED uint32_t server_at(const struct rates *rates, double x, unsigned features
     if (features & MIXED)
         while (g + 1 < rates->groups && x >= rates->start[g + 1])
             g++;
-    const int64_t place = (int64_t)((x - rates->start[g]) * rates->per_width[g]);
-    const uint32_t server = rates->first[g] + (place < 0 ? 0 : (uint32_t)place);
-    const uint32_t last = rates->first[g + 1] - 1;
-    return server < last ? server : last; /* rounding may reach the end */
+    const uint32_t last = rates->first[g + 1] - 1 - rates->first[g];
+    const uint32_t place = (uint32_t)(int64_t)((x - rates->start[g]) * rates->per_width[g]);
+    return rates->first[g] + (place < last ? place : last); /* rounding may reach the end */
 }
 
-/* Events that lie ahead, drawn in one go, so that the draws overlap. Where the next completions are possible
- * is known early enough to fetch those queues into the cache, which pays on fleets that do not fit there. */
-enum { AHEAD = 256, FETCH_QUEUE = 24, FETCH_JOB = 8 };
+/* Events lie ahead in a circle, drawn a half of it at a time, so that the draws overlap. Where completions
+ * are possible is then known early enough to fetch those queues into the cache, which pays on fleets that do
+ * not fit there. They are fetched in bursts: the processor waits for the addresses of pages together, and
+ * not for each alone, but more lines than it can have under way would make it wait for memory too. */
+enum { AHEAD = 128, BURST = 16 };
 
-/* The last FETCH_QUEUE of them belong to the next go. */
 struct ahead {
-    double gap[AHEAD + FETCH_QUEUE];
-    uint32_t server[AHEAD + FETCH_QUEUE]; /* meaningless for an arrival, but there is such a server */
-    bool arrival[AHEAD + FETCH_QUEUE];
+    double gap[AHEAD];
+    uint32_t server[AHEAD]; /* of a possible completion; BAL_NONE: an arrival */
 };
 
-static void draw_events(struct ahead *ahead, unsigned first, unsigned end, const struct rates *rates,
-                        struct bal_rng *rng, unsigned features) {
+FOLDED void draw_half(struct ahead *ahead, unsigned first, const struct rates *rates, struct bal_rng *rng,
+                      unsigned features) {
     struct bal_rng local = *rng;
-    const double mean_gap = 1 / rates->total;
-    for (unsigned i = first; i < end; i++) {
+    const struct rates copy = *rates; /* that no event can overwrite, as far as the compiler knows */
+    const double mean_gap = 1 / copy.total;
+    for (unsigned i = first; i < first + AHEAD / 2; i++) {
         ahead->gap[i] = bal_rng_exp(&local) * mean_gap;
-        const double which = bal_rng_uniform(&local) * rates->total - rates->arrivals;
-        ahead->arrival[i] = which < 0;
-        ahead->server[i] = server_at(rates, which, features);
+        const double which = bal_rng_uniform(&local) * copy.total - copy.arrivals;
+        /* without a branch, which could not be predicted */
+        ahead->server[i] = server_at(&copy, which, features) | -(uint32_t)(which < 0);
     }
     *rng = local;
 }
 
-static void look_ahead(struct ahead *ahead, const struct rates *rates, struct bal_rng *rng,
-                       unsigned features) {
-    memcpy(ahead->gap, ahead->gap + AHEAD, FETCH_QUEUE * sizeof *ahead->gap);
-    memcpy(ahead->server, ahead->server + AHEAD, FETCH_QUEUE * sizeof *ahead->server);
-    memcpy(ahead->arrival, ahead->arrival + AHEAD, FETCH_QUEUE * sizeof *ahead->arrival);
-    draw_events(ahead, FETCH_QUEUE, FETCH_QUEUE + AHEAD, rates, rng, features);
+static __attribute__((noinline)) void draw_events(struct ahead *ahead, unsigned first,
+                                                  const struct rates *rates, struct bal_rng *rng) {
+    if (rates->groups > 1)
+        draw_half(ahead, first, rates, rng, MIXED);
+    else
+        draw_half(ahead, first, rates, rng, 0);
 }
 
-FOLDED void fetch(const struct system *system, const uint32_t *server) {
-    const struct bal_queues *queues = &system->queues;
-    __builtin_prefetch(&queues->length[server[FETCH_QUEUE]]);
-    __builtin_prefetch(&queues->ring[server[FETCH_QUEUE]]);
-    __builtin_prefetch(bal_queues_at(queues, server[FETCH_JOB], WORDS, 0));
+/* Of an arrival the last queue, which is as good as any. */
+static void fetch_queues(const struct bal_queues *queues, const uint32_t *server) {
+    const struct bal_ring *const ring = queues->ring;
+    const uint32_t *const length = queues->length, last = queues->count - 1;
+    for (unsigned i = 0; i < BURST; i++) {
+        const uint32_t queue = server[i] < last ? server[i] : last;
+        __builtin_prefetch(&ring[queue]);
+        __builtin_prefetch(&length[queue]);
+    }
+}
+
+/* Their first jobs, which lie elsewhere where queues are long. */
+static void fetch_jobs(const struct bal_queues *queues, const uint32_t *server) {
+    const uint32_t last = queues->count - 1;
+    for (unsigned i = 0; i < BURST; i++)
+        __builtin_prefetch(bal_queues_front(queues, server[i] < last ? server[i] : last, WORDS));
+}
+
+/* Before the events from `at` on, which is a multiple of BURST. */
+FOLDED void look_ahead(struct ahead *ahead, unsigned at, const struct rates *rates, struct bal_rng *rng,
+                       const struct bal_queues *fetched) {
+    if (at % (AHEAD / 2) == 0)
+        draw_events(ahead, (at + AHEAD / 2) % AHEAD, rates, rng);
+    if (!fetched)
+        return;
+    fetch_queues(fetched, &ahead->server[(at + 2 * BURST) % AHEAD]);
+    if (fetched->used > fetched->count / 2)
+        fetch_jobs(fetched, &ahead->server[(at + BURST) % AHEAD]);
 }
 
 /* A job, or a task of one, joins a server; if it is first there its service begins. */
@@ -137,7 +160,7 @@ FOLDED void complete(struct system *system, double now, uint32_t server, unsigne
     const uint32_t left = system_complete(system, now, server, words, features);
     if (!(features & RANKED)) /* without a branch: see tally_start */
         tally_start(&system->tally, &system->tally.all,
-                    now - bal_queues_at(&system->queues, server, words, 0)->real, left > 0);
+                    now - bal_queues_front(&system->queues, server, words)->real, left > 0);
     else if (left > 0)
         system_next(system, now, server, words, features);
 }
@@ -145,11 +168,13 @@ FOLDED void complete(struct system *system, double now, uint32_t server, unsigne
 FOLDED enum bal_code loop(struct system *system, const struct rates *rates, struct bal_rng *rng,
                           const unsigned features) {
     struct ahead ahead;
-    draw_events(&ahead, AHEAD, AHEAD + FETCH_QUEUE, rates, rng, features);
-    const bool large = system->large && !(features & RANKED);
-    for (double now = 0;;) {
-        look_ahead(&ahead, rates, rng, features);
-        for (unsigned i = 0; i < AHEAD; i++) {
+    draw_events(&ahead, 0, rates, rng);
+    const struct bal_queues *fetched = system->large && !(features & RANKED) ? &system->queues : NULL;
+    const unsigned step = fetched ? BURST : AHEAD / 2;
+    double now = 0;
+    for (unsigned at = 0;; at = (at + step) % AHEAD) {
+        look_ahead(&ahead, at, rates, rng, fetched);
+        for (unsigned i = at; i < at + step; i++) {
             const double before = now;
             now += ahead.gap[i];
             enum bal_code code = BAL_OK;
@@ -159,10 +184,8 @@ FOLDED enum bal_code loop(struct system *system, const struct rates *rates, stru
                 code = system_power(system, before, now);
             if (__builtin_expect(code || (code = system_reach(system, now)), 0))
                 return code;
-            if (large)
-                fetch(system, &ahead.server[i]);
             const uint32_t server = ahead.server[i];
-            if (ahead.arrival[i]) {
+            if (server == BAL_NONE) {
                 code = arrive(system, now, features);
                 if (__builtin_expect(code, 0))
                     return code;

@@ -201,7 +201,7 @@ static enum bal_code arrive(struct pooled *p, double now) {
 }
 
 static void serve_head(struct pooled *p, double now, uint32_t server) {
-    const union bal_word *head = bal_queues_at(&p->waiting, 0, WORDS, 0);
+    const union bal_word *head = bal_queues_front(&p->waiting, 0, WORDS);
     const double arrival = head[ARRIVAL].real, size = head[SIZE].real;
     bal_queues_drop(&p->waiting, 0);
     tally_down(&p->tally, now, WAITING);

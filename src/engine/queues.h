@@ -62,6 +62,11 @@ FOLDED union bal_word *bal_queues_at(const struct bal_queues *queues, uint32_t i
     return ring->block + (size_t)(place < ring->size ? place : place - ring->size) * words;
 }
 
+/* The same with k = 0. */
+FOLDED union bal_word *bal_queues_front(const struct bal_queues *queues, uint32_t i, uint32_t words) {
+    return queues->ring[i].block + (size_t)queues->ring[i].head * words;
+}
+
 /* Room for one more item at the back; the caller writes it. NULL when there is no memory. */
 FOLDED union bal_word *bal_queues_push(struct bal_queues *queues, uint32_t i, uint32_t words) {
     const uint32_t length = queues->length[i];

@@ -246,7 +246,7 @@ static inline void leave(struct slotted *s, uint32_t server, uint32_t count, boo
         count -= jobs;
         if (s->runs.length[server] == 0)
             return;
-        const union bal_word *next = bal_queues_at(&s->runs, server, many ? 2 : 1, 0);
+        const union bal_word *next = bal_queues_front(&s->runs, server, many ? 2 : 1);
         s->front[server] = next->bits;
         if (many)
             s->sender[server] = (uint32_t)next[1].bits;

@@ -48,7 +48,7 @@ static inline void settle(struct stealing *s, uint32_t server, uint64_t slot) {
     s->settled[server] = last;
     count_lengths(s, end - last, end - done - 1);
     while (done < last) {
-        union bal_word *run = bal_queues_at(&s->runs, server, 1, 0);
+        union bal_word *run = bal_queues_front(&s->runs, server, 1);
         const uint32_t arrival = (uint32_t)(run->bits >> 32), jobs = (uint32_t)run->bits;
         const uint64_t left = last - done, served = left < jobs ? left : jobs;
         count_finished(s, (uint32_t)done + 1 - arrival + 1, served);
@@ -311,7 +311,7 @@ static inline void fetch_server(const struct stealing *s, uint32_t server) {
 }
 
 static inline void fetch_queue(const struct stealing *s, uint32_t server) {
-    __builtin_prefetch(bal_queues_at(&s->runs, server, 1, 0));
+    __builtin_prefetch(bal_queues_front(&s->runs, server, 1));
 }
 
 static bool rob_all(struct stealing *s, uint32_t victims) {

@@ -228,20 +228,45 @@ static enum bal_code set_up_fleet(struct system *system) {
     return BAL_OK;
 }
 
-/* Fills places of the buffer, as many as `jobs` jobs need. */
-static void draw_for_jobs(struct system *system, uint32_t first, uint32_t jobs) {
+/* The servers of half a circle of jobs. */
+static void draw_for_jobs(struct system *system, uint32_t first) {
     struct bal_rng local = system->rng;
-    for (uint32_t i = first * system->draws; i < (first + jobs) * system->draws; i++)
-        system->drawn[i] = bal_rng_below(&local, system->servers);
+    uint32_t *const drawn = system->drawn + first * system->draws;
+    const uint32_t servers = system->servers, draws = DRAWN_JOBS / 2 * system->draws;
+    for (uint32_t i = 0; i < draws; i++)
+        drawn[i] = bal_rng_below(&local, servers);
     system->rng = local;
 }
 
-/* The last few have been drawn already, for their queues to be fetched. */
+static void fetch_lengths(const struct system *system, const uint32_t *drawn) {
+    const uint32_t *const length = system->length, draws = DRAWN_BURST * system->draws;
+    for (uint32_t i = 0; i < draws; i++)
+        __builtin_prefetch(&length[drawn[i]]);
+}
+
+/* The queues of the servers that look like the shortest now; found without branches, which could not be
+ * predicted. */
+static void fetch_shortest(const struct system *system, const uint32_t *drawn) {
+    const uint32_t *const length = system->length, draws = system->draws;
+    const struct bal_ring *const ring = system->queues.ring;
+    for (const uint32_t *end = drawn + DRAWN_BURST * draws; drawn < end; drawn += draws) {
+        uint64_t best = (uint64_t)length[drawn[0]] << 32 | drawn[0];
+        for (uint32_t i = 1; i < draws; i++) {
+            const uint64_t other = (uint64_t)length[drawn[i]] << 32 | drawn[i];
+            best = other < (best & ~(uint64_t)UINT32_MAX) ? other : best; /* the first of several */
+        }
+        __builtin_prefetch(&ring[(uint32_t)best]);
+    }
+}
+
 void bal_system_draw(struct system *system) {
-    memcpy(system->drawn, system->drawn + DRAWN_JOBS * system->draws,
-           DRAWN_AHEAD * system->draws * sizeof *system->drawn);
-    draw_for_jobs(system, DRAWN_AHEAD, DRAWN_JOBS);
-    system->job_drawn = 0;
+    const uint32_t job = system->job_drawn;
+    if (job % (DRAWN_JOBS / 2) == 0)
+        draw_for_jobs(system, (job + DRAWN_JOBS / 2) % DRAWN_JOBS);
+    if (system->drawn_step > DRAWN_BURST)
+        return;
+    fetch_shortest(system, system->drawn + (job + DRAWN_BURST) % DRAWN_JOBS * system->draws);
+    fetch_lengths(system, system->drawn + (job + 2 * DRAWN_BURST) % DRAWN_JOBS * system->draws);
 }
 
 static void set_up_draws(struct system *system, const struct bal_policy_spec *policy) {
@@ -249,8 +274,8 @@ static void set_up_draws(struct system *system, const struct bal_policy_spec *po
     if (draws > DRAWS_MOST || system->features & (TASKS | FAILING) || system->run->plain)
         return;
     system->draws = draws;
-    draw_for_jobs(system, DRAWN_JOBS, DRAWN_AHEAD);
-    system->job_drawn = DRAWN_JOBS;
+    system->drawn_step = system->large && !(system->features & LANED) ? DRAWN_BURST : DRAWN_JOBS / 2;
+    draw_for_jobs(system, 0);
 }
 
 static void set_next_stop(struct system *system) {
@@ -286,8 +311,9 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     system->per_most = 1 / bal_curve_most(&model->curve);
     system->buffer = model->buffer;
     system->start = model->start;
-    set_up_draws(system, policy);
     enum bal_code code = set_up_queues(system, words);
+    if (!code)
+        set_up_draws(system, policy);
     if (!code)
         code = bal_weights_init(&system->weights, model);
     if (!code)

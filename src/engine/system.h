@@ -53,19 +53,21 @@ enum {
 /* The tag of an item: its rank, whether its service has begun, and from a bit on its kind. */
 enum { TAG_RANK = 1, TAG_STARTED = 2, TAG_KIND = 8 };
 
-/* Where a policy says how many servers it draws for a job they are drawn for many jobs in one go, so that the
- * draws overlap, and on large fleets the queues that it will look at are fetched some jobs ahead. */
-enum { DRAWN_JOBS = 64, DRAWN_AHEAD = 12, DRAWN_NEAR = 4, DRAWS_MOST = 8, LARGE_FLEET = 5000 };
+/* Where a policy says how many servers it draws for a job they are drawn for many jobs in one go, half a
+ * circle, so that the draws overlap. On large fleets the queues that it will look at are fetched some jobs
+ * ahead, in bursts (markov.c says why). */
+enum { DRAWN_JOBS = 64, DRAWN_BURST = 8, DRAWS_MOST = 8, LARGE_FLEET = 5000 };
 
 struct system {
     uint32_t servers;
     unsigned features;
     const struct bal_policy *policy;
     void *state;
-    struct bal_rng rng; /* the policy's */
-    uint32_t draws;     /* of servers that are made ahead for each job; 0: the policy draws itself */
-    uint32_t job_drawn; /* of the jobs in the buffer, the next one */
-    uint32_t drawn[(DRAWN_JOBS + DRAWN_AHEAD) * DRAWS_MOST];
+    struct bal_rng rng;  /* the policy's */
+    uint32_t draws;      /* of servers that are made ahead for each job; 0: the policy draws itself */
+    uint32_t job_drawn;  /* of the jobs in the circle, the next one */
+    uint32_t drawn_step; /* bal_system_draw comes before each so many of them, a power of 2 */
+    uint32_t drawn[DRAWN_JOBS * DRAWS_MOST];
     bool large; /* the queues do not fit into the cache: they are fetched in time */
     struct bal_job job;
     uint64_t kind_tag; /* KINDED: of the job that arrives */
@@ -141,7 +143,7 @@ enum bal_code bal_system_drained(struct system *system, double now);
  * inside a step of the loop call it first, so that the path shows what was there before them. */
 void bal_system_sample(struct system *system, double now);
 
-/* Draws the servers of the next DRAWN_JOBS jobs. */
+/* Before the next drawn_step jobs: draws and fetches what lies ahead of them. */
 void bal_system_draw(struct system *system);
 
 /* What the loop's answer means: fills in *trial if the run is complete, else tells why not, but for codes
@@ -327,29 +329,15 @@ FOLDED void system_answer(struct system *system) {
     fleet->asks = 0;
 }
 
-/* The lengths of the servers that will be looked at soon, and the queue of the one that looks like the
- * shortest when they are there. */
-FOLDED void system_fetch_drawn(const struct system *system, const uint32_t *drawn) {
-    const uint32_t draws = system->draws;
-    const uint32_t *far = drawn + DRAWN_AHEAD * draws, *near = drawn + DRAWN_NEAR * draws;
-    uint32_t best = near[0];
-    for (uint32_t i = 0; i < draws; i++) {
-        __builtin_prefetch(&system->length[far[i]]);
-        best = system->length[near[i]] < system->length[best] ? near[i] : best;
-    }
-    __builtin_prefetch(&system->queues.ring[best]);
-}
-
 /* The servers that the policy draws for the next job, if they are drawn ahead. */
-FOLDED const uint32_t *system_drawn(struct system *system, unsigned features) {
+FOLDED const uint32_t *system_drawn(struct system *system) {
     if (!system->draws)
         return NULL;
-    if (__builtin_expect(system->job_drawn == DRAWN_JOBS, 0))
+    const uint32_t job = system->job_drawn;
+    if ((job & (system->drawn_step - 1)) == 0)
         bal_system_draw(system);
-    const uint32_t *drawn = system->drawn + system->job_drawn++ * system->draws;
-    if (system->large && !(features & LANED))
-        system_fetch_drawn(system, drawn);
-    return drawn;
+    system->job_drawn = (job + 1) % DRAWN_JOBS;
+    return system->drawn + job * system->draws;
 }
 
 /* Draws the class of the next job, unless it is recorded, and asks the policy where it goes. */
@@ -358,7 +346,7 @@ FOLDED struct bal_decision system_route(struct system *system, double now, unsig
     if (features & TIMED)
         system->fleet.now = now * system->per_unit;
     system_draw_class(system, features);
-    system->fleet.drawn = system_drawn(system, features);
+    system->fleet.drawn = system_drawn(system);
     const struct bal_decision decision =
         system->policy->route(system->state, &system->fleet, &system->job, &system->rng);
     if (features & POWERED && decision.wake != BAL_NONE)
@@ -410,7 +398,7 @@ FOLDED void system_after(struct system *system, double now, uint32_t server, dou
 FOLDED uint32_t system_complete(struct system *system, double now, uint32_t server, uint32_t words,
                                 unsigned features) {
     const uint32_t lane = lane_in_service(system, server, features);
-    union bal_word *item = bal_queues_at(&system->queues, lane, words, 0);
+    union bal_word *item = bal_queues_front(&system->queues, lane, words);
     const double arrival = item[0].real;
     const uint32_t rank = system_measure(system, now, item, words, features);
     bal_queues_drop(&system->queues, lane);
@@ -426,7 +414,7 @@ FOLDED union bal_word *system_next(struct system *system, double now, uint32_t s
     if (features & HOLDING)
         system->serving[server] = system->queues.length[2 * server] == 0;
     union bal_word *item =
-        bal_queues_at(&system->queues, lane_in_service(system, server, features), words, 0);
+        bal_queues_front(&system->queues, lane_in_service(system, server, features), words);
     if (features & RANKED)
         system_serve(system, now, item, words);
     else

@@ -75,7 +75,8 @@ uint32_t bal_draw_least(struct bal_tournament *tree, const struct bal_fleet *fle
 
 /* ---- a few servers ---- */
 
-uint32_t bal_probe_some_open(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {
+/* Some may be closed, and they may have been asked already. */
+static uint32_t probe_some_open(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {
     if (bal_open_count(fleet) == 0)
         return BAL_NONE;
     uint32_t best = BAL_NONE, shortest = UINT32_MAX;
@@ -90,6 +91,19 @@ uint32_t bal_probe_some_open(struct bal_fleet *fleet, uint32_t d, struct bal_rng
         }
     }
     return best == BAL_NONE ? bal_draw(fleet, rng) : best;
+}
+
+uint32_t bal_probe_some_undrawn(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {
+    if (__builtin_expect(fleet->open || fleet->sample, 0))
+        return probe_some_open(fleet, d, rng);
+    uint32_t best = bal_rng_below(rng, fleet->servers), shortest = bal_probe(fleet, best);
+    for (uint32_t i = 1; i < d; i++) {
+        const uint32_t server = bal_rng_below(rng, fleet->servers), length = bal_probe(fleet, server);
+        const bool better = length < shortest;
+        best = better ? server : best;
+        shortest = better ? length : shortest;
+    }
+    return best;
 }
 
 void bal_ask_some(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {

@@ -81,17 +81,18 @@ static inline uint32_t bal_candidate(const struct bal_fleet *fleet, uint32_t i, 
     return bal_is_open(fleet, fleet->sample[i]) ? fleet->sample[i] : BAL_NONE;
 }
 
-uint32_t bal_probe_some_open(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng);
+uint32_t bal_probe_some_undrawn(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng);
 
 /* Probes d servers, drawn with replacement, and returns the shortest. Ties need no draw of their own: the
  * samples are exchangeable, so the first of the shortest is a uniform one. */
 static inline uint32_t bal_probe_some(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {
-    if (__builtin_expect(fleet->open || fleet->sample, 0))
-        return bal_probe_some_open(fleet, d, rng);
-    uint32_t best = bal_drawn(fleet, 0, rng);
+    const uint32_t *const drawn = fleet->drawn;
+    if (!drawn) /* out of line, for a short path where they are */
+        return bal_probe_some_undrawn(fleet, d, rng);
+    uint32_t best = drawn[0];
     uint32_t shortest = bal_probe(fleet, best);
     for (uint32_t i = 1; i < d; i++) {
-        const uint32_t server = bal_drawn(fleet, i, rng);
+        const uint32_t server = drawn[i];
         const uint32_t length = bal_probe(fleet, server);
         const bool better = length < shortest;
         best = better ? server : best;

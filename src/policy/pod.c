@@ -113,13 +113,20 @@ static uint32_t shortest_distinct(struct state *state, struct bal_fleet *fleet, 
     return best;
 }
 
+/* Out of line, so that the usual path is short. */
+static __attribute__((noinline)) struct bal_decision
+route_rare(struct state *state, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
+    if (job->split && job->count > 1)
+        return route_split(state, fleet, job, rng);
+    return bal_to(shortest_distinct(state, fleet, rng));
+}
+
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     struct state *state = block;
-    if (job->split && job->count > 1)
-        return route_split(state, fleet, job, rng);
-    return bal_to(state->distinct ? shortest_distinct(state, fleet, rng)
-                                  : bal_probe_some(fleet, state->d, rng));
+    if (__builtin_expect(job->split || state->distinct, 0) && (job->count > 1 || state->distinct))
+        return route_rare(state, fleet, job, rng);
+    return bal_to(bal_probe_some(fleet, state->d, rng));
 }
 
 static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
