@@ -25,6 +25,7 @@ $ ballast --help
 |   live       measure policies before real servers on this machine, beside what the lab says
 |   load       send open-loop HTTP load to real servers and measure their answers
 |   serve      be servers that stand for an app, to try and measure what is before them
+|   watch      show a running fleet in the terminal: servers, queues, response times
 |   policies   list the policies, their parameters, costs and papers
 |   help       explain a command
 |
@@ -53,6 +54,7 @@ $ ballast
 !   live       measure policies before real servers on this machine, beside what the lab says
 !   load       send open-loop HTTP load to real servers and measure their answers
 !   serve      be servers that stand for an app, to try and measure what is before them
+!   watch      show a running fleet in the terminal: servers, queues, response times
 !   policies   list the policies, their parameters, costs and papers
 !   help       explain a command
 !

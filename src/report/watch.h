@@ -1,0 +1,64 @@
+/* What `ballast_status` of a running nginx says, as text: `ballast watch`. */
+#ifndef REPORT_WATCH_H
+#define REPORT_WATCH_H
+
+#include "ballast/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { WATCH_CLASSES = 8, WATCH_BUCKETS = 128, WATCH_STATES = 10 };
+
+/* Response times of a class: how many below each bound. */
+struct watch_times {
+    double count[WATCH_BUCKETS];
+};
+
+struct watch_server {
+    char *name;
+    unsigned state; /* place in bal_watch_states */
+    double in_service, queue, in_flight, answered, failed, seconds;
+};
+
+/* A dispatcher or a station. */
+struct watch_fleet {
+    char *name, *policy; /* policy NULL: a station */
+    bool backup;
+    double arrived, failed, held, messages, joules;
+    bool metered; /* joules are told */
+    unsigned classes;
+    struct watch_times times[WATCH_CLASSES];
+    size_t servers;
+    struct watch_server *server;
+};
+
+struct watch {
+    double time;
+    unsigned bounds;
+    double bound[WATCH_BUCKETS];
+    size_t fleets;
+    struct watch_fleet *fleet;
+};
+
+extern const char *const bal_watch_states[WATCH_STATES];
+
+/* Reads JSON of schema 1; name stands for it in messages. The watch is the caller's, and to be freed even
+ * after a failure. */
+enum bal_code bal_watch_read(struct watch *watch, const char *json, size_t length, const char *name,
+                             struct bal_error *err);
+void bal_watch_free(struct watch *watch);
+
+struct watch_view {
+    bool colour; /* escapes of terminals may be used */
+    bool blocks; /* so may letters that draw bars */
+    unsigned columns;
+};
+
+/* What is so now, and since `before` (NULL: nothing is known of it). Lines may be longer than the view is
+ * wide only where names are. */
+void bal_watch_print(const struct watch *before, const struct watch *now, const struct watch_view *view,
+                     FILE *out);
+
+#endif

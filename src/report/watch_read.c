@@ -1,0 +1,221 @@
+#include "report/watch.h"
+
+#include "format/document.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const bal_watch_states[WATCH_STATES] = {"idle",     "on",          "busy",   "set-up", "off",
+                                                    "draining", "quarantined", "closed", "silent", "down"};
+
+/* JSON is YAML. */
+struct reader {
+    struct bal_document *document;
+    struct bal_error *err;
+    enum bal_code code; /* the first failure */
+};
+
+static enum bal_code fail(struct reader *r, int node, const char *field, const char *what) {
+    if (!r->code)
+        r->code = bal_document_fail(r->document, r->err, node, field, BAL_E_FORMAT, "%s", what);
+    return r->code;
+}
+
+static double to_number(struct reader *r, int node, const char *field) {
+    const char *text =
+        node && bal_node_kind(r->document, node) == BAL_NODE_TEXT ? bal_node_text(r->document, node) : "";
+    char *end;
+    const double number = strtod(text, &end);
+    if (end == text || *end || !isfinite(number)) {
+        fail(r, node, field, "a number should be here");
+        return 0;
+    }
+    return number;
+}
+
+static double number(struct reader *r, int map, const char *field) {
+    return to_number(r, bal_node_get(r->document, map, field), field);
+}
+
+static char *word(struct reader *r, int map, const char *field) {
+    const int node = bal_node_get(r->document, map, field);
+    const bool text = node && bal_node_kind(r->document, node) == BAL_NODE_TEXT;
+    char *copy = strdup(text ? bal_node_text(r->document, node) : "");
+    if (!text)
+        fail(r, map, field, "a text should be here");
+    else if (!copy && !r->code)
+        r->code = bal_fail(r->err, BAL_E_MEMORY, "not enough memory");
+    return copy;
+}
+
+static bool is_true(struct reader *r, int map, const char *field) {
+    const int node = bal_node_get(r->document, map, field);
+    return node && bal_node_kind(r->document, node) == BAL_NODE_TEXT &&
+           strcmp(bal_node_text(r->document, node), "true") == 0;
+}
+
+/* Members of a list; 0 with a failure when it is none. */
+static size_t list(struct reader *r, int map, const char *field, int *node) {
+    *node = bal_node_get(r->document, map, field);
+    if (*node && bal_node_kind(r->document, *node) == BAL_NODE_LIST)
+        return bal_node_count(r->document, *node);
+    fail(r, map, field, "a list should be here");
+    return 0;
+}
+
+static double sum_of(struct reader *r, int node) {
+    double sum = 0;
+    if (!node || bal_node_kind(r->document, node) == BAL_NODE_TEXT)
+        return 0;
+    for (size_t i = 0; i < bal_node_count(r->document, node); i++)
+        sum +=
+            to_number(r,
+                      bal_node_kind(r->document, node) == BAL_NODE_MAP ? bal_node_value(r->document, node, i)
+                                                                       : bal_node_item(r->document, node, i),
+                      "counts");
+    return sum;
+}
+
+/* ---- parts ---- */
+
+static unsigned read_state(struct reader *r, int map) {
+    char *state = word(r, map, "state");
+    unsigned i = 0;
+    while (state && i < WATCH_STATES - 1 && strcmp(state, bal_watch_states[i]) != 0)
+        i++;
+    free(state);
+    return i;
+}
+
+static void read_times(struct reader *r, int fleet, struct watch_fleet *f) {
+    int classes, buckets;
+    const size_t count = list(r, fleet, "response", &classes);
+    f->classes = (unsigned)(count < WATCH_CLASSES ? count : WATCH_CLASSES);
+    for (unsigned rank = 0; rank < f->classes; rank++) {
+        const size_t filled = list(r, bal_node_item(r->document, classes, rank), "buckets", &buckets);
+        for (size_t i = 0; i < filled && !r->code; i++) {
+            const int pair = bal_node_item(r->document, buckets, i);
+            if (bal_node_kind(r->document, pair) != BAL_NODE_LIST || bal_node_count(r->document, pair) != 2) {
+                fail(r, pair, "buckets", "a number and a count should be here");
+                return;
+            }
+            const double at = to_number(r, bal_node_item(r->document, pair, 0), "buckets");
+            if (at >= 0 && at < WATCH_BUCKETS)
+                f->times[rank].count[(size_t)at] =
+                    to_number(r, bal_node_item(r->document, pair, 1), "buckets");
+        }
+    }
+}
+
+static void read_server(struct reader *r, int node, struct watch_server *s) {
+    s->name = word(r, node, "name");
+    s->state = read_state(r, node);
+    s->in_service = number(r, node, "in_service");
+    s->queue = number(r, node, "queue");
+    s->in_flight = number(r, node, "in_flight");
+    s->answered = number(r, node, "answered");
+    s->failed = number(r, node, "failed");
+    s->seconds = number(r, node, "response_seconds");
+}
+
+static bool make_servers(struct reader *r, struct watch_fleet *f, size_t count) {
+    f->server = calloc(count ? count : 1, sizeof *f->server);
+    f->servers = f->server ? count : 0;
+    if (!f->server)
+        r->code = bal_fail(r->err, BAL_E_MEMORY, "not enough memory");
+    return f->server;
+}
+
+static void read_both(struct reader *r, int node, struct watch_fleet *f) {
+    const int counts = bal_node_get(r->document, node, "counts");
+    const int messages = bal_node_get(r->document, node, "messages");
+    f->name = word(r, node, "upstream");
+    f->arrived = number(r, counts, "arrived");
+    f->failed = number(r, counts, "failed");
+    f->messages = sum_of(r, bal_node_get(r->document, messages, "said")) +
+                  sum_of(r, bal_node_get(r->document, messages, "heard"));
+    f->metered = bal_node_get(r->document, node, "joules");
+    f->joules = f->metered ? number(r, node, "joules") : 0;
+    read_times(r, node, f);
+}
+
+static void read_dispatcher(struct reader *r, int node, struct watch_fleet *f) {
+    int servers;
+    read_both(r, node, f);
+    f->policy = word(r, node, "policy");
+    f->backup = is_true(r, node, "backup");
+    f->held = sum_of(r, bal_node_get(r->document, node, "held"));
+    const size_t count = list(r, node, "servers", &servers);
+    if (!make_servers(r, f, count))
+        return;
+    for (size_t i = 0; i < count && !r->code; i++)
+        read_server(r, bal_node_item(r->document, servers, i), &f->server[i]);
+}
+
+/* Its app is its only server. */
+static void read_station(struct reader *r, int node, struct watch_fleet *f) {
+    const int counts = bal_node_get(r->document, node, "counts");
+    read_both(r, node, f);
+    f->held = number(r, node, "waiting");
+    if (!make_servers(r, f, 1))
+        return;
+    f->server->name = word(r, node, "upstream");
+    f->server->state = read_state(r, node);
+    f->server->in_service = number(r, node, "running");
+    f->server->queue = f->held;
+    f->server->in_flight = f->server->in_service + f->held;
+    f->server->answered = number(r, counts, "answered");
+    f->server->failed = number(r, counts, "failed");
+}
+
+/* ---- all ---- */
+
+static void read_all(struct reader *r, struct watch *watch) {
+    const int root = bal_document_root(r->document);
+    int bounds, dispatchers, stations;
+    if (bal_node_kind(r->document, root) != BAL_NODE_MAP || number(r, root, "schema") != 1) {
+        fail(r, root, "schema",
+             "this is not what ballast_status says, or another version of it: 1 is understood");
+        return;
+    }
+    watch->time = number(r, root, "time");
+    const size_t count = list(r, root, "bounds", &bounds);
+    for (; watch->bounds < count && watch->bounds < WATCH_BUCKETS - 1; watch->bounds++)
+        watch->bound[watch->bounds] =
+            to_number(r, bal_node_item(r->document, bounds, watch->bounds), "bounds");
+    const size_t n = list(r, root, "dispatchers", &dispatchers), m = list(r, root, "stations", &stations);
+    watch->fleet = calloc(n + m + 1, sizeof *watch->fleet);
+    if (!watch->fleet)
+        r->code = bal_fail(r->err, BAL_E_MEMORY, "not enough memory");
+    for (size_t i = 0; i < n && !r->code; i++)
+        read_dispatcher(r, bal_node_item(r->document, dispatchers, i), &watch->fleet[watch->fleets++]);
+    for (size_t i = 0; i < m && !r->code; i++)
+        read_station(r, bal_node_item(r->document, stations, i), &watch->fleet[watch->fleets++]);
+}
+
+enum bal_code bal_watch_read(struct watch *watch, const char *json, size_t length, const char *name,
+                             struct bal_error *err) {
+    struct reader r = {.err = err};
+    *watch = (struct watch){0};
+    r.code = bal_document_new(json, length, name, &r.document, err);
+    if (r.code)
+        return r.code;
+    read_all(&r, watch);
+    bal_document_free(r.document);
+    return r.code;
+}
+
+void bal_watch_free(struct watch *watch) {
+    for (size_t i = 0; i < watch->fleets; i++) {
+        struct watch_fleet *f = &watch->fleet[i];
+        for (size_t k = 0; k < f->servers; k++)
+            free(f->server[k].name);
+        free(f->server);
+        free(f->name);
+        free(f->policy);
+    }
+    free(watch->fleet);
+    *watch = (struct watch){0};
+}
