@@ -14,26 +14,27 @@ static ngx_int_t give_up(struct bal_ngx_peer *peer) {
 
 ngx_int_t bal_ngx_hold(struct bal_ngx_peer *peer, ngx_peer_connection_t *pc) {
     struct bal_ngx_tier *tier = peer->tier;
-    if (bal_ngx_placeholder_put(&peer->place, pc, &peer->upstream->us->host) != NGX_AGAIN)
+    struct bal_ngx_wait *wait = bal_ngx_peer_wait(peer);
+    if (!wait || bal_ngx_placeholder_put(&wait->place, pc, &peer->upstream->us->host) != NGX_AGAIN)
         return give_up(peer);
     if (peer->state == BAL_PEER_WAITING) {
-        peer->node.key = (ngx_rbtree_key_t)peer->to.ticket;
-        ngx_rbtree_insert(&tier->waiting, &peer->node);
+        wait->node.key = (ngx_rbtree_key_t)peer->ticket;
+        ngx_rbtree_insert(&tier->waiting, &wait->node);
         bal_ngx_zone_wait(&tier->zone, 0); /* how long, the core knows */
     }
-    bal_ngx_post(&peer->later);
+    bal_ngx_post(&wait->later);
     return NGX_AGAIN;
 }
 
 void bal_ngx_hold_end(struct bal_ngx_peer *peer) {
-    ngx_rbtree_delete(&peer->tier->waiting, &peer->node);
+    ngx_rbtree_delete(&peer->tier->waiting, &peer->wait->node);
     bal_ngx_zone_waited(&peer->tier->zone);
 }
 
 /* ---- going on ---- */
 
 static void go_on(struct bal_ngx_peer *peer) {
-    peer->blameless = !bal_ngx_placeholder_go_on(&peer->place);
+    peer->blameless = !bal_ngx_placeholder_go_on(&peer->wait->place);
 }
 
 static bool next_news(struct bal_ngx_tier *tier, struct bal_dispatch *to, struct bal_ngx_server **server) {
@@ -54,7 +55,9 @@ static void move_on(struct bal_ngx_peer *peer) {
 static void take_verdict(struct bal_ngx_peer *peer, const struct bal_dispatch *to,
                          struct bal_ngx_server *server) {
     bal_ngx_hold_end(peer);
-    peer->to = *to;
+    peer->reason = (uint8_t)to->reason;
+    peer->length = to->length;
+    peer->number = to->server;
     peer->waited_ns += to->waited_ns;
     if (server) {
         peer->server = server;
@@ -67,7 +70,7 @@ static void take_verdict(struct bal_ngx_peer *peer, const struct bal_dispatch *t
         move_on(peer);
     } else {
         peer->state = BAL_PEER_REFUSED;
-        bal_ngx_post(&peer->later);
+        bal_ngx_post(&peer->wait->later);
     }
 }
 
@@ -77,25 +80,25 @@ void bal_ngx_hold_news(struct bal_ngx_tier *tier) {
     while (tier->zone.waiting && next_news(tier, &to, &server)) {
         ngx_rbtree_node_t *node = bal_ngx_waiting_find(&tier->waiting, to.ticket);
         if (node)
-            take_verdict(ngx_rbtree_data(node, struct bal_ngx_peer, node), &to, server);
+            take_verdict((ngx_rbtree_data(node, struct bal_ngx_wait, node))->peer, &to, server);
     }
 }
 
 /* ---- being turned away ---- */
 
 static void refuse(struct bal_ngx_peer *peer) {
-    ngx_connection_t *c = peer->place.request->connection;
-    ngx_http_set_log_request(c->log, peer->place.request);
+    ngx_connection_t *c = peer->request->connection;
+    ngx_http_set_log_request(c->log, peer->request);
     ngx_log_error(NGX_LOG_ERR, c->log, 0, "ballast: upstream \"%V\": request refused, %s",
                   &peer->upstream->us->host,
-                  peer->to.reason == BAL_REASON_TOO_LONG ? "it has waited for too long" : "too many wait");
+                  peer->reason == BAL_REASON_TOO_LONG ? "it has waited for too long" : "too many wait");
     peer->state = BAL_PEER_NEW;
-    bal_ngx_placeholder_refuse(&peer->place, peer->upstream->hold);
+    bal_ngx_placeholder_refuse(&peer->wait->place, peer->upstream->hold);
 }
 
 void bal_ngx_hold_later(struct bal_ngx_peer *peer) {
     if (peer->state == BAL_PEER_REFUSED)
         refuse(peer);
     else
-        bal_ngx_placeholder_calm(&peer->place);
+        bal_ngx_placeholder_calm(&peer->wait->place);
 }

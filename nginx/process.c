@@ -21,31 +21,45 @@ uint64_t bal_ngx_boot(void) {
 
 /* ---- who lives ---- */
 
-/* The 22nd field of /proc/PID/stat; the second is a name in parentheses that may hold anything. */
-uint64_t bal_ngx_start_time(uint64_t pid) {
+struct standing {
+    char state;     /* 'R', 'S', ...; 0: not known */
+    uint64_t start; /* 0: not known */
+};
+
+/* The third and the 22nd field of /proc/PID/stat; the second is a name in parentheses that may hold anything.
+ */
+static struct standing standing_of(uint64_t pid) {
     char path[64], text[1024];
+    struct standing standing = {0, 0};
     snprintf(path, sizeof path, "/proc/%llu/stat", (unsigned long long)pid);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd == -1)
-        return 0;
+        return standing;
     const ssize_t length = read(fd, text, sizeof text - 1);
     close(fd);
     if (length <= 0)
-        return 0;
+        return standing;
     text[length] = '\0';
     const char *at = strrchr(text, ')');
+    standing.state = at && at[1] == ' ' ? at[2] : '\0';
     for (int field = 2; at && field < 22; field++)
         at = strchr(at + 1, ' ');
-    return at ? strtoull(at + 1, NULL, 10) : 0;
+    standing.start = at ? strtoull(at + 1, NULL, 10) : 0;
+    return standing;
+}
+
+uint64_t bal_ngx_start_time(uint64_t pid) {
+    return standing_of(pid).start;
 }
 
 /* A process of another user (workers of before, when `user` was another) may not be signalled, but is there:
- * then only the time of its start tells. */
+ * then only the time of its start tells. One of which nobody has asked yet how it ended is dead too. */
 bool bal_ngx_is_dead(uint64_t pid, uint64_t start) {
     if (kill((pid_t)pid, 0) == -1 && ngx_errno == NGX_ESRCH)
         return true;
-    const uint64_t started = bal_ngx_start_time(pid);
-    return started && start && started != start;
+    const struct standing now = standing_of(pid);
+    return now.state == 'Z' || now.state == 'X' ||
+           (now.start && start && (uint32_t)now.start != (uint32_t)start);
 }
 
 /* ---- bells ---- */

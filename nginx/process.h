@@ -21,7 +21,7 @@ uint64_t bal_ngx_boot(void);
 /* When a process was started, in the system's ticks: with its number that is who it is, for numbers are used
  * again. 0: not known. */
 uint64_t bal_ngx_start_time(uint64_t pid);
-/* Is it surely not there any longer? */
+/* Is it surely not there any longer? The lower half of the time of its start will do. */
 bool bal_ngx_is_dead(uint64_t pid, uint64_t start);
 
 /* In the master: bells for so many processes; fewer, if the system has no more. */

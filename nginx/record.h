@@ -75,15 +75,26 @@ static inline struct bal_ngx_record *bal_ngx_records_ring(struct bal_ngx_records
     return (struct bal_ngx_record *)(void *)&records->meter[records->servers];
 }
 
-/* A request has been answered, `ns` after it came. */
-static inline void bal_ngx_records_add(struct bal_ngx_records *records, const struct bal_ngx_record *record,
-                                       uint64_t ns) {
-    struct bal_ngx_times *times = &records->times[record->rank];
+/* A request of that class has been answered, `ns` after it came. */
+static inline void bal_ngx_records_time(struct bal_ngx_records *records, uint32_t rank, uint64_t ns) {
+    struct bal_ngx_times *times = &records->times[rank];
     times->count++;
     times->sum_ns += ns;
     times->bucket[bal_ngx_times_bucket(ns)]++;
+}
+
+/* Into the ring, if there is one. */
+static inline void bal_ngx_records_keep(struct bal_ngx_records *records,
+                                        const struct bal_ngx_record *record) {
     if (records->room)
         bal_ngx_records_ring(records)[records->next++ & (records->room - 1)] = *record;
+}
+
+/* Both. */
+static inline void bal_ngx_records_add(struct bal_ngx_records *records, const struct bal_ngx_record *record,
+                                       uint64_t ns) {
+    bal_ngx_records_time(records, record->rank, ns);
+    bal_ngx_records_keep(records, record);
 }
 
 static inline uint32_t bal_ngx_microseconds(uint64_t ns) {

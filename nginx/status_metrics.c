@@ -334,7 +334,8 @@ static void say_dispatchers(struct bal_ngx_text *text, const struct bal_ngx_seen
          "Datagrams that came, by what became of them: all but fresh and late ones were dropped.");
     EACH_TIER(seen, t)
     say_receipts(text, "ballast_datagrams_total", begin_of_tier, t, t->receipts);
-    head(text, "ballast_decision_seconds", "histogram", "How long decisions took, the lock included.");
+    head(text, "ballast_decision_seconds", "histogram",
+         "How long decisions took, the lock included; of one in 64.");
     EACH_TIER(seen, t)
     say_decisions(text, t);
     head(text, "ballast_response_seconds", "histogram",

@@ -84,19 +84,13 @@ static struct bal_ngx_server *meet(struct bal_ngx_tier *tier, const char *name) 
     return server;
 }
 
-static void learn_numbers(struct bal_ngx_tier *tier) {
+void bal_ngx_tier_learn(struct bal_ngx_tier *tier) {
     for (uint32_t number = 0; number < tier->config.servers; number++) {
         const char *name = bal_dispatcher_server(tier->d, number).name;
         struct bal_ngx_server *server = name ? find(tier, name) : NULL;
         tier->by_number[number] = server || !name ? server : meet(tier, name);
     }
     tier->version = tier->shared->version;
-}
-
-struct bal_ngx_server *bal_ngx_tier_server(struct bal_ngx_tier *tier, uint32_t number) {
-    if (tier->version != tier->shared->version)
-        learn_numbers(tier);
-    return tier->by_number[number];
 }
 
 struct bal_ngx_server *bal_ngx_tier_plain(struct bal_ngx_tier *tier) {

@@ -11,7 +11,7 @@
 #include "record.h"
 #include "zone.h"
 
-enum { TIERS = 2, POLICY_TEXT = 256, DECISION_BUCKETS = 31 };
+enum { TIERS = 2, POLICY_TEXT = 256, DECISION_BUCKETS = 31, DECISION_SHARE = 64 };
 
 /* ---- servers ---- */
 
@@ -39,7 +39,9 @@ struct bal_ngx_shared {
     uint64_t version; /* one more whenever a number may mean another server */
     uint64_t servers; /* a hash of the configuration that was applied */
     uint64_t plain;   /* requests that were sent without being counted */
-    struct bal_ngx_decisions decisions[BAL_OWNERS_MAX]; /* each process in a row of its own */
+    /* Each process in a row of its own; of one decision in DECISION_SHARE, for looking at the clock takes a
+     * good part of the time of a decision. */
+    struct bal_ngx_decisions decisions[BAL_OWNERS_MAX];
     uint8_t told[]; /* by number: what the log says of quarantine and max_fails */
 };
 
@@ -58,8 +60,9 @@ struct bal_ngx_tier {
     uint64_t version;     /* of by_number */
     ngx_rbtree_t waiting; /* struct bal_ngx_peer by ticket */
     ngx_rbtree_node_t sentinel;
-    ngx_uint_t next;   /* for choosing without counting */
-    time_t told_plain; /* when the log was last told of that */
+    ngx_uint_t next;    /* for choosing without counting */
+    uint32_t decisions; /* so far */
+    time_t told_plain;  /* when the log was last told of that */
 };
 
 /* The directive. Zeroed: there is none in this upstream. */
@@ -90,8 +93,14 @@ struct bal_ngx_upstream {
 /* In the configuration: from nginx's own list. */
 ngx_int_t bal_ngx_tier_init(ngx_conf_t *cf, struct bal_ngx_tier *tier, struct bal_ngx_upstream *upstream,
                             const ngx_http_upstream_rr_peers_t *peers, bool backup);
+/* Numbers may mean other servers than before; under the lock. */
+void bal_ngx_tier_learn(struct bal_ngx_tier *tier);
 /* The server of a number; under the lock. NULL: its name cannot be read. */
-struct bal_ngx_server *bal_ngx_tier_server(struct bal_ngx_tier *tier, uint32_t number);
+static inline struct bal_ngx_server *bal_ngx_tier_server(struct bal_ngx_tier *tier, uint32_t number) {
+    if (tier->version != tier->shared->version)
+        bal_ngx_tier_learn(tier);
+    return tier->by_number[number];
+}
 /* One of our configuration that is not down, in turn: for when nothing can be counted. */
 struct bal_ngx_server *bal_ngx_tier_plain(struct bal_ngx_tier *tier);
 /* A decision has taken so long. */
@@ -109,23 +118,35 @@ enum bal_ngx_peer_state {
     BAL_PEER_FAILED,  /* nginx has given its server back, and may ask for another one at once */
 };
 
-struct bal_ngx_peer {
-    struct bal_ngx_upstream *upstream;
-    struct bal_ngx_tier *tier;
+/* What most requests never need. */
+struct bal_ngx_wait {
+    struct bal_ngx_peer *peer;
     struct bal_ngx_placeholder place;
-    struct bal_ngx_server *server; /* the last one */
-    enum bal_ngx_peer_state state;
-    enum bal_outcome outcome; /* of FAILED */
-    struct bal_dispatch to;   /* the last verdict */
-    uint64_t began_ns;        /* when it came */
-    uint64_t waited_ns;       /* of all tries */
-    uint64_t sent_ns;         /* when the last try began, and how long it took; 0: it did not end by itself */
-    uint64_t took_ns;
-    uint32_t rank;
-    bool plain;             /* the last choice was not counted */
-    bool blameless;         /* the server has had no part in what went wrong */
     ngx_event_t later;      /* what must not be done inside of nginx's calls */
     ngx_rbtree_node_t node; /* of those that wait, by ticket */
+};
+
+/* Every request has one, in its pool, so that it is small. */
+struct bal_ngx_peer {
+    ngx_http_request_t *request;
+    ngx_http_upstream_t *u;
+    struct bal_ngx_upstream *upstream;
+    struct bal_ngx_tier *tier;
+    struct bal_ngx_server *server; /* the last one */
+    struct bal_ngx_wait *wait;     /* NULL: not needed yet */
+    uint64_t ticket;
+    uint64_t began_ns;  /* when it came */
+    uint64_t waited_ns; /* of all tries */
+    uint64_t sent_ns;   /* when the last try began, and how long it took; 0: it did not end by itself */
+    uint64_t took_ns;
+    uint32_t number; /* of the server ... */
+    uint32_t length; /* ... and how many were there when it was chosen */
+    uint8_t rank;
+    uint8_t state;   /* enum bal_ngx_peer_state */
+    uint8_t reason;  /* enum bal_reason of the last verdict */
+    uint8_t outcome; /* enum bal_outcome, of FAILED */
+    bool plain;      /* the last choice was not counted */
+    bool blameless;  /* the server has had no part in what went wrong */
 };
 
 /* ---- peer.c ---- */
@@ -133,6 +154,8 @@ struct bal_ngx_peer {
 ngx_int_t bal_ngx_peer_init(ngx_http_request_t *r, ngx_http_upstream_srv_conf_t *us);
 /* The last choice that was made for this request, NULL: none was. */
 const struct bal_ngx_peer *bal_ngx_peer_of(const ngx_http_request_t *r);
+/* What it needs to wait, or for something to be done later; NULL: there is no memory. */
+struct bal_ngx_wait *bal_ngx_peer_wait(struct bal_ngx_peer *peer);
 /* The ticket, if there is one, is given back: the client has gone, or nobody was asked. */
 void bal_ngx_peer_cancel(struct bal_ngx_peer *peer);
 

@@ -56,7 +56,7 @@ static ngx_int_t get_reason(ngx_http_request_t *r, ngx_http_variable_value_t *v,
     (void)data;
     if (!peer)
         return set_nothing(v);
-    const char *name = bal_ngx_reason_name(peer->to.reason);
+    const char *name = bal_ngx_reason_name((enum bal_reason)peer->reason);
     if (peer->plain)
         name = bal_ngx_reason_name(BAL_REASON_LEDGER);
     else if (peer->tier != peer->upstream->tier && peer->server)
@@ -77,7 +77,7 @@ static ngx_int_t get_length(ngx_http_request_t *r, ngx_http_variable_value_t *v,
     (void)data;
     if (!peer || !peer->server || peer->plain)
         return set_nothing(v);
-    return set_formatted(r, v, "%uL", peer->to.length, 0);
+    return set_formatted(r, v, "%uL", peer->length, 0);
 }
 
 static ngx_int_t set_time(ngx_http_request_t *r, ngx_http_variable_value_t *v, uint64_t ns) {

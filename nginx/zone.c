@@ -14,6 +14,7 @@ enum {
 };
 
 struct bal_ngx_zone_head {
+    bal_ngx_lock lock;
     uint64_t generation;             /* of the configuration that is applied */
     uint64_t looked_at;              /* when somebody last looked for the dead */
     uint64_t receipts[BAL_RECEIPTS]; /* datagrams of which nothing was heard */
@@ -45,17 +46,18 @@ static size_t zone_size(size_t block) {
 
 static ngx_int_t init_zone(ngx_shm_zone_t *shm, void *old) {
     struct bal_ngx_zone *z = shm->data;
-    z->pool = (ngx_slab_pool_t *)(void *)shm->shm.addr;
+    ngx_slab_pool_t *pool = (ngx_slab_pool_t *)(void *)shm->shm.addr;
     if (!old && !shm->shm.exists) {
         const size_t size = head_size() + z->role->size(z->user, 0);
-        z->pool->log_ctx = (u_char *)" in a zone of ballast";
-        z->pool->data = ngx_slab_calloc(z->pool, size);
-        if (!z->pool->data)
+        pool->log_ctx = (u_char *)" in a zone of ballast";
+        pool->data = ngx_slab_calloc(pool, size);
+        if (!pool->data)
             return NGX_ERROR;
-        z->role->create(z->user, (char *)z->pool->data + head_size(), bal_ngx_now());
+        z->role->create(z->user, (char *)pool->data + head_size(), bal_ngx_now());
     }
-    z->head = z->pool->data;
-    z->block = (char *)z->pool->data + head_size();
+    z->head = pool->data;
+    z->lock = &z->head->lock;
+    z->block = (char *)pool->data + head_size();
     return NGX_OK;
 }
 
@@ -88,9 +90,9 @@ struct bal_ngx_zone *bal_ngx_zone_at(ngx_uint_t i) {
 
 /* ---- waking and waiting ---- */
 
-void bal_ngx_zone_unlock(struct bal_ngx_zone *z) {
+static void unlock_and_tell(struct bal_ngx_zone *z, uint32_t owner) {
     uint32_t slot[BAL_NGX_OWNERS], slots = 0;
-    for (uint32_t owner; (owner = z->role->woken(z->user)) < BAL_NGX_OWNERS;) {
+    for (; owner < BAL_NGX_OWNERS; owner = z->role->woken(z->user)) {
         if (owner == z->role->self(z->user))
             bal_ngx_post(&z->news);
         else
@@ -98,11 +100,19 @@ void bal_ngx_zone_unlock(struct bal_ngx_zone *z) {
     }
     uint32_t messages = 0;
     const struct bal_message *message = z->mail ? z->role->out(z->user, &messages) : NULL;
-    ngx_shmtx_unlock(&z->pool->mutex);
+    bal_ngx_lock_give(z->lock);
     while (slots)
         bal_ngx_bell_ring(slot[--slots]);
     if (messages)
         bal_ngx_mail_send(z->mail, message, messages);
+}
+
+void bal_ngx_zone_unlock(struct bal_ngx_zone *z) {
+    const uint32_t owner = z->role->woken(z->user);
+    if (owner < BAL_NGX_OWNERS || z->mail)
+        unlock_and_tell(z, owner);
+    else
+        bal_ngx_lock_give(z->lock);
 }
 
 void bal_ngx_zone_hear(struct bal_ngx_zone *z, const struct bal_message *message, uint32_t count) {
@@ -318,6 +328,7 @@ static ngx_int_t init_process(ngx_cycle_t *cycle) {
     struct bal_ngx_zone *z;
     if ((ngx_process != NGX_PROCESS_WORKER && ngx_process != NGX_PROCESS_SINGLE) || !zone_of(cycle, 0))
         return NGX_OK;
+    bal_ngx_lock_init();
     for (ngx_uint_t i = 0; (z = zone_of(cycle, i)); i++) {
         enter(z);
         if (z->mail)

@@ -2,8 +2,7 @@
  *
  * A zone is a shared memory zone of nginx that holds one block, a dispatcher's or a station's. Its name says
  * all that the block depends on, so that a reload finds it with its data as long as that is so, and begins a
- * new one else; processes of before go on in theirs. The lock is the mutex of the zone's slab pool, which
- * the master breaks when its owner dies.
+ * new one else; processes of before go on in theirs. The lock is our own (lock.h).
  *
  *     at configuration     bal_ngx_zone_add()
  *     in each process      open, join, apply are called, then tick and whatever is asked for
@@ -18,6 +17,7 @@
 #include "ballast/error.h"
 #include "ballast/live/wire.h"
 #include "compat.h"
+#include "lock.h"
 #include "mail.h"
 
 #include <stdbool.h>
@@ -58,9 +58,9 @@ struct bal_ngx_zone {
     const struct bal_ngx_role *role;
     void *user;
     ngx_shm_zone_t *shm;
-    ngx_slab_pool_t *pool;
     struct bal_ngx_mail *mail;      /* NULL: it says nothing to others */
-    struct bal_ngx_zone_head *head; /* in shared memory */
+    struct bal_ngx_zone_head *head; /* in shared memory, as is what follows */
+    bal_ngx_lock *lock;
     void *block;
     bool opened;            /* this process has its view */
     bool inside;            /* this process takes part; if not, nothing below may be called */
@@ -83,7 +83,7 @@ static inline size_t bal_ngx_aligned(size_t size) {
 }
 
 static inline void bal_ngx_zone_lock(struct bal_ngx_zone *z) {
-    ngx_shmtx_lock(&z->pool->mutex);
+    bal_ngx_lock_take(z->lock);
 }
 /* Wakes those for whom there is news: asks role.woken until there is nobody left; and sends what is to be
  * sent. */

@@ -19,6 +19,7 @@ struct bal_owner {
 struct bal_outbox {
     uint32_t outs;
     struct bal_message out[BAL_OUT_ROOM];
+    bool wakes; /* somebody is to be woken */
     uint64_t woken[BAL_CREW_MOST / 64];
 };
 
@@ -57,16 +58,18 @@ static inline const struct bal_message *bal_outbox_take(struct bal_outbox *box, 
 
 static inline void bal_outbox_wake(struct bal_outbox *box, uint32_t owner) {
     box->woken[owner / 64] |= UINT64_C(1) << owner % 64;
+    box->wakes = true;
 }
 
 /* Somebody to be woken, or BAL_NOBODY; each is told once. */
 static inline uint32_t bal_outbox_woken(struct bal_outbox *box) {
-    for (uint32_t word = 0; word < BAL_CREW_MOST / 64; word++)
+    for (uint32_t word = 0; box->wakes && word < BAL_CREW_MOST / 64; word++)
         if (box->woken[word]) {
             const uint32_t bit = (uint32_t)__builtin_ctzll(box->woken[word]);
             box->woken[word] &= box->woken[word] - 1;
             return 64 * word + bit;
         }
+    box->wakes = false;
     return BAL_NOBODY;
 }
 

@@ -9,17 +9,13 @@ static void try_held(struct bal_dispatcher *d);
 
 /* ---- what every operation does ---- */
 
-void bal_dispatcher_begin(struct bal_dispatcher *d, uint64_t now) {
-    struct block *block = d->block;
-    block->now = now > block->now ? now : block->now;
-    const bool died = block->busy;
-    __atomic_store_n(&block->busy, 1, __ATOMIC_RELEASE);
-    if (__builtin_expect(died, 0)) {
-        bal_dispatcher_rebuild(d);
-        try_held(d);
-    }
-    bal_fleet_refresh(d);
-    if (d->timed && bal_timed_report(d) && block->held_count)
+void bal_dispatcher_resume(struct bal_dispatcher *d) {
+    bal_dispatcher_rebuild(d);
+    try_held(d);
+}
+
+void bal_dispatcher_catch_up(struct bal_dispatcher *d) {
+    if (bal_timed_report(d) && d->block->held_count)
         try_held(d);
 }
 
@@ -61,7 +57,7 @@ static void tell_hunger(struct bal_dispatcher *d) {
 
 /* ---- servers, as requests come and go ---- */
 
-/* The request goes there: a slot that was offered is used. */
+/* The request goes there: a slot that its station has offered is used. */
 static void use_token(struct bal_dispatcher *d, uint32_t server) {
     struct server *s = &d->server[server];
     if (s->tokens == 0)
@@ -77,10 +73,10 @@ static bool has_free_slot(const struct bal_dispatcher *d, uint32_t server) {
     return d->block->config.stations ? d->server[server].tokens > 0 : d->own[server] < d->block->config.slots;
 }
 
-/* Without stations the report of a server that has a free slot: after a response, and when a request has left
- * it another one, for a policy forgets a server that it chooses. */
-static void say_idle(struct bal_dispatcher *d, uint32_t server, bool may_be) {
-    if (may_be && !d->block->config.stations && d->server[server].closed == 0 && has_free_slot(d, server))
+/* Without stations the report of a server that has a free slot, by the rule of ballast/policy.h: after a
+ * response and, where requests are held, when one has come and left a slot free. */
+static void say_idle(struct bal_dispatcher *d, uint32_t server) {
+    if (d->says_idle && d->server[server].closed == 0 && has_free_slot(d, server))
         bal_policy_report(&d->policy, d->state, &d->fleet, BAL_REPORT_IDLE, server, NULL);
 }
 
@@ -96,19 +92,21 @@ static void go(struct bal_dispatcher *d, struct request *r, uint32_t server, enu
     r->trial = 0;
     d->block->counts.reasons[r->reason]++;
     bal_fleet_own_up(d, server, r->entry.rank);
-    use_token(d, server); /* the policy, which hears of it, looks at own counts */
+    if (d->block->config.stations)
+        use_token(d, server); /* the policy, which hears of it, looks at own counts */
     if (bal_quarantine_suspects(d->quarantine, server)) {
         bal_quarantine_sent(d->quarantine, server);
         r->trial = 1;
         bal_fleet_look(d, server);
     }
-    say_idle(d, server, d->block->config.slots > 1);
+    if (d->flags & BAL_MAY_HOLD && d->block->config.slots > 1)
+        say_idle(d, server);
     bal_entry_set(&r->entry, state);
 }
 
 static void judge(struct bal_dispatcher *d, uint32_t server, enum bal_outcome outcome) {
     const struct bal_quarantine_server *q = &d->quarantine->server[server];
-    if (outcome == BAL_OUTCOME_GOOD && q->failures == 0 && q->losses == 0 &&
+    if (outcome == BAL_OUTCOME_GOOD && (q->failures | q->losses) == 0 &&
         !bal_quarantine_suspects(d->quarantine, server))
         return;
     const double now = (double)d->block->now;
@@ -125,10 +123,9 @@ static void say_load(struct bal_dispatcher *d, uint32_t server, double latency) 
 /* The load that is left, where no station tells it, for policies that want to hear of it after responses:
  * always when a slot is free, else with the probability that they name. */
 static void say_load_left(struct bal_dispatcher *d, uint32_t server) {
-    const struct block *block = d->block;
-    if (block->config.stations || !d->policy.policy->load_share || d->server[server].closed)
+    if (!d->says_load || d->server[server].closed)
         return;
-    if (d->own[server] < block->config.slots ||
+    if (d->own[server] < d->block->config.slots ||
         bal_rng_uniform(&d->chance) < bal_policy_load_share(&d->policy))
         say_load(d, server, NAN);
 }
@@ -141,7 +138,7 @@ static bool come_back(struct bal_dispatcher *d, const struct request *r) {
     bal_fleet_own_down(d, server, r->entry.rank);
     if (d->server[server].presence == NOT_THERE)
         return false;
-    say_idle(d, server, true);
+    say_idle(d, server);
     return true;
 }
 
@@ -166,7 +163,7 @@ static void answer(struct bal_dispatcher *d, const struct request *r, enum bal_o
     d->server[server].took_ns += d->block->now - r->since;
     if (!come_back(d, r))
         return;
-    if (!failed)
+    if (d->flags & BAL_ASKS && !failed)
         pace_learn(&d->server[server].pace, took, d->own[server]);
     bal_policy_response(&d->policy, d->state, &d->fleet, server, took, failed);
     say_load_left(d, server);
@@ -209,28 +206,31 @@ static uint32_t remembered(const struct request *r) {
     return r->tries < BAL_TRIES_MAX ? r->tries : BAL_TRIES_MAX;
 }
 
-/* Servers at which a request has failed are closed to it alone. */
-static void close_tried(struct bal_dispatcher *d, const struct request *r, bool open[BAL_TRIES_MAX]) {
+/* Servers at which a request has failed are closed to it alone. Which of them were open, as bits. */
+static uint32_t close_tried(struct bal_dispatcher *d, const struct request *r) {
+    uint32_t open = 0;
+    if (r->tries == 0)
+        return open;
     for (uint32_t i = 0; i < remembered(r); i++)
-        open[i] = bal_set_remove(d->open, r->tried[i]);
-    if (r->tries)
-        bal_fleet_refresh(d);
+        open |= (uint32_t)bal_set_remove(d->open, r->tried[i]) << i;
+    fleet_refresh(d);
+    return open;
 }
 
-static void reopen_tried(struct bal_dispatcher *d, const struct request *r, const bool open[BAL_TRIES_MAX]) {
+static void reopen_tried(struct bal_dispatcher *d, const struct request *r, uint32_t open) {
+    if (open == 0)
+        return;
     for (uint32_t i = 0; i < remembered(r); i++)
-        if (open[i])
+        if (open >> i & 1)
             bal_set_insert(d->open, r->tried[i]);
-    if (r->tries)
-        bal_fleet_refresh(d);
+    fleet_refresh(d);
 }
 
 /* held: of one that waits, how many do. */
 static struct bal_decision ask_policy(struct bal_dispatcher *d, const struct request *r, bool at_once,
                                       uint32_t held) {
     const struct bal_job job = {.count = 1, .rank = r->entry.rank, .at_once = at_once, .held = held};
-    bool open[BAL_TRIES_MAX] = {false};
-    close_tried(d, r, open);
+    const uint32_t open = close_tried(d, r);
     struct bal_decision decision = bal_policy_route(&d->policy, d->state, &d->fleet, &job, &d->rng);
     if (decision.server < d->servers && !bal_is_open(&d->fleet, decision.server))
         decision.server = BAL_NONE;
@@ -243,10 +243,9 @@ static bool inquire(struct bal_dispatcher *d, uint32_t i) {
     struct block *block = d->block;
     struct request *r = request_at(d, i);
     const struct bal_job job = {.count = 1, .rank = r->entry.rank};
-    bool open[BAL_TRIES_MAX] = {false};
-    if (!d->probes || block->free_inquiry == BAL_NOBODY)
+    if (block->free_inquiry == BAL_NOBODY)
         return false;
-    close_tried(d, r, open);
+    const uint32_t open = close_tried(d, r);
     const uint32_t asked = bal_policy_sample(&d->policy, d->state, &d->fleet, &job, &d->rng);
     reopen_tried(d, r, open);
     d->fleet.asks = 0;
@@ -295,15 +294,21 @@ static void hold(struct bal_dispatcher *d, uint32_t i) {
     bal_entry_set(&r->entry, HELD);
 }
 
+static void say_move(struct bal_dispatcher *d, uint32_t server, uint32_t target) {
+    if (d->block->config.stations)
+        bal_dispatcher_say(d, (struct bal_message){.type = BAL_MSG_MOVE,
+                                                   .receiver = d->station[server],
+                                                   .move = {.target = d->station[target]}});
+}
+
 /* What the policy wants besides. */
 static void follow(struct bal_dispatcher *d, const struct bal_decision *decision) {
     if (decision->wake != BAL_NONE)
         wake_server(d, decision->wake);
-    if (decision->server < d->servers && decision->move_to < d->servers && d->block->config.stations)
-        bal_dispatcher_say(d, (struct bal_message){.type = BAL_MSG_MOVE,
-                                                   .receiver = d->station[decision->server],
-                                                   .move = {.target = d->station[decision->move_to]}});
-    answer_asks(d);
+    if (decision->move_to < d->servers && decision->server < d->servers)
+        say_move(d, decision->server, decision->move_to);
+    if (d->fleet.asks)
+        answer_asks(d);
 }
 
 static bool has_tried(const struct request *r, uint32_t server) {
@@ -347,12 +352,11 @@ static bool refuse(struct bal_dispatcher *d, struct request *r, enum bal_reason 
     return false;
 }
 
-/* A request that stands in no list is given a place. `sent` is its state then: SENT where its process is the
- * one that asks, else DECIDED. Returns false when nobody can take it: its reason says why. */
-static bool place(struct bal_dispatcher *d, uint32_t i, bool at_once, enum request_state sent) {
+/* The policy has no server for it now. */
+static bool place_elsewhere(struct bal_dispatcher *d, uint32_t i, struct bal_decision decision,
+                            enum request_state sent) {
     struct block *block = d->block;
     struct request *r = request_at(d, i);
-    struct bal_decision decision = ask_policy(d, r, at_once, 0);
     if (decision.server == BAL_HOLD && is_hopeless(d, r))
         decision.server = BAL_NONE;
     if (decision.server == BAL_HOLD && block->held_count >= block->config.held) {
@@ -370,6 +374,18 @@ static bool place(struct bal_dispatcher *d, uint32_t i, bool at_once, enum reque
         go(d, r, decision.server, sent);
     follow(d, &decision);
     return decision.server < d->servers || decision.server == BAL_HOLD || refuse(d, r, BAL_REASON_NONE_OPEN);
+}
+
+/* A request that stands in no list is given a place. `sent` is its state then: SENT where its process is the
+ * one that asks, else DECIDED. Returns false when nobody can take it: its reason says why. */
+static bool place(struct bal_dispatcher *d, uint32_t i, bool at_once, enum request_state sent) {
+    struct request *r = request_at(d, i);
+    const struct bal_decision decision = ask_policy(d, r, at_once, 0);
+    if (decision.server >= d->servers)
+        return place_elsewhere(d, i, decision, sent);
+    go(d, r, decision.server, sent);
+    follow(d, &decision);
+    return true;
 }
 
 static void tell_owner(struct bal_dispatcher *d, uint32_t i) {
@@ -476,16 +492,17 @@ static void start(struct bal_dispatcher *d, uint32_t i, struct bal_dispatch *to)
     r->since = block->now;
     if (others_wait && (block->held_count < block->config.held || block->config.refuse_beyond))
         placed = hold_behind(d, i);
-    else if (!inquire(d, i))
+    else if (!d->probes || !inquire(d, i))
         placed = place(d, i, false, SENT);
     tell(d, i, !placed ? BAL_REFUSE : r->entry.state == SENT ? BAL_SEND : BAL_WAIT, to);
     if (!placed)
         bal_ledger_drop(&d->ledger, i);
-    tell_hunger(d);
+    if (block->config.stations)
+        tell_hunger(d);
 }
 
 void bal_dispatcher_arrive(struct bal_dispatcher *d, uint64_t now, uint32_t rank, struct bal_dispatch *to) {
-    bal_dispatcher_begin(d, now);
+    dispatcher_begin(d, now);
     struct block *block = d->block;
     block->counts.arrived++;
     if (d->timed)
@@ -517,7 +534,7 @@ static uint32_t find(struct bal_dispatcher *d, uint64_t ticket, unsigned states)
 
 bool bal_dispatcher_respond(struct bal_dispatcher *d, uint64_t now, uint64_t ticket,
                             enum bal_outcome outcome) {
-    bal_dispatcher_begin(d, now);
+    dispatcher_begin(d, now);
     const uint32_t i = find(d, ticket, 1 << SENT);
     if (i != BAL_NOBODY) {
         bal_entry_set(&request_at(d, i)->entry, BAL_ENTRY_FREE);
@@ -532,7 +549,7 @@ bool bal_dispatcher_respond(struct bal_dispatcher *d, uint64_t now, uint64_t tic
 
 bool bal_dispatcher_retry(struct bal_dispatcher *d, uint64_t now, uint64_t ticket, enum bal_outcome outcome,
                           struct bal_dispatch *to) {
-    bal_dispatcher_begin(d, now);
+    dispatcher_begin(d, now);
     const uint32_t i = find(d, ticket, 1 << SENT);
     *to = (struct bal_dispatch){.verdict = BAL_REFUSE, .server = BAL_NONE, .reason = BAL_REASON_NONE_OPEN};
     if (i != BAL_NOBODY) {
@@ -573,7 +590,7 @@ static void forget(struct bal_dispatcher *d, uint32_t i) {
 }
 
 bool bal_dispatcher_cancel(struct bal_dispatcher *d, uint64_t now, uint64_t ticket) {
-    bal_dispatcher_begin(d, now);
+    dispatcher_begin(d, now);
     const uint32_t i = find(d, ticket, ~0u);
     if (i != BAL_NOBODY) {
         d->block->counts.cancelled++;
@@ -585,7 +602,7 @@ bool bal_dispatcher_cancel(struct bal_dispatcher *d, uint64_t now, uint64_t tick
 }
 
 bool bal_dispatcher_news(struct bal_dispatcher *d, uint64_t now, struct bal_dispatch *to) {
-    bal_dispatcher_begin(d, now);
+    dispatcher_begin(d, now);
     struct bal_list *news = &d->owner[d->self].news;
     const uint32_t i = news->first;
     if (i != BAL_NOBODY) {
@@ -605,7 +622,7 @@ bool bal_dispatcher_news(struct bal_dispatcher *d, uint64_t now, struct bal_disp
 
 enum bal_code bal_dispatcher_join(struct bal_dispatcher *d, uint64_t now, uint64_t pid, uint64_t start_time,
                                   struct bal_error *err) {
-    bal_dispatcher_begin(d, now);
+    dispatcher_begin(d, now);
     const uint32_t owners = d->block->config.owners;
     d->self = bal_crew_join(d->owner, owners, pid, start_time);
     dispatcher_end(d);
@@ -636,7 +653,7 @@ static void reap(struct bal_dispatcher *d, uint32_t owner) {
 }
 
 void bal_dispatcher_reap(struct bal_dispatcher *d, uint64_t now, uint32_t i) {
-    bal_dispatcher_begin(d, now);
+    dispatcher_begin(d, now);
     if (i < d->block->config.owners && d->owner[i].used)
         reap(d, i);
     dispatcher_end(d);
@@ -755,7 +772,7 @@ static void take_in(struct bal_dispatcher *d, uint32_t server, const struct bal_
 
 enum bal_receipt bal_dispatcher_hear(struct bal_dispatcher *d, uint64_t now,
                                      const struct bal_message *message) {
-    bal_dispatcher_begin(d, now);
+    dispatcher_begin(d, now);
     const uint32_t server = bal_directory_find(d->stations, d->places, d->station, message->sender);
     enum bal_receipt receipt = BAL_RECEIPT_STRANGER;
     if (server != BAL_DIRECTORY_NOBODY && d->server[server].presence == THERE)
@@ -827,7 +844,7 @@ static uint64_t next_time(const struct bal_dispatcher *d) {
 }
 
 uint64_t bal_dispatcher_pass(struct bal_dispatcher *d, uint64_t now) {
-    bal_dispatcher_begin(d, now);
+    dispatcher_begin(d, now);
     expire_all(d);
     serve_overdue(d);
     try_held(d);
@@ -837,7 +854,7 @@ uint64_t bal_dispatcher_pass(struct bal_dispatcher *d, uint64_t now) {
 }
 
 void bal_dispatcher_resync(struct bal_dispatcher *d, uint64_t now) {
-    bal_dispatcher_begin(d, now);
+    dispatcher_begin(d, now);
     if (d->block->config.stations)
         bal_dispatcher_say(d, (struct bal_message){.type = BAL_MSG_RESYNC});
     dispatcher_end(d);

@@ -50,6 +50,8 @@ static size_t lay_out(struct bal_dispatcher *d, char *base, const struct bal_dis
     d->flags = bal_policy_flags(&d->policy);
     d->probes = waits_for_probes(&d->policy, config);
     d->timed = !config->stations && wants(d, BAL_WANTS_STILL_IDLE);
+    d->says_idle = !config->stations && wants(d, BAL_WANTS_IDLE);
+    d->says_load = !config->stations && d->policy.policy->load_share;
     d->block = part(base, &size, sizeof *d->block);
     d->owner = part(base, &size, config->owners * sizeof *d->owner);
     d->server = part(base, &size, n * sizeof *d->server);
@@ -78,19 +80,6 @@ static size_t lay_out(struct bal_dispatcher *d, char *base, const struct bal_dis
     if (ledger)
         d->ledger = bal_ledger_at(ledger, config->requests, sizeof(struct request));
     return size;
-}
-
-/* What a policy may look at; what changes in it is brought up to date by every operation. */
-static void set_fleet(struct bal_dispatcher *d) {
-    const struct bal_dispatcher_config *config = &d->block->config;
-    d->fleet = (struct bal_fleet){.servers = d->servers,
-                                  .length = config->stations ? d->load : d->own,
-                                  .own = d->own,
-                                  .host = d,
-                                  .ask = d->ask,
-                                  .ask_room = d->inquiry_room};
-    if (config->classes > 1)
-        d->fleet.urgent = config->stations ? d->urgent_load : d->urgent;
 }
 
 /* ---- checks ---- */
@@ -214,7 +203,7 @@ enum bal_code bal_dispatcher_open(struct bal_dispatcher *d, void *memory, uint64
     if (code)
         return code;
     lay_out(d, memory, &block->config);
-    set_fleet(d);
+    bal_fleet_set(d);
     bal_rng_init(&d->rng, seed, 0, BAL_STREAM_POLICY);
     bal_rng_init(&d->chance, seed, 0, BAL_STREAM_NETWORK);
     return BAL_OK;
@@ -352,13 +341,13 @@ static void settle_fleet(struct bal_dispatcher *d) {
     }
     settle_quarantine(d);
     list_stations(d);
-    bal_fleet_refresh(d);
+    fleet_refresh(d);
 }
 
 enum bal_code bal_dispatcher_configure(struct bal_dispatcher *d, uint64_t now,
                                        const struct bal_dispatcher_server *servers, uint32_t count,
                                        struct bal_error *err) {
-    bal_dispatcher_begin(d, now);
+    dispatcher_begin(d, now);
     const enum bal_code code = check_servers(d, servers, count, err);
     for (uint32_t server = 0; !code && server < d->servers; server++)
         if (d->server[server].presence != NOT_THERE && !named(servers, count, d->server[server].name))
@@ -366,7 +355,7 @@ enum bal_code bal_dispatcher_configure(struct bal_dispatcher *d, uint64_t now,
     for (uint32_t i = 0; !code && i < count; i++)
         set_server(d, &servers[i]);
     if (!code) {
-        d->block->tree_valid = 0;
+        bal_fleet_reindex(d);
         settle_fleet(d);
         for (uint32_t server = 0; server < d->servers; server++)
             bal_fleet_look(d, server);
@@ -433,7 +422,7 @@ static void rebuild_fleet(struct bal_dispatcher *d) {
         if (s->closed == 0)
             bal_set_insert(d->open, server);
     }
-    bal_fleet_refresh(d);
+    fleet_refresh(d);
     for (uint32_t server = 0; server < d->servers; server++) {
         bal_fleet_look(d, server);
         bal_fleet_tell(d, server);
@@ -505,9 +494,9 @@ static const char *unsound_server(const struct bal_dispatcher *d, uint32_t serve
         return "a time at which knowledge expires is wrong";
     if (!trying && d->quarantine->server[server].trying)
         return "the quarantine waits for a trial that is not under way";
-    const uint32_t place = d->by_own.place[server];
-    if (d->flags & BAL_NEEDS_INDEX && (d->by_own.order[place] != server || place >= d->by_own.end[own] ||
-                                       (own > 0 && place < d->by_own.end[own - 1])))
+    const uint32_t place = d->by_own.place[server], level = s->presence == THERE ? own : d->by_own.levels - 1;
+    if (d->flags & BAL_NEEDS_INDEX && (d->by_own.order[place] != server || place >= d->by_own.end[level] ||
+                                       (level > 0 && place < d->by_own.end[level - 1])))
         return "the index is out of order";
     return NULL;
 }

@@ -13,8 +13,9 @@ static bool is_indexed(const struct bal_dispatcher *d) {
     return d->flags & BAL_NEEDS_INDEX;
 }
 
+/* Of one server at least. */
 static bool all_alike(const struct bal_dispatcher *d) {
-    return !d->block->weighted && d->open->count == d->servers;
+    return !d->block->weighted && d->open->count && d->open->count == d->block->present;
 }
 
 static double key_of(const struct bal_dispatcher *d, uint32_t server) {
@@ -49,13 +50,23 @@ static uint32_t fewest_own(struct bal_fleet *fleet, struct bal_rng *rng) {
     return bal_draw_least(d->by_weight, fleet, rng);
 }
 
-void bal_fleet_refresh(struct bal_dispatcher *d) {
-    d->fleet.open = d->open->count == d->servers ? NULL : d->open;
-    d->fleet.weight = d->block->weighted ? d->weight : NULL;
-    d->fleet.now = seconds(d->block->now);
-    d->fleet.fewest_own = is_indexed(d) ? fewest_own : NULL;
-    d->fleet.shortest =
-        is_indexed(d) && !d->block->config.stations && !d->block->weighted ? fewest_own : NULL;
+void bal_fleet_set(struct bal_dispatcher *d) {
+    const struct bal_dispatcher_config *config = &d->block->config;
+    d->fleet = (struct bal_fleet){.servers = d->servers,
+                                  .length = config->stations ? d->load : d->own,
+                                  .own = d->own,
+                                  .fewest_own = is_indexed(d) ? fewest_own : NULL,
+                                  .host = d,
+                                  .ask = d->ask,
+                                  .ask_room = d->inquiry_room};
+    d->shortest = config->stations ? NULL : d->fleet.fewest_own;
+    if (config->classes > 1)
+        d->fleet.urgent = config->stations ? d->urgent_load : d->urgent;
+}
+
+/* Where a server stands in the index: those that are not THERE behind all others. */
+static uint32_t level_of(const struct bal_dispatcher *d, uint32_t server) {
+    return d->server[server].presence == THERE ? d->own[server] : d->by_own.levels - 1;
 }
 
 void bal_fleet_reindex(struct bal_dispatcher *d) {
@@ -63,7 +74,7 @@ void bal_fleet_reindex(struct bal_dispatcher *d) {
     for (uint32_t level = 0; level < d->by_own.levels; level++)
         d->by_own.end[level] = 0;
     for (uint32_t server = 0; server < n; server++)
-        d->by_own.end[d->own[server]]++;
+        d->by_own.end[level_of(d, server)]++;
     uint32_t sum = 0;
     for (uint32_t level = 0; level < d->by_own.levels; level++) { /* first where each begins */
         const uint32_t count = d->by_own.end[level];
@@ -71,7 +82,7 @@ void bal_fleet_reindex(struct bal_dispatcher *d) {
         sum += count;
     }
     for (uint32_t server = 0; server < n; server++) {
-        const uint32_t place = d->by_own.end[d->own[server]]++;
+        const uint32_t place = d->by_own.end[level_of(d, server)]++;
         d->by_own.order[place] = server;
         d->by_own.place[server] = place;
     }
@@ -91,7 +102,7 @@ void bal_fleet_own_up(struct bal_dispatcher *d, uint32_t server, uint32_t rank) 
 
 void bal_fleet_own_down(struct bal_dispatcher *d, uint32_t server, uint32_t rank) {
     const struct server *s = &d->server[server];
-    if (is_indexed(d))
+    if (is_indexed(d) && s->presence == THERE)
         bal_by_length_down(&d->by_own, server, d->own[server]);
     d->own[server]--;
     d->urgent[server] -= rank == 0;
@@ -115,7 +126,7 @@ void bal_fleet_mark(struct bal_dispatcher *d, uint32_t server, enum closed reaso
         bal_set_insert(d->open, server);
     else
         bal_set_remove(d->open, server);
-    bal_fleet_refresh(d);
+    fleet_refresh(d);
     update_tree(d, server);
     if (open || reason != FULL) /* what is known of a full server is as good as before */
         bal_fleet_tell(d, server);

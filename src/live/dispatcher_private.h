@@ -127,18 +127,21 @@ struct bal_dispatcher {
     unsigned flags; /* of the policy */
     bool probes;    /* it asks stations and waits */
     bool timed;     /* it wants reports at a rate, and no station sends them */
+    bool says_idle; /* the same of reports of servers that have a free slot ... */
+    bool says_load; /* ... and of the load that a response has left */
     uint32_t self;  /* its owner's number; BAL_NOBODY: it does not take part */
     uint32_t servers;
     struct bal_fleet fleet;
-    struct bal_rng rng;    /* of the policy */
-    struct bal_rng chance; /* of everything else */
+    uint32_t (*shortest)(struct bal_fleet *fleet, struct bal_rng *rng); /* where all weights are alike */
+    struct bal_rng rng;                                                 /* of the policy */
+    struct bal_rng chance;                                              /* of everything else */
     struct bal_ledger ledger;
     struct bal_owner *owner;
     struct server *server;
     uint32_t *own, *urgent, *load, *urgent_load;
     double *weight;
     struct bal_set *open;
-    struct bal_by_length by_own;       /* the lab's index: all open, all weights alike */
+    struct bal_by_length by_own;       /* the lab's index: all that are THERE open, all weights alike */
     struct bal_tournament *by_weight;  /* own over weight of open servers, in all other cases */
     struct bal_tournament *due;        /* when something of a server expires */
     struct bal_quarantine *quarantine; /* in nanoseconds */
@@ -165,8 +168,9 @@ static inline bool is_under_way(const struct request *r) {
     return r->entry.state == DECIDED || r->entry.state == SENT;
 }
 
+/* Signed, because that is converted at once. */
 static inline double seconds(uint64_t ns) {
-    return (double)ns * 1e-9;
+    return (double)(int64_t)ns * 1e-9;
 }
 
 /* Is it that time? Times are compared as the index of what expires compares them. */
@@ -185,8 +189,15 @@ void bal_dispatcher_rebuild(struct bal_dispatcher *d);
 
 /* ---- dispatcher_fleet.c ---- */
 
-/* The view that policies have, as of now. */
-void bal_fleet_refresh(struct bal_dispatcher *d);
+/* The view that policies have, as of now: what changes in it. */
+static inline void fleet_refresh(struct bal_dispatcher *d) {
+    d->fleet.open = d->open->count == d->servers ? NULL : d->open;
+    d->fleet.weight = d->block->weighted ? d->weight : NULL;
+    d->fleet.now = seconds(d->block->now);
+    d->fleet.shortest = d->block->weighted ? NULL : d->shortest;
+}
+/* What does not. */
+void bal_fleet_set(struct bal_dispatcher *d);
 /* A request goes there; has come back. rank: its class. */
 void bal_fleet_own_up(struct bal_dispatcher *d, uint32_t server, uint32_t rank);
 void bal_fleet_own_down(struct bal_dispatcher *d, uint32_t server, uint32_t rank);
@@ -218,8 +229,22 @@ void bal_timed_response(struct bal_dispatcher *d, double took);
 
 /* Leaves a message to be sent, stamped. */
 void bal_dispatcher_say(struct bal_dispatcher *d, struct bal_message message);
+/* Somebody has died in the middle of an operation. */
+void bal_dispatcher_resume(struct bal_dispatcher *d);
+/* Reports at a rate, where they are made here. */
+void bal_dispatcher_catch_up(struct bal_dispatcher *d);
 /* Every operation begins and ends so. */
-void bal_dispatcher_begin(struct bal_dispatcher *d, uint64_t now);
+static inline void dispatcher_begin(struct bal_dispatcher *d, uint64_t now) {
+    struct block *block = d->block;
+    block->now = now > block->now ? now : block->now;
+    const bool died = block->busy;
+    __atomic_store_n(&block->busy, 1, __ATOMIC_RELEASE);
+    if (__builtin_expect(died, 0))
+        bal_dispatcher_resume(d);
+    fleet_refresh(d);
+    if (__builtin_expect(d->timed, 0))
+        bal_dispatcher_catch_up(d);
+}
 static inline void dispatcher_end(struct bal_dispatcher *d) {
     __atomic_store_n(&d->block->busy, 0, __ATOMIC_RELEASE);
 }
