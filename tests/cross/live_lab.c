@@ -1,5 +1,6 @@
 /* With a perfect network and one process a live dispatcher chooses the servers that the lab's event engine
- * chooses, for the same arrivals and every policy that a dispatcher can host.
+ * chooses, for the same arrivals and every policy that a dispatcher can host, whether servers work on one job
+ * at a time or on several.
  *
  * The engine runs the policy behind a listener that writes down what the dispatcher sees: jobs with the
  * server that was chosen, responses, reports, and the queue lengths that a probe would find. The live
@@ -30,16 +31,19 @@ struct live {
     bool stations;
     uint64_t now, sequence, tokens[SERVERS];
     uint64_t ticket[SERVERS][4096]; /* of requests under way, in the order in which they came */
+    uint64_t sent[SERVERS][4096];
     uint8_t rank[SERVERS][4096];
     uint32_t under_way[SERVERS];
 };
 
-static void live_begin(struct live *live, const struct bal_policy_spec *spec, bool stations, bool classes) {
+static void live_begin(struct live *live, const struct bal_policy_spec *spec, bool stations, bool classes,
+                       uint32_t slots) {
     const uint64_t hour = UINT64_C(3600000000000);
     const struct bal_dispatcher_config config = {.servers = SERVERS,
                                                  .owners = 1,
                                                  .requests = 4096,
                                                  .classes = classes ? 2 : 1,
+                                                 .slots = slots,
                                                  .stations = stations,
                                                  .probe_ns = hour,
                                                  .grace_ns = hour,
@@ -115,25 +119,34 @@ static uint32_t arrive(struct live *live, const struct entry *entry) {
     const uint32_t last = live->under_way[to.server]++;
     assert_true(last < 4096);
     live->ticket[to.server][last] = to.ticket;
+    live->sent[to.server][last] = live->now;
     live->rank[to.server][last] = (uint8_t)entry->rank;
     return to.server;
 }
 
-/* The oldest of that class. A job that has been moved answers from elsewhere: it is then one of any server.
- */
+/* Of those of a class at a server the one that was sent then; -1: there is none of that class. */
+static int sent_then(const struct live *live, uint32_t server, uint32_t rank, double then) {
+    int best = -1;
+    for (uint32_t i = 0; i < live->under_way[server]; i++)
+        if (live->rank[server][i] == rank && (best < 0 || fabs((double)live->sent[server][i] - then) <
+                                                              fabs((double)live->sent[server][best] - then)))
+            best = (int)i;
+    return best;
+}
+
+/* A job that has been moved answers from elsewhere: it is then one of any server. */
 static void respond(struct live *live, const struct entry *entry) {
     for (uint32_t k = 0; k < SERVERS; k++) {
         const uint32_t server = (entry->server + k) % SERVERS;
-        for (uint32_t i = 0; i < live->under_way[server]; i++) {
-            if (live->rank[server][i] != entry->rank)
-                continue;
-            assert_true(
-                bal_dispatcher_respond(live->d, live->now, live->ticket[server][i], BAL_OUTCOME_GOOD));
-            const uint32_t left = --live->under_way[server] - i;
-            memmove(&live->ticket[server][i], &live->ticket[server][i + 1], left * sizeof **live->ticket);
-            memmove(&live->rank[server][i], &live->rank[server][i + 1], left * sizeof **live->rank);
-            return;
-        }
+        const int i = sent_then(live, server, entry->rank, (double)live->now - entry->took * 1e9);
+        if (i < 0)
+            continue;
+        assert_true(bal_dispatcher_respond(live->d, live->now, live->ticket[server][i], BAL_OUTCOME_GOOD));
+        const uint32_t left = --live->under_way[server] - (uint32_t)i;
+        memmove(&live->ticket[server][i], &live->ticket[server][i + 1], left * sizeof **live->ticket);
+        memmove(&live->sent[server][i], &live->sent[server][i + 1], left * sizeof **live->sent);
+        memmove(&live->rank[server][i], &live->rank[server][i + 1], left * sizeof **live->rank);
+        return;
     }
     fail_msg("a response to nobody");
 }
@@ -153,10 +166,10 @@ static void hear_report(struct live *live, const struct entry *entry) {
     hear(live, server, message);
 }
 
-static void same_servers(const struct bal_policy_spec *spec, bool stations, bool classes) {
+static void same_servers(const struct bal_policy_spec *spec, bool stations, bool classes, uint32_t slots) {
     static struct live live;
     size_t compared = 0;
-    live_begin(&live, spec, stations, classes);
+    live_begin(&live, spec, stations, classes, slots);
     for (size_t i = 0; i < listener_entries(); i++) {
         const struct entry *entry = listener_entry(i);
         const uint64_t now = (uint64_t)llrint(entry->now * 1e9);
@@ -169,42 +182,67 @@ static void same_servers(const struct bal_policy_spec *spec, bool stations, bool
             continue;
         const uint32_t server = arrive(&live, entry);
         if (server != entry->server)
-            fail_msg("%s%s: job %zu goes to server %u in the lab and to %u live", spec->policy->name,
-                     stations ? ", stations" : "", compared, entry->server, server);
+            fail_msg("%s%s, %u slots: job %zu goes to server %u in the lab and to %u live",
+                     spec->policy->name, stations ? ", stations" : "", slots, compared, entry->server,
+                     server);
         compared++;
     }
     assert_true(compared > JOBS / 2);
     live_end(&live);
 }
 
-/* Without stations, unless that is no host for it or draws the times of reports by itself. */
+static const char *const more[] = {"jiq:else=own", "own:d=2", "pod:d=3,replace=0", "pod-memory:d=2,b=3",
+                                   "tabs:else=own"};
+
+static struct bal_policy_spec policy_at(size_t i) {
+    const char *text = i < bal_policy_count ? bal_policy_table[i]->name : more[i - bal_policy_count];
+    if (strcmp(text, "rcpb") == 0)
+        text = "rcpb:mu=1"; /* the load is not known live, and mup would need it */
+    return policy_of(text);
+}
+
+/* Without stations; false: that is no host for it, or draws the times of reports by itself. */
+static bool can_be_alone(const struct bal_policy_spec *spec) {
+    const struct bal_dispatcher_config plain = {.servers = SERVERS, .owners = 1, .requests = 1};
+    return bal_dispatcher_check(spec, &plain, NULL) == BAL_OK &&
+           !(spec->policy->wants & BAL_WANTS_STILL_IDLE);
+}
+
 static void a_live_dispatcher_chooses_as_the_lab_does(void **state) {
     (void)state;
-    static const char *const more[] = {"jiq:else=own", "own:d=2", "pod:d=3,replace=0", "pod-memory:d=2,b=3",
-                                       "tabs:else=own"};
     const size_t texts = bal_policy_count + sizeof more / sizeof *more;
     unsigned alone = 0, with_stations = 0;
     for (size_t i = 0; i < texts; i++) {
-        const char *text = i < bal_policy_count ? bal_policy_table[i]->name : more[i - bal_policy_count];
-        if (strcmp(text, "rcpb") == 0)
-            text = "rcpb:mu=1"; /* the load is not known live, and mup would need it */
-        const struct bal_policy_spec spec = policy_of(text);
+        const struct bal_policy_spec spec = policy_at(i);
         const bool classes = bal_policy_flags(&spec) & BAL_TAKES_RANKS;
-        const struct bal_dispatcher_config plain = {.servers = SERVERS, .owners = 1, .requests = 1};
-        if (bal_policy_flags(&spec) & BAL_NEEDS_WORK || !listener_run(&spec, classes))
+        if (bal_policy_flags(&spec) & BAL_NEEDS_WORK || !listener_run(&spec, classes, 1))
             continue;
-        if (bal_dispatcher_check(&spec, &plain, NULL) == BAL_OK &&
-            !(spec.policy->wants & BAL_WANTS_STILL_IDLE)) {
-            same_servers(&spec, false, classes);
-            alone++;
-        } else {
-            same_servers(&spec, true, classes);
-            with_stations++;
-        }
+        const bool is_alone = can_be_alone(&spec);
+        same_servers(&spec, !is_alone, classes, 1);
+        alone += is_alone;
+        with_stations += !is_alone;
     }
     /* All but least-work, whose probes would have to tell the future. */
     assert_int_equal(alone + with_stations, texts - 1);
     assert_true(with_stations >= 3);
+    listener_forget();
+}
+
+/* What idle means where servers have several slots, and when they say so, is one rule (ballast/policy.h).
+ * With stations it is not: these offer each of their slots for itself. */
+static void so_it_does_where_servers_have_several_slots(void **state) {
+    (void)state;
+    unsigned compared = 0;
+    for (size_t i = 0; i < bal_policy_count + sizeof more / sizeof *more; i++) {
+        const struct bal_policy_spec spec = policy_at(i);
+        const bool classes = bal_policy_flags(&spec) & BAL_TAKES_RANKS;
+        if (bal_policy_flags(&spec) & BAL_NEEDS_WORK || !can_be_alone(&spec) ||
+            !listener_run(&spec, classes, 3))
+            continue;
+        same_servers(&spec, false, classes, 3);
+        compared++;
+    }
+    assert_true(compared >= 18);
     listener_forget();
 }
 
@@ -215,8 +253,8 @@ static void stations_change_nothing(void **state) {
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         const struct bal_policy_spec spec = policy_of(policies[i]);
         const bool classes = bal_policy_flags(&spec) & BAL_TAKES_RANKS;
-        assert_true(listener_run(&spec, classes));
-        same_servers(&spec, true, classes);
+        assert_true(listener_run(&spec, classes, 1));
+        same_servers(&spec, true, classes, 1);
     }
     listener_forget();
 }
@@ -224,6 +262,7 @@ static void stations_change_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_live_dispatcher_chooses_as_the_lab_does),
+        cmocka_unit_test(so_it_does_where_servers_have_several_slots),
         cmocka_unit_test(stations_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,6 +39,7 @@ static struct bal_decision route(void *state, struct bal_fleet *fleet, const str
 
 static void response(void *state, struct bal_fleet *fleet, uint32_t server, double time, bool failed) {
     struct entry *entry = note(fleet, RESPONSE, server);
+    entry->took = time;
     entry->rank = fleet->urgent && fleet->urgent[server] == urgent_before[server];
     urgent_before[server] -= entry->rank == 0;
     if (inner->response)
@@ -51,8 +52,10 @@ static void report(void *state, struct bal_fleet *fleet, enum bal_report what, u
     inner->report(state, fleet, what, server, load);
 }
 
-bool listener_run(const struct bal_policy_spec *spec, bool classes) {
-    struct bal_model model = {.load = 0.8, .classes = classes, .high = classes ? 0.4 : 0};
+bool listener_run(const struct bal_policy_spec *spec, bool classes, uint32_t slots) {
+    struct bal_model model = {.load = 0.8, .classes = classes, .high = classes ? 0.4 : 0, .slots = slots};
+    if (slots > 1 && classes)
+        model.discipline = BAL_DISCIPLINE_NONPREEMPTIVE;
     struct bal_policy listener = *spec->policy;
     struct bal_policy_spec heard = *spec;
     struct bal_error err;

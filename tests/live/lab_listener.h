@@ -14,11 +14,12 @@ struct entry {
     double now;
     uint32_t server, rank;
     enum bal_report report;
+    double took; /* of RESPONSE */
     uint32_t length[LISTENER_SERVERS], urgent[LISTENER_SERVERS]; /* what a probe would find */
 };
 
-/* Runs the event engine with this policy; false: it cannot simulate it. */
-bool listener_run(const struct bal_policy_spec *spec, bool classes);
+/* Runs the event engine with this policy and servers of so many slots; false: it cannot simulate it. */
+bool listener_run(const struct bal_policy_spec *spec, bool classes, uint32_t slots);
 size_t listener_entries(void);
 const struct entry *listener_entry(size_t i);
 void listener_forget(void);

@@ -728,7 +728,7 @@ static void a_server_that_leaves_in_quarantine_lets_time_pass(void **state) {
 
 static void every_slot_of_a_server_is_used(void **state) {
     (void)state;
-    static const char *const policies[] = {"jiq:else=hold", "jiq:else=own", "pi"};
+    static const char *const policies[] = {"jiq:else=hold", "jiq:else=own"};
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         struct bal_dispatcher_config config = plain(2);
         config.slots = 3;
