@@ -14,7 +14,7 @@ struct entry {
     double now;
     uint32_t server, rank;
     enum bal_report report;
-    double took; /* of RESPONSE */
+    double took;                                                 /* of RESPONSE */
     uint32_t length[LISTENER_SERVERS], urgent[LISTENER_SERVERS]; /* what a probe would find */
 };
 
