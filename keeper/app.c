@@ -14,7 +14,7 @@
 #define NEVER UINT64_MAX
 static const uint64_t millisecond = 1000000;
 
-enum { MISSES_MAX = 3 };
+enum { MISSES_MAX = 3, UNKNOWN_MAX = 500 };
 
 /* ---- names ---- */
 
@@ -45,16 +45,19 @@ static bool is_marked(const struct app *app) {
     return access(path, F_OK) == 0;
 }
 
-static void set_mark(const struct app *app, bool on) {
+static bool set_mark(const struct app *app) {
     char path[PATH_MAX];
     app_path(path, app->state, app->config->name, "mark");
-    if (!on) {
-        unlink(path);
-        return;
-    }
     const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd >= 0)
         close(fd);
+    return fd >= 0;
+}
+
+static void remove_mark(const struct app *app) {
+    char path[PATH_MAX];
+    app_path(path, app->state, app->config->name, "mark");
+    unlink(path);
 }
 
 /* ---- answers ---- */
@@ -67,7 +70,7 @@ static void answer(struct app *app, uint64_t now, enum bal_app_event event) {
 
 static void gone(struct app *app, uint64_t now) {
     if (!is_supervised(app))
-        set_mark(app, false);
+        remove_mark(app);
     answer(app, now, BAL_APP_GONE);
 }
 
@@ -141,7 +144,11 @@ static void look_for_process(struct app *app, uint64_t now) {
     char path[PATH_MAX];
     app_path(path, app->state, app->config->name, "app");
     const enum warden_find found = app->process.pid ? WARDEN_FOUND : warden_find(&app->process, path);
-    if (found == WARDEN_UNKNOWN || (found == WARDEN_NONE && end_orphans(app))) {
+    app->unknown = found == WARDEN_UNKNOWN ? app->unknown + 1 : 0;
+    const bool lost = app->unknown > UNKNOWN_MAX; /* its record is damaged: the app is known by its
+                                                     environment */
+    if (((found == WARDEN_NONE || lost) && end_orphans(app)) || found == WARDEN_UNKNOWN) {
+        app->unknown = lost ? 0 : app->unknown;
         try_again(app, now, millisecond);
         return;
     }
@@ -190,8 +197,14 @@ static void start(struct app *app, uint64_t now) {
         start_process(app, now);
         return;
     }
-    set_mark(app, true);
-    order_hook(app, now, HOOK_START);
+    if (set_mark(app)) {
+        order_hook(app, now, HOOK_START);
+        return;
+    }
+    char quoted[LOG_QUOTED];
+    log_say(LOG_ERROR, app->config->name, "start-failed", "what=mark error=%s",
+            log_quote(strerror(errno), quoted));
+    answer(app, now, BAL_APP_FAILED);
 }
 
 /* Where nobody says how to ask, what runs is ready. */

@@ -29,6 +29,7 @@ struct app {
     uint64_t hook_ends_at; /* of one that is run for no order */
     struct check check;
     uint64_t again_at; /* what cannot be told yet is tried again; UINT64_MAX: nothing is */
+    unsigned unknown;  /* how often in a row it could not be told who has its lock */
     uint64_t watch_at; /* the next look at an app that is on */
     unsigned misses;   /* looks in a row that did not find it */
 

@@ -28,6 +28,8 @@ struct daemon {
     const char *path;
     struct roster roster;
     struct sockets sockets;
+    struct stat local; /* where the local one stands */
+    uint64_t look_at;  /* whether it still does; ns */
     int lock, signals;
     struct bal_rng rng;
     uint64_t watchdog, watchdog_at; /* ns */
@@ -85,9 +87,30 @@ static int open_udp(const struct config *config) {
 
 static bool open_sockets(struct daemon *d) {
     d->sockets = (struct sockets){.local = open_local(d->roster.config), .udp = -1};
+    if (lstat(d->roster.config->socket, &d->local))
+        d->local = (struct stat){0};
     if (d->sockets.local >= 0 && d->roster.config->listen.size)
         d->sockets.udp = open_udp(d->roster.config);
     return d->sockets.local >= 0 && (d->sockets.udp >= 0 || !d->roster.config->listen.size);
+}
+
+/* Whoever has cleared its directory away has made the keeper deaf: it makes the socket anew. */
+static void keep_local(struct daemon *d, uint64_t now) {
+    struct stat there;
+    if (now < d->look_at)
+        return;
+    d->look_at = now + 1000 * millisecond;
+    const char *path = d->roster.config->socket;
+    if (lstat(path, &there) == 0 && there.st_ino == d->local.st_ino && there.st_dev == d->local.st_dev)
+        return;
+    const int fd = open_local(d->roster.config);
+    if (fd < 0)
+        return;
+    log_say(LOG_WARNING, NULL, "socket-lost", "%s", "and made anew");
+    close(d->sockets.local);
+    d->sockets.local = fd;
+    if (lstat(path, &d->local))
+        d->local = (struct stat){0};
 }
 
 /* ---- messages ---- */
@@ -315,6 +338,7 @@ static void loop(struct daemon *d) {
     while (!d->ended) {
         const uint64_t now = now_ns();
         feed_watchdog(d, now);
+        keep_local(d, now);
         const uint64_t next = pass(d, now);
         if (roster_forget(&d->roster, d->stopping, now))
             roster_write_status(&d->roster, now);

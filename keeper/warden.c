@@ -194,11 +194,11 @@ struct watch {
     int status;
 };
 
-static void write_record(bool running) {
+static bool write_record(bool running) {
     char record[RECORD_MAX];
     const int size = snprintf(record, sizeof record, "%d %llu%s\n", (int)getpid(),
                               (unsigned long long)process_start_time(getpid()), running ? " runs" : "");
-    (void)!pwrite(LOCK_FD, record, (size_t)size, 0);
+    return pwrite(LOCK_FD, record, (size_t)size, 0) == size;
 }
 
 /* Everything that belongs to the keeper alone is closed: its sockets, and the locks of others. */
@@ -253,7 +253,7 @@ static void hear_signals(struct watch *w) {
 static void hear_exec(struct watch *w) {
     char byte;
     if (read(w->exec, &byte, 1) == 0)
-        write_record(true);
+        (void)write_record(true); /* in the place of the first: there is room */
     close(w->exec);
     w->exec = -1;
 }
@@ -322,7 +322,13 @@ static int be_warden(const struct warden_task *task, int lock, pid_t keeper) {
     w.signals = catch_signals();
     if (w.signals < 0 || (task->bound && (prctl(PR_SET_PDEATHSIG, END_BY_FORCE) || getppid() != keeper)))
         return NOT_RUN;
-    write_record(false);
+    /* The disk is full: what outlives its keeper and could not be found again must not run. */
+    if (!write_record(false) && !task->bound) {
+        char quoted[LOG_QUOTED];
+        log_say(LOG_ERROR, task->app->name, "no-record", "path=%s error=%s", task->lock,
+                log_quote(strerror(errno), quoted));
+        return NOT_RUN;
+    }
     const pid_t self = getpid();
     w.command = fork();
     if (w.command == 0)

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const uint64_t magic = UINT64_C(0x62616c7374610002); /* "balsta" and a version of the layout */
+static const uint64_t magic = UINT64_C(0x62616c7374610003); /* "balsta" and a version of the layout */
 
 /* ---- layout ---- */
 

@@ -60,6 +60,7 @@ struct station_block {
     uint32_t draining;
     uint32_t wakes; /* the keeper is to be told to wake the app */
     struct bal_window keeper_window;
+    uint64_t keeper_heard, keeper_valid_ns; /* when, and for how long that was good */
     uint64_t idle_since;
     uint64_t rested_at; /* when the keeper was told last that the app may rest; 0: not since it is on */
     /* stealing */

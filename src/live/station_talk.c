@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { BEATS_VALID = 3, BEATS_FORGOTTEN = 10, REST_GUARD = 2 };
+enum { BEATS_VALID = 3, BEATS_FORGOTTEN = 10, WORDS_FORGOTTEN = 3, REST_GUARD = 2 };
 
 static void say(struct bal_station *s, struct bal_message message) {
     struct bal_station_counts *counts = &s->block->counts;
@@ -380,31 +380,40 @@ static void hear_station(struct bal_station *s, const struct bal_message *messag
 }
 
 /* Whose clock has gone back is believed again when nothing has been heard of it for long. */
-static enum bal_receipt admit(struct bal_station *s, struct peer *peer, const struct bal_message *message) {
-    enum bal_receipt receipt = bal_window_pass(&peer->window, message->boot, message->sequence);
-    if (receipt == BAL_RECEIPT_OLD &&
-        s->block->now >= peer->heard + BEATS_FORGOTTEN * s->block->config.beat_ns) {
-        bal_window_renew(&peer->window, message->boot, message->sequence);
+static enum bal_receipt admit(struct bal_station *s, struct bal_window *window, uint64_t *heard,
+                              uint64_t forgotten_ns, const struct bal_message *message) {
+    enum bal_receipt receipt = bal_window_pass(window, message->boot, message->sequence);
+    if (receipt == BAL_RECEIPT_OLD && s->block->now >= *heard + forgotten_ns) {
+        bal_window_renew(window, message->boot, message->sequence);
         receipt = BAL_RECEIPT_FRESH;
     }
     if (receipt <= BAL_RECEIPT_LATE)
-        peer->heard = s->block->now;
+        *heard = s->block->now;
+    return receipt;
+}
+
+/* A keeper beats at a pace of its own: it says for how long its word is good. */
+static enum bal_receipt hear_of_keeper(struct bal_station *s, const struct bal_message *message) {
+    struct station_block *block = s->block;
+    const enum bal_receipt receipt = admit(s, &block->keeper_window, &block->keeper_heard,
+                                           block->keeper_valid_ns * WORDS_FORGOTTEN, message);
+    if (receipt == BAL_RECEIPT_FRESH && message->type == BAL_MSG_POWER) {
+        block->keeper_valid_ns = (uint64_t)message->power.valid_ms * 1000000;
+        hear_keeper(s, &message->power);
+    }
     return receipt;
 }
 
 static enum bal_receipt hear(struct bal_station *s, const struct bal_message *message) {
     struct station_block *block = s->block;
-    if (block->config.keeper && message->sender == block->config.keeper) {
-        const enum bal_receipt receipt =
-            bal_window_pass(&block->keeper_window, message->boot, message->sequence);
-        if (receipt == BAL_RECEIPT_FRESH && message->type == BAL_MSG_POWER)
-            hear_keeper(s, &message->power);
-        return receipt;
-    }
+    if (block->config.keeper && message->sender == block->config.keeper)
+        return hear_of_keeper(s, message);
     const uint32_t number = find_peer(s, message->sender);
     if (number == BAL_DIRECTORY_NOBODY)
         return BAL_RECEIPT_STRANGER;
-    const enum bal_receipt receipt = admit(s, &s->peer[number], message);
+    struct peer *peer = &s->peer[number];
+    const enum bal_receipt receipt =
+        admit(s, &peer->window, &peer->heard, BEATS_FORGOTTEN * block->config.beat_ns, message);
     if (receipt <= BAL_RECEIPT_LATE && s->peer[number].kind == DISPATCHER)
         hear_dispatcher(s, number, message, receipt == BAL_RECEIPT_FRESH);
     else if (receipt <= BAL_RECEIPT_LATE)

@@ -629,6 +629,32 @@ static void an_app_that_works_is_not_let_go(void **state) {
     end(&f);
 }
 
+/* Of a keeper that begins again with a clock that has gone back: not at once, or old words could be repeated,
+ * but when its last word is long over. */
+static void a_keeper_whose_clock_has_gone_back_is_believed_again(void **state) {
+    (void)state;
+    const struct bal_station_config config = kept();
+    struct fixture f = begin(&config, 1);
+    struct bal_message power = {.type = BAL_MSG_POWER,
+                                .sender = KEEPER,
+                                .receiver = config.id,
+                                .fleet = config.fleet,
+                                .boot = 1000,
+                                .sequence = 7,
+                                .power = {.power = BAL_POWER_OFF, .valid_ms = 300}};
+    assert_int_equal(bal_station_hear(f.s, f.now, &power), BAL_RECEIPT_FRESH);
+    power.boot = 900;
+    power.sequence = 1;
+    power.power.power = BAL_POWER_ON;
+    f.now += 600 * MS;
+    assert_int_equal(bal_station_hear(f.s, f.now, &power), BAL_RECEIPT_OLD);
+    assert_int_equal(arrive(&f, 0, D1).verdict, BAL_QUEUE);
+    f.now += 300 * MS;
+    assert_int_equal(bal_station_hear(f.s, f.now, &power), BAL_RECEIPT_FRESH);
+    assert_int_equal(news(&f).verdict, BAL_RUN);
+    end(&f);
+}
+
 static void an_app_that_never_rests_is_woken(void **state) {
     (void)state;
     struct bal_station_config config = kept();
@@ -759,6 +785,7 @@ int main(void) {
         cmocka_unit_test(an_idle_app_rests_and_nothing_is_passed_to_it_meanwhile),
         cmocka_unit_test(an_app_that_works_is_not_let_go),
         cmocka_unit_test(an_app_that_never_rests_is_woken),
+        cmocka_unit_test(a_keeper_whose_clock_has_gone_back_is_believed_again),
         cmocka_unit_test(draining_offers_nothing),
         cmocka_unit_test(an_operation_that_was_not_finished_is_made_good),
         cmocka_unit_test(what_makes_no_sense_is_refused),
