@@ -53,6 +53,7 @@ struct bal_load_fate {
     double time, ended; /* when it was to be sent, and when that was known; seconds from the start */
     uint64_t number;    /* from 0 on, in the order of their times */
     unsigned class_;
+    bool resent;               /* see bal_load_result.resent */
     int status;                /* of the answer; 0: there was none, */
     enum bal_load_error error; /* for this reason */
 };

@@ -247,7 +247,8 @@ static void start(struct run *run, struct link *link, const struct load_request 
 
 /* Once more, on a connection that is new. */
 static void resend(struct run *run, struct link *link) {
-    const struct load_request request = link->request;
+    struct load_request request = link->request;
+    request.resent = true;
     struct link *before = link->before;
     enum bal_load_error error;
     take_out(run, link);

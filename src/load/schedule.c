@@ -84,6 +84,7 @@ bool bal_load_schedule_next(struct schedule *schedule, struct load_request *requ
     }
     if (load->seconds > 0 && request->time >= load->seconds)
         return false;
+    request->resent = false;
     request->number = schedule->number++;
     request->target = load->drawn ? bal_rng_below(&schedule->targets, (uint32_t)load->urls)
                                   : (unsigned)(request->number % load->urls);

@@ -9,6 +9,7 @@ struct load_request {
     uint64_t number;
     unsigned target, class_;
     double service; /* microseconds; NaN: not told */
+    bool resent;    /* a connection was closed under it, and it was sent once more */
 };
 
 struct schedule {

@@ -34,6 +34,7 @@ static void tell(const struct tally *tally, const struct load_request *request, 
                                        .ended = now,
                                        .number = request->number,
                                        .class_ = request->class_,
+                                       .resent = request->resent,
                                        .status = status,
                                        .error = error};
     tally->load->fate(tally->load->context, &fate);

@@ -73,8 +73,7 @@ static void add_count(struct table *table, double count) {
 
 struct rows {
     struct table table;
-    const struct rig_row *first; /* unused rows have none */
-    char undecided[2000];
+    char undecided[2000], memory[1000];
     double requests, late, overslept;
     unsigned count;
 };
@@ -97,6 +96,14 @@ static void add_row(void *context, const struct rig_row *row) {
     rows->late += row->late;
     rows->overslept += row->overslept;
     rows->count++;
+    const size_t told = strlen(rows->memory);
+    if (!isnan(row->growth))
+        snprintf(rows->memory + told, sizeof rows->memory - told,
+                 "%s%s: the processes of the fleet held %.2f MB of their own at a tenth of the time and %.2f "
+                 "MB at "
+                 "its end; the one that grew most by %.0f kB.",
+                 told ? " " : "", row->label, row->memory_first / 1e6, row->memory_last / 1e6,
+                 row->growth / 1e3);
     const size_t used = strlen(rows->undecided);
     if (*row->reason)
         snprintf(rows->undecided + used, sizeof rows->undecided - used, "%s%s%s%s: %s", used ? "\n" : "",
@@ -142,20 +149,24 @@ static void print_notes(const struct bal_experiment *e, const struct rows *rows,
         "Times in ms, from the intended time of sending to the last byte of the answer; ±: 95 %% confidence, "
         "over blocks. lab: the same requests, fleet and dispatchers, simulated. Agrees: the interval of the "
         "ratio lies within %.0f %% for the mean and %.0f %% for the p99%s. Lost: not answered, or with an "
-        "error; doubled: answered by two servers; over: most requests at a server beyond its slots, where "
+        "error; doubled: answered by two servers, as when an answer was lost and the request tried again; "
+        "over: most requests at a server beyond its slots, where "
         "there are stations. The generator was late by %.2g ms on average, servers by %.2g ms.",
         100 * RIG_MEAN_WITHIN, 100 * RIG_P99_WITHIN,
         e->live->faults ? " (the lab knows of no faults, so nothing is said here)" : "",
         1e3 * rows->late / rows->count, 1e3 * rows->overslept / rows->count);
     bal_table_wrap("", text, 0, out);
+    if (*rows->memory)
+        bal_table_wrap("", rows->memory, 0, out);
 }
 
 static enum bal_code print_faults(struct bal_store *store, const struct bal_experiment *e, size_t point,
                                   FILE *out, struct bal_error *err) {
     struct table table;
-    bal_table_init(&table, 7);
-    static const char *const head[] = {"fault", "at, s", "system", "lost", "doubled", "over", "recovered, s"};
-    for (int i = 0; i < 7; i++)
+    bal_table_init(&table, 8);
+    static const char *const head[] = {"fault",   "at, s", "system", "lost",
+                                       "doubled", "again", "over",   "recovered, s"};
+    for (int i = 0; i < 8; i++)
         bal_table_add(&table, "%s", head[i]);
     enum bal_code code = BAL_OK;
     for (size_t f = 0; !code && f < e->live->faults; f++)
@@ -173,15 +184,18 @@ static enum bal_code print_faults(struct bal_store *store, const struct bal_expe
             bal_table_add(&table, "%s", e->policy[p].label);
             add_count(&table, row.lost);
             add_count(&table, row.doubled);
+            add_count(&table, row.resent);
             add_count(&table, row.exceeded);
             bal_table_add(&table, "%.2f", row.recovery);
         }
     fputc('\n', out);
-    bal_table_print(&table, "lrlrrrr", true, out);
+    bal_table_print(&table, "lrlrrrrr", true, out);
     bal_table_fini(&table);
     bal_table_wrap(
         "",
-        "Recovered: from the fault to the time of the last request that failed, or took more than twice "
+        "Again: the connection was closed before any of the answer had come, and the client sent the "
+        "request once more, as browsers do. Recovered: from the fault to the time of the last request that "
+        "failed, or took more than twice "
         "as long as any before the first fault; the longest of all blocks.",
         0, out);
     return code;
@@ -239,6 +253,11 @@ static void json_row(void *context, const struct rig_row *row) {
     bal_json_number(json, "resent", row->resent);
     bal_json_number(json, "strange", row->strange);
     bal_json_number(json, "exceeded", row->exceeded);
+    if (!isnan(row->growth)) {
+        bal_json_number(json, "memory_first", row->memory_first);
+        bal_json_number(json, "memory_last", row->memory_last);
+        bal_json_number(json, "memory_growth", row->growth);
+    }
     bal_json_number(json, "late", row->late);
     bal_json_number(json, "overslept", row->overslept);
     bal_json_text(json, "verdict", bal_rig_verdict_text[row->verdict]);
@@ -263,6 +282,7 @@ static enum bal_code json_faults(struct bal_store *store, const struct bal_exper
             bal_json_text(json, "system", e->policy[p].label);
             bal_json_number(json, "lost", row.lost);
             bal_json_number(json, "doubled", row.doubled);
+            bal_json_number(json, "resent", row.resent);
             bal_json_number(json, "exceeded", row.exceeded);
             bal_json_number(json, "recovery", row.recovery);
             bal_json_close(json, '}');

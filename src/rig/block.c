@@ -50,6 +50,7 @@ static void on_fate(void *context, const struct bal_load_fate *fate) {
     block->fate[fate->number] = (struct rig_fate){.time = fate->time,
                                                   .ended = fate->ended,
                                                   .class_ = fate->class_,
+                                                  .resent = fate->resent,
                                                   .good = fate->status >= 100 && fate->status < 400};
 }
 
@@ -119,7 +120,9 @@ static void on_progress(void *context, double part, uint64_t sent, uint64_t fail
 }
 
 static double on_event(void *context, double now) {
-    return bal_fault_step(context, now);
+    struct rig_block *block = context;
+    const double fault = bal_fault_step(block, now), look = bal_memory_step(block, now);
+    return fmin(fault, look);
 }
 
 /* High jobs are the first of two classes. */
@@ -245,36 +248,7 @@ static void note_all(struct rig_block *block, struct bal_trial *trial) {
     if (rig->stations)
         bal_block_note(block, most > slots ? most - slots : 0, "exceeded");
     bal_recovery_note(block);
-}
-
-static void note_memory_of(struct rig_block *block, pid_t pid, const char *who, unsigned number,
-                           const char *when) {
-    char path[60];
-    unsigned long long pages = 0;
-    snprintf(path, sizeof path, "/proc/%ld/statm", (long)pid);
-    FILE *file = pid > 0 ? fopen(path, "re") : NULL;
-    char text[100] = "", *at = text;
-    if (file && fgets(text, sizeof text, file)) {
-        strtoull(at, &at, 10);
-        pages = strtoull(at, &at, 10);
-        bal_block_note(block, (double)pages * (double)sysconf(_SC_PAGESIZE), "memory.%s.%s%u", when, who,
-                       number);
-    }
-    if (file)
-        fclose(file);
-}
-
-void bal_block_note_memory(struct rig_block *block, const char *when) {
-    const struct rig *rig = block->rig;
-    for (unsigned i = 0; i < rig->dispatchers; i++) {
-        note_memory_of(block, rig->front[i].pid, "dispatcher-master", i, when);
-        note_memory_of(block, bal_process_child(&rig->front[i]), "dispatcher", i, when);
-    }
-    for (unsigned i = 0; i < bal_rig_stations(rig); i++) {
-        note_memory_of(block, rig->station[i].pid, "station-master", i, when);
-        note_memory_of(block, bal_process_child(&rig->station[i]), "station", i, when);
-    }
-    note_memory_of(block, rig->keeper.pid, "keeper", 0, when);
+    bal_memory_note(block);
 }
 
 enum bal_code bal_block_run(struct rig_block *block, struct rig *rig, uint64_t replication,
@@ -308,5 +282,6 @@ void bal_block_fini(struct rig_block *block) {
     free(block->load);
     free(block->fate);
     free(block->visit);
+    free(block->memory);
     free(block->fact);
 }

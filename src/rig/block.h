@@ -11,13 +11,19 @@ struct rig_fate {
     double time, ended; /* seconds from the start */
     unsigned class_;
     unsigned served; /* how often servers have answered it well */
-    bool good;
+    bool good, resent;
 };
 
 /* A visit of a request to a server. */
 struct rig_visit {
     double from, to;
     unsigned server;
+};
+
+/* What a process held when it was looked at first and last, in bytes. */
+struct rig_memory {
+    char name[32];
+    double first, last;
 };
 
 struct rig_block {
@@ -33,6 +39,10 @@ struct rig_block {
     /* faults */
     size_t next; /* of the list of what is to happen */
     struct bal_error fault;
+    /* memory */
+    struct rig_memory *memory;
+    size_t processes;
+    unsigned looks;
     /* facts */
     struct bal_fact *fact;
     size_t facts, fact_room;
@@ -54,7 +64,9 @@ void bal_recovery_note(struct rig_block *block);
 /* The most visits at a time of any server between two times. */
 unsigned bal_most_present(const struct rig_block *block, double from, double to);
 
-/* Bytes of memory of each process, noted under a name of the time. */
-void bal_block_note_memory(struct rig_block *block, const char *when);
+/* Looks at the memory of each process at a tenth of a block that is long enough, and at its end; returns when
+ * it is to look again. Then notes by how much it grew. */
+double bal_memory_step(struct rig_block *block, double now);
+void bal_memory_note(struct rig_block *block);
 
 #endif

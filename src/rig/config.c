@@ -71,6 +71,8 @@ static void put_head(const struct rig *rig, const char *directory, FILE *out) {
     for (size_t i = 0; i < sizeof temporary / sizeof *temporary; i++)
         fprintf(out, "%s_temp_path %s/%s;\n", temporary[i], directory, temporary[i]);
     fputs("proxy_http_version 1.1;\nproxy_set_header Connection \"\";\nkeepalive_requests 1000000;\n", out);
+    if (rig->entry->proxy == BAL_PROXY_BALLAST)
+        fprintf(out, "ballast_key %s;\n", rig->key);
     fprintf(out, "proxy_read_timeout %gs;\nproxy_connect_timeout 2s;\n", ceil(rig->live->timeout));
 }
 
@@ -168,37 +170,44 @@ void bal_rig_stations_nginx(const struct rig *rig, unsigned first, unsigned coun
 
 /* ---- HAProxy ---- */
 
-void bal_rig_front_haproxy(const struct rig *rig, unsigned i, FILE *out) {
-    const bool faults = rig->live->faults > 0;
-    fprintf(
-        out,
-        "global\n    nbthread 1\ndefaults\n    mode http\n    timeout connect 2s\n    timeout client 300s\n"
-        "    timeout server %gs\n    timeout queue 300s\n",
-        ceil(rig->live->timeout));
-    if (faults)
-        fputs("    option redispatch 1\n    retries 3\n    retry-on all-retryable-errors\n", out);
-    fprintf(out, "listen fleet\n    bind 127.0.0.1:%u\n    balance %s\n    http-reuse always\n",
+static void put_listen(const struct rig *rig, unsigned i, FILE *out) {
+    /* Its random draws go by a ring on which a server has 16 points for each unit of its weight: with a
+     * weight of 1 some servers are drawn a third more often than others. */
+    const bool draws = strncmp(rig->entry->text, "random", strlen("random")) == 0;
+    fprintf(out, "listen fleet%u\n    bind 127.0.0.1:%u\n    balance %s\n    http-reuse always\n", i,
             bal_rig_front_port(rig, i), rig->entry->text);
     /* Classes wait in HAProxy: each of the dispatchers may then have one request at a slot. */
     if (rig->c.model.classes)
         fputs("    http-request set-priority-class int(-10) if { req.hdr(priority) -m beg u=1 }\n", out);
     for (unsigned k = 0; k < rig->servers; k++) {
         fprintf(out, "    server s%u 127.0.0.1:%u", k, rig->app[k]);
-        if (weight(rig, k) > 1)
-            fprintf(out, " weight %u", weight(rig, k));
+        if (weight(rig, k) > 1 || draws)
+            fprintf(out, " weight %u", weight(rig, k) > 1 ? weight(rig, k) : 100);
         if (rig->c.model.classes)
             fprintf(out, " maxconn %u", rig->c.model.slots ? rig->c.model.slots : 1);
-        if (faults)
+        if (rig->live->faults > 0)
             fputs(" check inter 500ms fall 2 rise 1", out);
         fputs("\n", out);
     }
 }
 
+void bal_rig_front_haproxy(const struct rig *rig, unsigned first, unsigned count, FILE *out) {
+    fprintf(
+        out,
+        "global\n    nbthread 1\ndefaults\n    mode http\n    timeout connect 2s\n    timeout client 300s\n"
+        "    timeout server %gs\n    timeout queue 300s\n",
+        ceil(rig->live->timeout));
+    if (rig->live->faults > 0)
+        fputs("    option redispatch 1\n    retries 3\n    retry-on all-retryable-errors\n", out);
+    for (unsigned i = first; i < first + count; i++)
+        put_listen(rig, i, out);
+}
+
 /* ---- ballastd ---- */
 
 void bal_rig_keeper_yaml(const struct rig *rig, const uint64_t *ids, const char *directory, FILE *out) {
-    fprintf(out, "listen: 127.0.0.1:%u\nsocket: %s/control\nstate: %s\non_exit: stop\napps:\n",
-            bal_rig_keeper_port(rig), directory, directory);
+    fprintf(out, "key: %s\nlisten: 127.0.0.1:%u\nsocket: %s/control\nstate: %s\non_exit: stop\napps:\n",
+            rig->key, bal_rig_keeper_port(rig), directory, directory);
     for (unsigned k = 0; k < rig->servers; k++) {
         char law[400];
         bal_law_print(&rig->c.model.size, law, sizeof law);

@@ -35,10 +35,17 @@ static enum bal_code gather_facts(struct bal_store *store, const struct bal_expe
         const char *name;
         enum how how;
         double *into;
-    } wanted[] = {{"requests", SUM, &row->requests}, {"lost", SUM, &row->lost},
-                  {"doubled", SUM, &row->doubled},   {"resent", SUM, &row->resent},
-                  {"strange", SUM, &row->strange},   {"exceeded", MOST, &row->exceeded},
-                  {"late.mean", MEAN, &row->late},   {"overslept", MEAN, &row->overslept}};
+    } wanted[] = {{"requests", SUM, &row->requests},
+                  {"lost", SUM, &row->lost},
+                  {"doubled", SUM, &row->doubled},
+                  {"resent", SUM, &row->resent},
+                  {"strange", SUM, &row->strange},
+                  {"exceeded", MOST, &row->exceeded},
+                  {"late.mean", MEAN, &row->late},
+                  {"overslept", MEAN, &row->overslept},
+                  {"memory.first", MOST, &row->memory_first},
+                  {"memory.last", MOST, &row->memory_last},
+                  {"memory.growth", MOST, &row->growth}};
     enum bal_code code = BAL_OK;
     for (size_t i = 0; !code && i < sizeof wanted / sizeof *wanted; i++)
         code = gather(store, e, point, policy, wanted[i].name, wanted[i].how, wanted[i].into, err);
@@ -141,6 +148,7 @@ enum bal_code bal_rig_judge_fault(struct bal_store *store, const struct bal_expe
     } wanted[] = {{"lost", SUM, &row->lost},
                   {"doubled", SUM, &row->doubled},
                   {"exceeded", MOST, &row->exceeded},
+                  {"resent", SUM, &row->resent},
                   {"recovery", MOST, &row->recovery}};
     enum bal_code code = BAL_OK;
     for (size_t i = 0; !code && i < sizeof wanted / sizeof *wanted; i++) {

@@ -23,8 +23,11 @@ struct rig_row {
     struct bal_estimate mean, p99, lab_mean, lab_p99;
     struct bal_estimate mean_ratio, p99_ratio;       /* live over lab, block by block on the same requests */
     double requests, lost, doubled, resent, strange; /* in all blocks */
-    double exceeded;        /* most requests at a server beyond its slots; NaN: no stations */
-    double late, overslept; /* means of blocks: what generator and servers added */
+    double exceeded; /* most requests at a server beyond its slots; NaN: no stations */
+    double memory_first, memory_last, growth; /* bytes of all processes of the fleet at a tenth of the block
+                                               * and at its end, and what the one grew that grew most; NaN:
+                                               * not looked at */
+    double late, overslept;                   /* means of blocks: what generator and servers added */
     enum rig_verdict verdict;
     char reason[160]; /* of an undecided one */
 };
@@ -35,7 +38,7 @@ enum bal_code bal_rig_judge(struct bal_store *store, const struct bal_experiment
 
 /* The fault of an index: sums over blocks, the longest recovery. */
 struct rig_fault_row {
-    double lost, doubled, exceeded, recovery;
+    double lost, doubled, resent, exceeded, recovery;
 };
 enum bal_code bal_rig_judge_fault(struct bal_store *store, const struct bal_experiment *e, size_t point,
                                   size_t policy, size_t fault, struct rig_fault_row *row,

@@ -57,19 +57,21 @@ void bal_recovery_note(struct rig_block *block) {
     const double limit = live->faults > 0 ? usual(block) : 0;
     for (size_t f = 0; f < live->faults; f++) {
         const double from = live->fault[f].at, to = f + 1 < live->faults ? live->fault[f + 1].at : INFINITY;
-        double lost = 0, doubled = 0, last = 0;
+        double lost = 0, doubled = 0, resent = 0, last = 0;
         for (size_t i = 0; i < block->fates; i++) {
             const struct rig_fate *fate = &block->fate[i];
             if (fate->ended < from || fate->ended >= to)
                 continue;
             lost += !fate->good;
             doubled += fate->served > 1;
+            resent += fate->resent;
             if (!fate->good || fate->ended - fate->time > limit)
                 last = fmax(last, fate->time - from);
         }
         const unsigned most = bal_most_present(block, from, to);
         bal_block_note(block, lost, "fault%zu.lost", f);
         bal_block_note(block, doubled, "fault%zu.doubled", f);
+        bal_block_note(block, resent, "fault%zu.resent", f);
         bal_block_note(block, last, "fault%zu.recovery", f);
         if (block->rig->stations)
             bal_block_note(block, most > slots ? most - slots : 0, "fault%zu.exceeded", f);

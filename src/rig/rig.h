@@ -35,7 +35,8 @@ struct rig {
     unsigned controls;             /* processes that the servers are in */
     uint16_t control[RIG_SERVERS]; /* where these are controlled */
     struct rig_process front[RIG_DISPATCHERS], station[RIG_SERVERS], serving, keeper;
-    bool loses; /* datagrams */
+    char key[33]; /* which signs datagrams */
+    bool loses;   /* datagrams */
 };
 
 /* Can what the experiment asks for be started with these programs? The error says what to install. */
@@ -53,7 +54,9 @@ void bal_rig_stop(struct rig *rig);
 enum bal_code bal_rig_start_front(struct rig *rig, unsigned i, struct bal_error *err);
 enum bal_code bal_rig_start_station(struct rig *rig, unsigned i, struct bal_error *err);
 enum bal_code bal_rig_start_keeper(struct rig *rig, struct bal_error *err);
-unsigned bal_rig_stations(const struct rig *rig); /* processes that the stations are in */
+/* Processes that the stations are in, and the dispatchers: one each, but for HAProxy. */
+unsigned bal_rig_stations(const struct rig *rig);
+unsigned bal_rig_fronts(const struct rig *rig);
 
 /* Ports: dispatchers, where these hear datagrams, stations, the keeper, servers and their controls. */
 uint16_t bal_rig_front_port(const struct rig *rig, unsigned i);
@@ -64,7 +67,7 @@ enum bal_code bal_rig_choose_ports(struct rig *rig, struct bal_error *err);
 
 /* Configurations, as texts. */
 void bal_rig_front_nginx(const struct rig *rig, unsigned i, const char *directory, FILE *out);
-void bal_rig_front_haproxy(const struct rig *rig, unsigned i, FILE *out);
+void bal_rig_front_haproxy(const struct rig *rig, unsigned first, unsigned count, FILE *out);
 void bal_rig_stations_nginx(const struct rig *rig, unsigned first, unsigned count, const char *directory,
                             FILE *out);
 void bal_rig_keeper_yaml(const struct rig *rig, const uint64_t *ids, const char *directory, FILE *out);

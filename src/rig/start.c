@@ -83,11 +83,17 @@ enum bal_code bal_rig_start_front(struct rig *rig, unsigned i, struct bal_error 
     if (!out)
         return BAL_E_IO;
     if (haproxy)
-        bal_rig_front_haproxy(rig, i, out);
+        bal_rig_front_haproxy(rig, i, rig->dispatchers / bal_rig_fronts(rig), out);
     else
         bal_rig_front_nginx(rig, i, directory, out);
     fclose(out);
     return (haproxy ? run_haproxy : run_nginx)(rig, &rig->front[i], directory, conf, err);
+}
+
+/* Every process of HAProxy draws the same random numbers: those that begin together choose the same servers.
+ * So its dispatchers are in one process, unless something is to happen to one of them. */
+unsigned bal_rig_fronts(const struct rig *rig) {
+    return rig->entry->proxy == BAL_PROXY_HAPROXY && rig->live->faults == 0 ? 1 : rig->dispatchers;
 }
 
 unsigned bal_rig_stations(const struct rig *rig) {
@@ -163,8 +169,11 @@ static enum bal_code ask_ids(const struct rig *rig, uint64_t *ids, struct bal_er
         const char *at = text ? strstr(text, "\"stations\"") : NULL;
         for (unsigned k = 0; at && k < each; k++) {
             at = strstr(at, "\"id\":");
-            if (at)
-                ids[i * each + k] = strtoull(at += 5, NULL, 10);
+            if (at) {
+                at += strlen("\"id\":");
+                at += strspn(at, " \""); /* a text: not every reader of JSON takes so large a number */
+                ids[i * each + k] = strtoull(at, NULL, 10);
+            }
         }
         free(text);
         if (!at)
@@ -175,7 +184,8 @@ static enum bal_code ask_ids(const struct rig *rig, uint64_t *ids, struct bal_er
 
 enum bal_code bal_rig_start_keeper(struct rig *rig, struct bal_error *err) {
     char directory[RIG_PATH], conf[RIG_PATH], log[RIG_PATH + 20];
-    snprintf(conf, sizeof conf, "%s/keeper/keeper.yaml", rig->place);
+    if (snprintf(conf, sizeof conf, "%s/keeper/keeper.yaml", rig->place) >= RIG_PATH)
+        return bal_fail(err, BAL_E_IO, "%s: too long a path", rig->place);
     if (access(conf, F_OK) != 0) {
         uint64_t ids[RIG_SERVERS];
         const enum bal_code code = ask_ids(rig, ids, err);
@@ -223,13 +233,13 @@ static enum bal_code start_proxies(struct rig *rig, struct bal_error *err) {
     enum bal_code code = BAL_OK;
     for (unsigned i = 0; !code && i < bal_rig_stations(rig); i++)
         code = bal_rig_start_station(rig, i, err);
-    for (unsigned i = 0; !code && i < rig->dispatchers; i++)
+    for (unsigned i = 0; !code && i < bal_rig_fronts(rig); i++)
         code = bal_rig_start_front(rig, i, err);
     for (unsigned i = 0; !code && i < bal_rig_stations(rig); i++) {
         snprintf(log, sizeof log, "%s/station%u/error.log", rig->place, i);
         code = await(&rig->station[i], bal_rig_station_port(rig, i), "a station", log, err);
     }
-    for (unsigned i = 0; !code && i < rig->dispatchers; i++) {
+    for (unsigned i = 0; !code && i < bal_rig_fronts(rig); i++) {
         snprintf(log, sizeof log, "%s/front%u/error.log", rig->place, i);
         code = await(&rig->front[i], bal_rig_front_port(rig, i), "a dispatcher", log, err);
     }
@@ -250,6 +260,14 @@ static enum bal_code prepare_loss(struct rig *rig, struct bal_error *err) {
     fputs("0\n", file);
     fclose(file);
     return BAL_OK;
+}
+
+static void make_key(char key[33]) {
+    unsigned char bytes[16] = {0};
+    if (getentropy(bytes, sizeof bytes))
+        memset(bytes, 1, sizeof bytes); /* all is on loopback */
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(key + 2 * i, 3, "%02x", bytes[i]);
 }
 
 static void allow_files(void) {
@@ -273,6 +291,7 @@ enum bal_code bal_rig_start(struct rig *rig, const struct rig_programs *programs
     rig->dispatchers = rig->c.model.network.dispatchers.count ? rig->c.model.network.dispatchers.count : 1;
     rig->stations = needs_stations(rig);
     allow_files();
+    make_key(rig->key);
     enum bal_code code = bal_rig_choose_ports(rig, err);
     if (!code && mkdir(rig->place, 0700))
         code = bal_fail(err, BAL_E_IO, "%s: cannot be made: %s", rig->place, strerror(errno));

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SERVERS_MOST = 200, DISPATCHERS_MOST = 64 };
+enum { SERVERS_MOST = 200, DISPATCHERS_MOST = 64, FAULTS_MOST = 50 };
 
 static int by_time(const void *a, const void *b) {
     const struct bal_fault *x = a, *y = b;
@@ -41,6 +41,9 @@ static enum bal_code read_fault(struct bal_reader *reader, int map, const struct
 static enum bal_code read_faults(struct bal_reader *reader, int map, struct bal_live *live) {
     const int node = bal_node_get(reader->document, map, "faults");
     live->faults = bal_reader_count(reader, node);
+    if (live->faults > FAULTS_MOST)
+        return bal_reader_fail(reader, node, "faults", BAL_E_RANGE, "there are %zu; at most %d are possible",
+                               live->faults, FAULTS_MOST);
     struct bal_fault *faults = bal_reader_take(reader, live->faults, sizeof *faults);
     if (!faults)
         return BAL_E_MEMORY;

@@ -1,0 +1,115 @@
+# ballast live: what is refused before anything is started. What is started is tried by tests/nginx/live.
+$ ballast live
+! ballast: live: name the file: ballast live FILE.yaml
+? 2
+$ ballast live nothing.yaml
+! ballast: nothing.yaml: cannot be read: No such file or directory
+? 2
+$ cat >base <<'END'
+> title: small
+> fleet: {servers: 4}
+> workload: {load: 0.5, service: exp(0.02)}
+> network: {dispatchers: 2}
+> END
+$ file() { cat base - >f.yaml; }; file <<'END'
+> policies: [random]
+> END
+> ballast live f.yaml
+! ballast: f.yaml: it has no `live`, which says how to measure; `ballast run` simulates it
+? 2
+
+# Every mistake at once, each with its place.
+$ cat base - >f.yaml <<'END'
+> policies:
+>   - nginx: most_conn
+>   - haproxy: leastconn
+>     policy: random
+>   - {label: nobody}
+> live: {seconds: 0, rounds: 2.5, stations: perhaps, burn: yes, minutes: 3}
+> END
+> ballast check f.yaml
+! ballast: f.yaml:6: policies: 'most_conn' is not one of least_conn, random two least_conn, random two, random, round_robin
+! ballast: f.yaml:7: haproxy: `policy` says already what distributes the jobs; give one of them
+! ballast: f.yaml:9: policies: field 'policy' is missing: name or name:key=value,...: `pod:d=2`
+! ballast: f.yaml:10: live: there is no field 'minutes'; there are seconds, rounds, timeout, stations, apart, keepers, burn, urgent, faults
+! ballast: f.yaml:10: seconds: '0' is not a number from 0.1 to 100000
+! ballast: f.yaml:10: rounds: '2.5' is not a whole number from 1 to 10000
+! ballast: f.yaml:10: stations: 'perhaps' is none of auto, yes, no
+? 2
+$ cat base - >f.yaml <<'END'
+> policies: [{nginx: least_conn}]
+> END
+> ballast check f.yaml
+! ballast: f.yaml:1: experiment: field 'policies' is missing: the policies to run at every point, on the same arrivals
+! ballast: f.yaml:5: nginx: other proxies can be measured, not simulated: `live` says how
+? 2
+$ cat base - >f.yaml <<'END'
+> policies: [random]
+> live:
+>   seconds: 5
+>   faults:
+>     - {fault: explode, at: 1}
+>     - {fault: hang, at: 4.5}
+>     - {fault: kill-station, at: 1}
+>     - {fault: kill-keeper, at: 1}
+>     - {fault: reload}
+> END
+> ballast check f.yaml
+! ballast: f.yaml:9: fault: 'explode' is none of reload, kill-worker, restart-dispatcher, kill-station, kill-keeper, fail, hang, slow, refuse, datagram-loss
+! ballast: f.yaml:10: faults: it ends 5.5 s from the beginning of a block, which has 5 (`seconds`)
+! ballast: f.yaml:11: faults: all stations would be killed at once; add `apart: yes` to `live`
+! ballast: f.yaml:12: faults: there are no keepers; add `keepers: yes` to `live`
+! ballast: f.yaml:13: faults: field 'at' is missing: when, in seconds from the beginning of a block
+? 2
+$ cat base - >f.yaml <<'END'
+> policies: [random]
+> live: {faults: [{fault: reload, at: 1, of: 2}]}
+> END
+> ballast check f.yaml
+! ballast: f.yaml:6: faults: `of: 2`: there are 2 dispatchers, counted from 0
+? 2
+$ cat base - >f.yaml <<'END'
+> policies: [tabs]
+> live: {seconds: 1}
+> END
+> ballast check f.yaml
+! ballast: f.yaml:5: policies: 'tabs' switches servers off: add `keepers: yes` to `live`
+? 2
+$ cat base - >f.yaml <<'END'
+> policies: [random]
+> live: {seconds: 1}
+> run: {replications: 3}
+> END
+> ballast check f.yaml
+! ballast: f.yaml:7: replications: `seconds` and `rounds` of `live` say how long and how often; leave it out
+? 2
+$ sed 's/exp(0.02)/exp/; s/servers: 4/servers: 201/' base >f.yaml; cat >>f.yaml <<'END'
+> policies: [random]
+> live: {seconds: 1, stations: no, keepers: yes}
+> END
+> ballast check f.yaml
+! ballast: f.yaml:3: live: at most 200 servers and 64 dispatchers can be started on one machine
+! ballast: f.yaml:6: keepers: keepers work for stations; leave out `stations: no`
+? 2
+
+# What is measured is not simulated, and has its own place among the results.
+$ cat base - >f.yaml <<'END'
+> policies: [jiq, {nginx: random two}]
+> live: {seconds: 1, rounds: 2}
+> END
+> ballast check f.yaml && ballast run f.yaml
+| f.yaml: in order; plain 8 trials, quick 8 trials, full 8 trials
+! ballast: policy 'jiq' is measured on real processes: use `ballast live` instead of `run`
+? 2
+$ PATH=$(dirname "$(command -v ballast)") ballast live f.yaml --module nowhere.so
+! ballast: --module nowhere.so: cannot be read
+? 2
+$ ballast serve --slots 0
+! ballast: --slots 0: not a whole number from 1 to 1M
+? 2
+$ ballast serve --servers 3000
+! ballast: --servers 3000: at most 2000 servers
+? 2
+$ ballast serve --port 65535 --servers 2
+! ballast: serve: there are no 2 ports from 65535 on
+? 2
