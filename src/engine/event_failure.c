@@ -106,7 +106,7 @@ static enum bal_code join_again(struct event *event, double now, uint32_t server
     if (features & HOLDING)
         system->serving[server] = (uint8_t)rank;
     if (features & RANKED)
-        system_serve(system, now, item, words);
+        system_serve(system, now, item, words, true);
     else
         tally_start(&system->tally, &system->tally.all, now - item[ARRIVAL].real, true);
     work_on(event, now, server, item, features);

@@ -29,7 +29,7 @@ FOLDED void begin_in_slot(struct event *event, double now, uint32_t server, uint
     struct system *system = &event->system;
     const double waiting = now - item[ARRIVAL].real;
     if (features & RANKED)
-        system_serve(system, now, item, words);
+        system_serve(system, now, item, words, true);
     else if (waiting > 0)
         tally_start(&system->tally, &system->tally.all, waiting, true);
     else
@@ -139,7 +139,7 @@ FOLDED enum bal_code join(struct system *system, double now, uint32_t server, un
     if (features & HOLDING)
         system->serving[server] = (uint8_t)rank;
     if (features & RANKED)
-        system_serve(system, now, item, words);
+        system_serve(system, now, item, words, true);
     work_on(event, now, server, item, features);
     return BAL_OK;
 }
@@ -157,7 +157,7 @@ static inline enum bal_code move(struct system *system, double now, uint32_t fro
         return BAL_OK;
     if (features & HOLDING)
         system->serving[to] = 1;
-    system_serve(system, now, item, words);
+    system_serve(system, now, item, words, true);
     work_on(event, now, to, item, features);
     return BAL_OK;
 }
@@ -166,7 +166,7 @@ FOLDED void complete_one(struct event *event, double now, uint32_t server, unsig
     struct system *system = &event->system;
     const uint32_t words = item_words(WORDS, features);
     if (system_complete(system, now, server, words, features) > 0) {
-        work_on(event, now, server, system_next(system, now, server, words, features), features);
+        work_on(event, now, server, system_next(system, now, server, words, features, true), features);
         return;
     }
     bal_calendar_remove(&event->completions, server);

@@ -83,7 +83,7 @@ FOLDED enum bal_code join_sharing(struct event *event, double now, uint32_t serv
     item[ARRIVAL].real = now;
     item[MARK].real = event->sharing[server].attained + size;
     if (features & RANKED)
-        system_serve(system, now, item, words);
+        system_serve(system, now, item, words, true);
     else
         system->tally.all.immediate++;
     if (knows_work(event))

@@ -131,8 +131,8 @@ FOLDED enum bal_code join(struct system *system, double now, uint32_t server, un
     if (features & HOLDING && system->length[server] == 1)
         system->serving[server] = (uint8_t)rank;
     const uint32_t lane = lane_of(server, rank, features);
-    if (lane == lane_in_service(system, server, features) && system->queues.length[lane] == 1)
-        system_serve(system, now, item, words);
+    const bool alone = system->queues.length[lane] == 1;
+    system_serve_at_once(system, item, words, alone & (lane == lane_in_service(system, server, features)));
     return BAL_OK;
 }
 
@@ -144,7 +144,7 @@ FOLDED enum bal_code move(struct system *system, double now, uint32_t from, uint
     if (item && system->length[to] == 1) {
         if (features & HOLDING)
             system->serving[to] = 1;
-        system_serve(system, now, item, words);
+        system_serve(system, now, item, words, true);
     }
     return BAL_OK;
 }
@@ -158,11 +158,7 @@ FOLDED enum bal_code arrive(struct system *system, double now, unsigned features
 FOLDED void complete(struct system *system, double now, uint32_t server, unsigned features) {
     const uint32_t words = item_words(WORDS, features);
     const uint32_t left = system_complete(system, now, server, words, features);
-    if (!(features & RANKED)) /* without a branch: see tally_start */
-        tally_start(&system->tally, &system->tally.all,
-                    now - bal_queues_front(&system->queues, server, words)->real, left > 0);
-    else if (left > 0)
-        system_next(system, now, server, words, features);
+    system_next(system, now, server, words, features, left > 0); /* no branch: it could not be predicted */
 }
 
 FOLDED enum bal_code loop(struct system *system, const struct rates *rates, struct bal_rng *rng,

@@ -144,7 +144,7 @@ static void count_up(struct network *net, uint32_t server, uint32_t rank) {
     const unsigned before = state_of(net, server);
     const uint32_t length = ++system->length[server];
     if (system->features & RANKED && rank == 0)
-        tally_high_up(&system->tally, net->now, ++system->urgent[server]);
+        tally_class_up(&system->tally, net->now, 0, ++system->urgent[server]);
     if (system->features & INDEXED && !bal_by_length_up(&system->by_length, server, length - 1))
         net->no_memory = true;
     if (net->station[server].power == ON) {
@@ -163,7 +163,7 @@ static void count_down(struct network *net, uint32_t server, uint32_t rank) {
     const unsigned before = state_of(net, server);
     const uint32_t left = --system->length[server];
     if (system->features & RANKED && rank == 0)
-        tally_high_down(&system->tally, net->now, system->urgent[server]--);
+        tally_class_down(&system->tally, net->now, 0, system->urgent[server]--);
     if (system->features & INDEXED)
         bal_by_length_down(&system->by_length, server, left + 1);
     if (net->station[server].power == ON) {

@@ -278,6 +278,14 @@ static void set_up_draws(struct system *system, const struct bal_policy_spec *po
     draw_for_jobs(system, 0);
 }
 
+void bal_system_draw_ranks(struct system *system) {
+    struct bal_rng local = system->class_rng;
+    for (unsigned i = 0; i < RANKS; i++)
+        system->rank[i] = bal_rng_uniform(&local) >= system->high;
+    system->class_rng = local;
+    system->rank_drawn = 0;
+}
+
 static void set_next_stop(struct system *system) {
     const struct bal_path *path = system->run->path;
     system->next_stop = fmin(system->tally.slice_end, history_next(&system->history));
@@ -298,6 +306,7 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     system->slots = model->slots > 1 ? model->slots : 1;
     system->job = (struct bal_job){.count = model->tasks > 1 ? model->tasks : 1, .split = model->tasks > 1};
     system->high = model->high;
+    system->rank_drawn = RANKS;
     const double mean_speed = bal_servers_capacity(&model->servers) / setting.servers;
     system->per_unit = mean_speed / model->size.mean;
     system->load_share = bal_policy_load_share(policy);

@@ -58,6 +58,8 @@ enum { TAG_RANK = 1, TAG_STARTED = 2, TAG_KIND = 8 };
  * ahead, in bursts (markov.c says why). */
 enum { DRAWN_JOBS = 64, DRAWN_BURST = 8, DRAWS_MOST = 8, LARGE_FLEET = 5000 };
 
+enum { RANKS = 64 };
+
 struct system {
     uint32_t servers;
     unsigned features;
@@ -88,7 +90,9 @@ struct system {
     struct bal_set *idle;   /* RATED */
     double report_rate;     /* of each idle server */
     struct bal_rng report_rng, class_rng;
-    double high; /* share of the high class */
+    double high;         /* share of the high class */
+    uint8_t rank[RANKS]; /* of coming jobs, and the next of them: drawn ahead, so that the draws overlap */
+    unsigned rank_drawn;
     uint32_t buffer;
     struct bal_start start;
     /* POWERED: servers that stand by and those in set-up; with rates these clocks have no memory, so that one
@@ -145,6 +149,9 @@ void bal_system_sample(struct system *system, double now);
 
 /* Before the next drawn_step jobs: draws and fetches what lies ahead of them. */
 void bal_system_draw(struct system *system);
+
+/* Draws the ranks of the next RANKS jobs. */
+void bal_system_draw_ranks(struct system *system);
 
 /* What the loop's answer means: fills in *trial if the run is complete, else tells why not, but for codes
  * besides BAL_E_MEMORY and BAL_E_STOPPED, where *err is set already. */
@@ -235,8 +242,8 @@ FOLDED uint32_t system_room(const struct system *system, unsigned features) {
 FOLDED bool system_count_up(struct system *system, double now, uint32_t server, uint32_t rank,
                             unsigned features) {
     const uint32_t before = features & (LANED | MANY) ? system->length[server]++ : system->length[server] - 1;
-    if (features & RANKED && rank == 0)
-        tally_high_up(&system->tally, now, ++system->urgent[server]);
+    if (features & RANKED)
+        tally_class_up(&system->tally, now, rank, system->urgent[server] += rank == 0);
     if (features & INDEXED && !bal_by_length_up(&system->by_length, server, before))
         return false;
     if (features & WEIGHED)
@@ -252,8 +259,10 @@ FOLDED bool system_count_up(struct system *system, double now, uint32_t server, 
 FOLDED uint32_t system_count_down(struct system *system, double now, uint32_t server, uint32_t rank,
                                   unsigned features) {
     const uint32_t left = features & (LANED | MANY) ? --system->length[server] : system->length[server];
-    if (features & RANKED && rank == 0)
-        tally_high_down(&system->tally, now, system->urgent[server]--);
+    if (features & RANKED) {
+        tally_class_down(&system->tally, now, rank, system->urgent[server]);
+        system->urgent[server] -= rank == 0;
+    }
     tally_down(&system->tally, now, left + 1);
     if (features & INDEXED)
         bal_by_length_down(&system->by_length, server, left + 1);
@@ -281,21 +290,27 @@ FOLDED union bal_word *system_push(struct system *system, double now, uint32_t s
     return item;
 }
 
-/* The service of a job begins, or goes on. */
-FOLDED void system_serve(struct system *system, double now, union bal_word *item, uint32_t words) {
+/* The service of a job begins, or goes on. When `real` is false nothing happens, but without a branch, which
+ * could not be predicted. */
+FOLDED void system_serve(struct system *system, double now, union bal_word *item, uint32_t words, bool real) {
     uint64_t *tag = item_tag(item, words);
-    if (*tag & TAG_STARTED)
-        return;
-    *tag |= TAG_STARTED;
+    const bool begins = real & !(*tag & TAG_STARTED);
+    *tag |= (uint64_t)real * TAG_STARTED;
     struct channel *class_channel = &system->tally.by_class[*tag & TAG_RANK];
     const double waiting = now - item[0].real;
-    if (waiting > 0) {
-        tally_start(&system->tally, &system->tally.all, waiting, true);
-        tally_start(&system->tally, class_channel, waiting, true);
-    } else {
-        system->tally.all.immediate++;
-        class_channel->immediate++;
-    }
+    const bool waited = waiting > 0;
+    tally_start(&system->tally, &system->tally.all, waiting, begins & waited);
+    tally_start(&system->tally, class_channel, waiting, begins & waited);
+    system->tally.all.immediate += begins & !waited;
+    class_channel->immediate += begins & !waited;
+}
+
+/* The same of a job that has just come. */
+FOLDED void system_serve_at_once(struct system *system, union bal_word *item, uint32_t words, bool real) {
+    uint64_t *tag = item_tag(item, words);
+    *tag |= (uint64_t)real * TAG_STARTED;
+    system->tally.all.immediate += real;
+    system->tally.by_class[*tag & TAG_RANK].immediate += real;
 }
 
 /* ---- routing ---- */
@@ -308,8 +323,11 @@ FOLDED void system_check_server(struct system *system, double now, uint32_t serv
 }
 
 FOLDED void system_draw_class(struct system *system, unsigned features) {
-    if (features & RANKED && !(features & RECORDED)) /* a recorded job has its class */
-        system->job.rank = bal_rng_uniform(&system->class_rng) >= system->high;
+    if (!(features & RANKED) || features & RECORDED) /* a recorded job has its class */
+        return;
+    if (__builtin_expect(system->rank_drawn == RANKS, 0))
+        bal_system_draw_ranks(system);
+    system->job.rank = system->rank[system->rank_drawn++];
 }
 
 /* What a server says of itself. */
@@ -408,17 +426,18 @@ FOLDED uint32_t system_complete(struct system *system, double now, uint32_t serv
     return left;
 }
 
-/* The job that is next in service at a server that has jobs, after a completion; its service begins. */
+/* The job that is next in service at a server, after a completion; its service begins. Where there are none
+ * left, `real` is false, and nothing happens. */
 FOLDED union bal_word *system_next(struct system *system, double now, uint32_t server, uint32_t words,
-                                   unsigned features) {
+                                   unsigned features, bool real) {
     if (features & HOLDING)
         system->serving[server] = system->queues.length[2 * server] == 0;
     union bal_word *item =
         bal_queues_front(&system->queues, lane_in_service(system, server, features), words);
     if (features & RANKED)
-        system_serve(system, now, item, words);
+        system_serve(system, now, item, words, real);
     else
-        tally_start(&system->tally, &system->tally.all, now - item[0].real, true);
+        tally_start(&system->tally, &system->tally.all, now - item[0].real, real);
     return item;
 }
 
@@ -512,6 +531,12 @@ FOLDED enum bal_code system_reach(struct system *system, double now) {
     return __builtin_expect(now >= system->next_stop, 0) ? bal_system_advance(system, now) : BAL_OK;
 }
 
+/* Is `from + drawn / rate` past `to`, whatever the rounding? Spares most of the divisions where something may
+ * happen between two events and mostly does not. */
+FOLDED bool surely_past(double from, double drawn, double rate, double to) {
+    return drawn > (to - from) * rate * (1 + 1e-9);
+}
+
 /* Servers switch off and finish their set-up between two times, at rates without memory. */
 FOLDED enum bal_code system_power(struct system *system, double from, double to) {
     for (;;) {
@@ -519,7 +544,10 @@ FOLDED enum bal_code system_power(struct system *system, double from, double to)
         const double total = standby + system->setup_rate * system->setup->count;
         if (!(total > 0))
             return BAL_OK;
-        from += bal_rng_exp(&system->power_rng) / total;
+        const double drawn = bal_rng_exp(&system->power_rng);
+        if (surely_past(from, drawn, total, to))
+            return BAL_OK;
+        from += drawn / total;
         if (from >= to)
             return BAL_OK;
         const enum bal_code code = system_reach(system, from);
@@ -536,7 +564,11 @@ FOLDED enum bal_code system_power(struct system *system, double from, double to)
  * any moment. */
 FOLDED enum bal_code system_report(struct system *system, double from, double to) {
     while (system->idle->count > 0) {
-        from += bal_rng_exp(&system->report_rng) / (system->report_rate * system->idle->count);
+        const double rate = system->report_rate * system->idle->count;
+        const double drawn = bal_rng_exp(&system->report_rng);
+        if (surely_past(from, drawn, rate, to))
+            return BAL_OK;
+        from += drawn / rate;
         if (from >= to)
             return BAL_OK;
         const enum bal_code code = system_reach(system, from);

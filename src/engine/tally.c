@@ -178,7 +178,7 @@ bool bal_tally_close_slice(struct tally *tally, uint64_t probes) {
     const double width = tally->slice_end - tally->slice_start;
     const double queue = close_levels(tally->level, width, totals->tail);
     if (tally->by_class)
-        close_levels(tally->high_level, width, totals->high_tail);
+        close_levels(tally->class_level[0], width, totals->high_tail);
     for (unsigned i = 0; i < POWER_STATES; i++)
         close_level(&tally->power[i], width, &totals->power[i]);
     close_level(&tally->working, width, &totals->working);

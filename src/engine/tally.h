@@ -103,11 +103,12 @@ struct tally {
     double slice_start, slice_end;
     double per_unit; /* 1 / mean size: histograms hold times in units of it */
     struct level level[LEVELS];
-    struct level high_level[LEVELS];  /* by jobs of the high class */
-    struct level power[POWER_STATES]; /* as the levels */
-    struct level working;             /* jobs in service; kept where a server works on several of them */
-    uint32_t slots;                   /* ... and how many that can be; otherwise 1 */
-    bool powered;                     /* servers can be off; otherwise those without jobs stand by */
+    struct level class_level[2][LEVELS]; /* by jobs of the high class; the second only spares a branch where
+                                            it is not known whether a job is one */
+    struct level power[POWER_STATES];    /* as the levels */
+    struct level working;                /* jobs in service; kept where a server works on several of them */
+    uint32_t slots;                      /* ... and how many that can be; otherwise 1 */
+    bool powered;                        /* servers can be off; otherwise those without jobs stand by */
     struct bal_watts watts;
     bool stealing;             /* servers steal; set by the engine, after init, for the metrics of it */
     struct bal_histogram load; /* of the total queue at the end of slots; kept by the engine of stealing */
@@ -170,13 +171,13 @@ FOLDED void tally_down(struct tally *tally, double now, uint32_t length) {
     level_down(tally->level, now - tally->slice_start, length);
 }
 
-/* The same for jobs of the high class. */
-FOLDED void tally_high_up(struct tally *tally, double now, uint32_t length) {
-    level_up(tally->high_level, now - tally->slice_start, length);
+/* The same for jobs of the high class, rank 0. For another rank nothing happens, but without a branch. */
+FOLDED void tally_class_up(struct tally *tally, double now, uint32_t rank, uint32_t length) {
+    level_up(tally->class_level[rank], now - tally->slice_start, length);
 }
 
-FOLDED void tally_high_down(struct tally *tally, double now, uint32_t length) {
-    level_down(tally->high_level, now - tally->slice_start, length);
+FOLDED void tally_class_down(struct tally *tally, double now, uint32_t rank, uint32_t length) {
+    level_down(tally->class_level[rank], now - tally->slice_start, length);
 }
 
 /* A server enters or leaves one of the states without jobs. */

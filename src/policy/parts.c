@@ -96,13 +96,15 @@ static uint32_t probe_some_open(struct bal_fleet *fleet, uint32_t d, struct bal_
 uint32_t bal_probe_some_undrawn(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {
     if (__builtin_expect(fleet->open || fleet->sample, 0))
         return probe_some_open(fleet, d, rng);
-    uint32_t best = bal_rng_below(rng, fleet->servers), shortest = bal_probe(fleet, best);
+    struct bal_rng local = *rng; /* in registers */
+    uint32_t best = bal_rng_below(&local, fleet->servers), shortest = bal_probe(fleet, best);
     for (uint32_t i = 1; i < d; i++) {
-        const uint32_t server = bal_rng_below(rng, fleet->servers), length = bal_probe(fleet, server);
+        const uint32_t server = bal_rng_below(&local, fleet->servers), length = bal_probe(fleet, server);
         const bool better = length < shortest;
         best = better ? server : best;
         shortest = better ? length : shortest;
     }
+    *rng = local;
     return best;
 }
 

@@ -34,27 +34,28 @@ static void init(void *block, const double *value, const struct bal_setting *set
 
 /* The samples are exchangeable, so the first with the fewest high jobs is a uniform one of them. The shortest
  * is then drawn on its own, because its place among the samples is no longer independent. */
-static struct bal_decision route_high(uint32_t d2, struct bal_fleet *fleet, struct bal_rng *rng) {
+static __attribute__((noinline)) struct bal_decision route_high(uint32_t d2, struct bal_fleet *fleet,
+                                                                struct bal_rng *rng) {
+    struct bal_rng local = *rng; /* in registers */
     uint32_t to = BAL_NONE, to_length = 0, fewest = UINT32_MAX;
     uint32_t shortest = 0, shortest_length = UINT32_MAX, ties = 0;
     for (uint32_t i = 0; i < bal_candidates(fleet, d2); i++) {
-        const uint32_t server = bal_candidate(fleet, i, rng);
+        const uint32_t server = bal_candidate(fleet, i, &local);
         if (server == BAL_NONE)
             continue;
         const struct bal_reply reply = bal_probe_ranks(fleet, server);
-        if (reply.urgent < fewest) {
-            fewest = reply.urgent;
-            to = server;
-            to_length = reply.length;
-        }
-        if (reply.length < shortest_length) {
-            shortest_length = reply.length;
+        const bool fewer = reply.urgent < fewest, shorter = reply.length < shortest_length;
+        fewest = fewer ? reply.urgent : fewest;
+        to = fewer ? server : to;
+        to_length = fewer ? reply.length : to_length;
+        const bool tie = reply.length == shortest_length;
+        shortest_length = shorter ? reply.length : shortest_length;
+        shortest = shorter ? server : shortest;
+        ties = shorter ? 1 : ties + tie;
+        if (tie && bal_rng_below(&local, ties) == 0)
             shortest = server;
-            ties = 1;
-        } else if (reply.length == shortest_length && bal_rng_below(rng, ++ties) == 0) {
-            shortest = server;
-        }
     }
+    *rng = local;
     if (to == BAL_NONE)
         return bal_to(bal_draw(fleet, rng));
     struct bal_decision decision = bal_to(to);
