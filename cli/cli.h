@@ -84,6 +84,10 @@ void cli_tell_warning(const char *text);
  * "the results ", or "". */
 int cli_print(const char *what, const char *text, size_t size);
 
+/* Follows a log that grows, as `ballast twin` does, of which these are the words; or says that this host does
+ * not. */
+int cli_follow(int argc, char **argv);
+
 /* ---- values of options ---- */
 
 struct cli_range {

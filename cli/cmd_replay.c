@@ -124,6 +124,12 @@ static enum bal_code set_nginx(void *into, const char *value, struct bal_error *
     return BAL_OK;
 }
 
+/* Never asked: whoever follows a log is the twin before any option is read. */
+static enum bal_code set_follow(void *into, const char *value, struct bal_error *err) {
+    (void)into, (void)value;
+    return bal_fail(err, BAL_E_MODEL, "a log that grows is followed by ballast twin");
+}
+
 static enum bal_code set_keeper(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
     ((struct request *)into)->keeper = true;
@@ -220,6 +226,8 @@ static const struct cli_option options[] = {
      set_keeper},
     {"nginx", NULL, "print what to tell nginx too: the policy to take, why, and its upstream block",
      set_nginx},
+    {"follow", "LOG", "a log that grows, by its last minutes, again and again: as `ballast twin --log LOG`",
+     set_follow},
     CLI_LOG_OPTIONS,
     {"class", "NAME=PATTERN", "times of requests whose path matches, apart; repeat it: api=^/api/", set_kind},
     {.setting = "discipline",
@@ -615,7 +623,42 @@ static int check_options(const struct request *request) {
     return -1;
 }
 
+static const char follow_option[] = "--follow";
+
+/* "--follow LOG" or "--follow=LOG". */
+static bool is_follow(const char *word) {
+    const size_t length = strlen(follow_option);
+    return strncmp(word, follow_option, length) == 0 && (word[length] == 0 || word[length] == '=');
+}
+
+/* The same words mean the same to the twin, but for the name of the log. */
+static int follow(int argc, char **argv) {
+    char **words = calloc((size_t)argc + 1, sizeof *words);
+    if (!words)
+        return cli_no_memory();
+    bool complete = true;
+    for (int i = 0; i < argc; i++) {
+        const int length = is_follow(argv[i])
+                               ? asprintf(&words[i], "--log%s", argv[i] + strlen(follow_option))
+                               : asprintf(&words[i], "%s", i == 0 ? "twin" : argv[i]);
+        complete = complete && length >= 0;
+    }
+    char **moved = calloc((size_t)argc + 1, sizeof *moved); /* whoever reads them moves them */
+    complete = complete && moved;
+    if (complete)
+        memcpy(moved, words, (size_t)argc * sizeof *moved);
+    const int status = complete ? cli_follow(argc, moved) : cli_no_memory();
+    for (int i = 0; i < argc; i++)
+        free(words[i]);
+    free(words);
+    free(moved);
+    return status;
+}
+
 static int run(const struct cli_command *command, int argc, char **argv) {
+    for (int i = 1; i < argc; i++)
+        if (is_follow(argv[i]))
+            return follow(argc, argv);
     struct request request = {.speedup = 1, .price = NAN};
     cli_common_init(&request.log.common, command);
     set_standby(&request, "60s", NULL);

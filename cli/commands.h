@@ -23,6 +23,7 @@ extern const struct cli_command cmd_report;
 extern const struct cli_command cmd_serve;
 extern const struct cli_command cmd_share;
 extern const struct cli_command cmd_tune;
+extern const struct cli_command cmd_twin;
 extern const struct cli_command cmd_watch;
 
 void cli_print_overview(FILE *out);

@@ -34,6 +34,11 @@ int cli_print(const char *what, const char *text, size_t size) {
     return CLI_OK;
 }
 
+int cli_follow(int argc, char **argv) {
+    (void)argc, (void)argv;
+    return cli_fail("--follow: logs that grow are followed by the program alone: ballast twin --log FILE");
+}
+
 const volatile int *cli_stop_flag(void) {
     return now->asker->stop;
 }

@@ -24,7 +24,8 @@ struct cli_logs {
 };
 void cli_logs_fini(struct cli_logs *logs); /* all zero bytes are allowed */
 
-#define CLI_LOG_OPTIONS                                                                                      \
+/* How lines are read, which of them count, and with the part of the time that is looked at. */
+#define CLI_LOG_FIELDS_OPTIONS                                                                               \
     {"log-format", "FORMAT",                                                                                 \
      "auto, combined, apache, haproxy, json, csv, ..., or a log_format or LogFormat", cli_set_log_format},   \
         {"service-field", "FIELD",                                                                           \
@@ -33,12 +34,13 @@ void cli_logs_fini(struct cli_logs *logs); /* all zero bytes are allowed */
          cli_set_time_field},                                                                                \
         {"server-field", "FIELD", "which one names the server that had the request: upstream_addr, ...",     \
          cli_set_server_field},                                                                              \
-        {"waiting", "KIND", "in service times: remove what can be told (default), or keep it",               \
-         cli_set_waiting},                                                                                   \
-        {"from", "TIME", "only what arrived then or later: 2026-11-15, 2026-11-15T10:30+01:00",              \
-         cli_set_log_from},                                                                                  \
-        {"to", "TIME", "only what arrived before that", cli_set_log_to},                                     \
-        {"path", "PATTERN", "only requests whose path matches: '^/api/'", cli_set_log_path},                 \
+    {                                                                                                        \
+        "waiting", "KIND", "in service times: remove what can be told (default), or keep it",                \
+            cli_set_waiting                                                                                  \
+    }
+
+#define CLI_LOG_CHOICE_OPTIONS                                                                               \
+    {"path", "PATTERN", "only requests whose path matches: '^/api/'", cli_set_log_path},                     \
         {"status", "LIST", "only requests that were answered so: 2xx,304", cli_set_log_status},              \
         {"high", "PATTERN", "two classes of jobs: the high one has a path that matches: '^/checkout'",       \
          cli_set_high_pattern},                                                                              \
@@ -46,6 +48,12 @@ void cli_logs_fini(struct cli_logs *logs); /* all zero bytes are allowed */
         "high-field", "FIELD", "with --high: the field that is matched in place of the path",                \
             cli_set_high_field                                                                               \
     }
+
+#define CLI_LOG_OPTIONS                                                                                      \
+    CLI_LOG_FIELDS_OPTIONS,                                                                                  \
+        {"from", "TIME", "only what arrived then or later: 2026-11-15, 2026-11-15T10:30+01:00",              \
+         cli_set_log_from},                                                                                  \
+        {"to", "TIME", "only what arrived before that", cli_set_log_to}, CLI_LOG_CHOICE_OPTIONS
 
 /* The setters of the options above; into is a struct cli_log_request. */
 enum bal_code cli_set_log_format(void *into, const char *value, struct bal_error *err);

@@ -11,9 +11,9 @@
 #include <string.h>
 
 const struct cli_command *const cli_commands[] = {
-    &cmd_compare, &cmd_replay, &cmd_fit,    &cmd_price, &cmd_share,    &cmd_tune,  &cmd_frontier,
-    &cmd_fluid,   &cmd_report, &cmd_figure, &cmd_paper, &cmd_run,      &cmd_check, &cmd_results,
-    &cmd_live,    &cmd_load,   &cmd_serve,  &cmd_watch, &cmd_policies, &cmd_help,
+    &cmd_compare,  &cmd_replay, &cmd_twin,   &cmd_fit,    &cmd_price, &cmd_share,    &cmd_tune,
+    &cmd_frontier, &cmd_fluid,  &cmd_report, &cmd_figure, &cmd_paper, &cmd_run,      &cmd_check,
+    &cmd_results,  &cmd_live,   &cmd_load,   &cmd_serve,  &cmd_watch, &cmd_policies, &cmd_help,
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 

@@ -179,6 +179,32 @@ void bal_log_summary_fini(struct bal_log_summary *summary); /* all zero bytes ar
 enum bal_code bal_log_read(const char *const *paths, size_t count, const struct bal_log_options *options,
                            struct bal_trace *trace, struct bal_log_summary *summary, struct bal_error *err);
 
+/* ---- a log that grows ---- */
+
+/* Follows a file as `tail -F` does: when another file gets its name, or it is cut, that one is read from its
+ * beginning. Lines are taken when they are whole, and handed to options->take. The path, the options and the
+ * summary, which the caller ends, must outlive it. Compressed files cannot be followed. */
+struct bal_log_follow;
+
+/* Of what is there already only the last `most` bytes are read (the format is found from the beginning). */
+enum bal_code bal_log_follow_new(const char *path, uint64_t most, const struct bal_log_options *options,
+                                 struct bal_log_summary *summary, struct bal_log_follow **follow,
+                                 struct bal_error *err);
+void bal_log_follow_free(struct bal_log_follow *follow); /* NULL is allowed */
+
+/* Takes the lines that have come. Where times are whole seconds, those of the last second are held back. */
+enum bal_code bal_log_follow_poll(struct bal_log_follow *follow, struct bal_error *err);
+/* Nothing more will come: takes what was held back, and a last line without its end. */
+enum bal_code bal_log_follow_end(struct bal_log_follow *follow, struct bal_error *err);
+
+/* Why nothing is read at present: too few lines to tell the format, a file that may not be opened. NULL: all
+ * is well. */
+const char *bal_log_follow_trouble(const struct bal_log_follow *follow);
+/* Was there more before what was read? */
+bool bal_log_follow_skipped(const struct bal_log_follow *follow);
+/* How often it was cut or replaced. */
+uint64_t bal_log_follow_renewed(const struct bal_log_follow *follow);
+
 #ifdef __cplusplus
 }
 #endif

@@ -79,6 +79,9 @@ struct bal_recovery {
  * without a time is left out. Jobs that are not wanted are there too, left out of what is recovered. */
 enum bal_code bal_recover_take(void *trace, const struct bal_log_record *record, struct bal_error *err);
 
+/* The same jobs, as many as it returns. */
+unsigned bal_recover_jobs(const struct bal_log_record *record, struct bal_trace_job jobs[BAL_LOG_VISITS]);
+
 /* Reads the finished trace, whose sizes are times from A to D and whose times are A, and works out what was
  * service. *recovered is a new finished trace, which the caller frees, or NULL when the sizes stay as they
  * are (and `ahead` is 0 for all). In what is recovered, jobs arrive `ahead` before A. Memory: the jobs that

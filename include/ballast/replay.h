@@ -58,6 +58,20 @@ enum bal_code bal_target_parse(const char *text, struct bal_target *target, stru
  * On failure *seconds is untouched. */
 enum bal_code bal_duration_parse(const char *text, double *seconds, struct bal_error *err);
 
+/* ---- what was measured ---- */
+
+/* The response times of the recorded jobs as they were, part by part, to be held against a replay of them:
+ * job by job the same arrivals and sizes, so that only what the policy draws, and what the model has wrong,
+ * is between the two. */
+struct bal_measured {
+    double jobs[BAL_REPLAY_SPANS], response[BAL_REPLAY_SPANS]; /* how many came, and the sum of their times */
+    double unit;                                               /* seconds, of what follows: the mean size */
+    struct bal_histogram spans[BAL_REPLAY_SPANS];
+};
+
+/* A job that came so many seconds after the first of the trace, which takes so many in all. */
+void bal_measured_add(struct bal_measured *measured, double after, double span, double response);
+
 /* ---- one replay ---- */
 
 struct bal_replay {
@@ -74,6 +88,8 @@ struct bal_replay {
     /* So many servers, the last of the fleet, fail so many seconds, as recorded, after the first arrival. */
     uint32_t failing;
     double fail_at;
+    const struct bal_measured *measured; /* NULL: nothing was */
+    struct bal_measured *keep; /* filled in by the first replay of the first case; NULL: nobody asks */
 };
 
 /* How long the jobs take to arrive: the span of the trace, sped up. */
@@ -117,6 +133,10 @@ struct bal_replay_outcome {
     /* Where each of them would lie, with 95 %, in other logs like this one: by a block bootstrap of the log.
      * NaN where there are too few jobs to tell. */
     struct bal_range log[BAL_REPLAY_TIMES];
+    /* What was measured less what came of the replay, and its 95 % interval by the blocks of the log: around
+     * 0 where the model is right. The first block is left out, as a replay begins with an empty fleet. NaN
+     * where nothing was measured, or there are too few jobs to tell. */
+    struct bal_estimate apart[BAL_REPLAY_TIMES];
     struct bal_kind_outcome kind[BAL_TRACE_KINDS];
 };
 
@@ -125,6 +145,14 @@ struct bal_replay_outcome {
 enum bal_code bal_replay_run(const struct bal_replay *replay, const struct bal_case *cases, size_t count,
                              const struct bal_lab_options *options, struct bal_replay_outcome *outcome,
                              struct bal_error *err);
+
+/* The same times of what was measured; BAL_TIME_WANTED is NaN. The seed is that of the bootstrap. */
+struct bal_measured_times {
+    double time[BAL_REPLAY_TIMES];
+    struct bal_range log[BAL_REPLAY_TIMES];
+};
+enum bal_code bal_measured_times(const struct bal_measured *measured, uint64_t seed,
+                                 struct bal_measured_times *times, struct bal_error *err);
 
 /* Energy that the fleet spent until the last job had left, in joules, averaged over replications; and how
  * long servers were on in that time, all together, in seconds. */

@@ -1,12 +1,8 @@
 /* Reading logs: files, lines, jobs, and the account of what was skipped. */
 #include "ballast/log.h"
 
-#include "ballast/random.h"
 #include "log/detect.h"
-#include "log/filter.h"
-#include "log/match.h"
-#include "log/source.h"
-#include "log/spread.h"
+#include "log/reader.h"
 #include "log/visit.h"
 
 #include <inttypes.h>
@@ -25,33 +21,6 @@ enum {
     ALIKE = 2,          /* examples of lines that were skipped for the same reason */
 };
 
-struct reader {
-    const struct bal_log_options *options;
-    struct bal_trace *trace;
-    struct bal_log_summary *summary;
-    struct bal_log_match *high;
-    struct bal_log_match *kind[BAL_TRACE_KINDS];
-    struct bal_log_filter *filter;
-    struct bal_log_spread held; /* lines of a second, where that is all that is told of their ends */
-    double total;               /* bytes of all files, NaN when not known */
-    uint64_t done;              /* bytes of the files before this one */
-    uint64_t next_report;
-
-    /* the file at hand */
-    struct bal_log_file *file;
-    struct bal_log_source *source;
-    struct bal_log_format format;
-    struct bal_log_binding binding;
-    struct bal_log_clock clock;
-    bool header;   /* its first line is one */
-    bool measured; /* how finely time is told is known: by the first lines, or else by the first that has one
-                    */
-    bool spread;
-    struct bal_rng rng;
-    int64_t latest;  /* time that was read */
-    uint64_t coarse; /* lines whose service time is 0 because it is told in coarse steps */
-};
-
 static bool is_empty(struct bal_log_span line) {
     if (line.length > 0 && line.text[0] == '#')
         return true;
@@ -68,7 +37,7 @@ static bool is_binary(struct bal_log_span line) {
     return false;
 }
 
-static void skip(struct reader *reader, struct bal_log_span line, enum bal_log_reason reason) {
+static void skip(struct bal_log_reader *reader, struct bal_log_span line, enum bal_log_reason reason) {
     struct bal_log_summary *summary = reader->summary;
     if (reason == BAL_LOG_MALFORMED && is_binary(line))
         reason = BAL_LOG_BINARY;
@@ -81,7 +50,7 @@ static void skip(struct reader *reader, struct bal_log_span line, enum bal_log_r
     bal_log_show(line, example->text, sizeof example->text);
 }
 
-static void set_clock(struct reader *reader, int decimals) {
+static void set_clock(struct bal_log_reader *reader, int decimals) {
     static const double resolution[] = {1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
     reader->measured = true;
     reader->spread = reader->file->spread = decimals == 0;
@@ -90,13 +59,13 @@ static void set_clock(struct reader *reader, int decimals) {
         reader->summary->resolution = resolution[decimals];
 }
 
-static void watch_order(struct reader *reader, int64_t time) {
+static void watch_order(struct bal_log_reader *reader, int64_t time) {
     reader->summary->backwards += reader->binding.at_end && time < reader->latest - BAL_LOG_SECOND;
     if (time > reader->latest)
         reader->latest = time;
 }
 
-static enum bal_code find_kind(struct reader *reader, struct bal_log_span path, uint8_t *kind,
+static enum bal_code find_kind(struct bal_log_reader *reader, struct bal_log_span path, uint8_t *kind,
                                struct bal_error *err) {
     enum bal_code code = BAL_OK;
     for (size_t i = 0; i < reader->options->kinds && *kind == 0 && !code; i++) {
@@ -108,7 +77,7 @@ static enum bal_code find_kind(struct reader *reader, struct bal_log_span path, 
 }
 
 /* Arrival, size, class and kind, and whether it is one of those that are wanted. */
-static enum bal_code make_job(struct reader *reader, const struct bal_log_entry *entry,
+static enum bal_code make_job(struct bal_log_reader *reader, const struct bal_log_entry *entry,
                               struct bal_trace_job *job, bool *wanted, struct bal_error *err) {
     *job = (struct bal_trace_job){.time = entry->time - entry->before, .size = entry->service};
     *wanted = true;
@@ -122,7 +91,7 @@ static enum bal_code make_job(struct reader *reader, const struct bal_log_entry 
     return code;
 }
 
-static enum bal_code hand_on(struct reader *reader, const struct bal_log_record *record,
+static enum bal_code hand_on(struct bal_log_reader *reader, const struct bal_log_record *record,
                              struct bal_error *err) {
     const struct bal_log_options *options = reader->options;
     if (options->take)
@@ -131,7 +100,7 @@ static enum bal_code hand_on(struct reader *reader, const struct bal_log_record 
 }
 
 /* The lines of the second that was at hand. */
-static enum bal_code hand_on_held(struct reader *reader, struct bal_error *err) {
+enum bal_code bal_log_reader_flush(struct bal_log_reader *reader, struct bal_error *err) {
     struct bal_log_spread *held = &reader->held;
     enum bal_code code = BAL_OK;
     bal_log_spread_draw(held, &reader->rng);
@@ -142,7 +111,7 @@ static enum bal_code hand_on_held(struct reader *reader, struct bal_error *err) 
 }
 
 /* Lines stand in the order of the ends of requests, not in that of their beginnings. */
-static enum bal_code spread(struct reader *reader, const struct bal_log_entry *entry,
+static enum bal_code spread(struct bal_log_reader *reader, const struct bal_log_entry *entry,
                             struct bal_log_record *record, struct bal_error *err) {
     if (!reader->binding.at_end) {
         record->job.spread = true;
@@ -151,7 +120,7 @@ static enum bal_code spread(struct reader *reader, const struct bal_log_entry *e
         return hand_on(reader, record, err);
     }
     if (bal_log_spread_is_over(&reader->held, entry->time)) {
-        const enum bal_code code = hand_on_held(reader, err);
+        const enum bal_code code = bal_log_reader_flush(reader, err);
         if (code)
             return code;
     }
@@ -159,7 +128,7 @@ static enum bal_code spread(struct reader *reader, const struct bal_log_entry *e
 }
 
 /* The same jobs in the same order make the same print, whatever is drawn at random. */
-static void count_job(struct reader *reader, const struct bal_log_entry *entry) {
+static void count_job(struct bal_log_reader *reader, const struct bal_log_entry *entry) {
     struct bal_log_file *file = reader->file;
     struct bal_log_summary *summary = reader->summary;
     summary->jobs++;
@@ -175,7 +144,8 @@ static void count_job(struct reader *reader, const struct bal_log_entry *entry) 
 }
 
 /* An error that a line brought about says which. */
-static enum bal_code name_line(const struct reader *reader, enum bal_code code, struct bal_error *err) {
+static enum bal_code name_line(const struct bal_log_reader *reader, enum bal_code code,
+                               struct bal_error *err) {
     if (!err)
         return code;
     const struct bal_error cause = *err;
@@ -183,7 +153,8 @@ static enum bal_code name_line(const struct reader *reader, enum bal_code code, 
                     cause.text);
 }
 
-static enum bal_code add(struct reader *reader, const struct bal_log_entry *entry, struct bal_error *err) {
+static enum bal_code add(struct bal_log_reader *reader, const struct bal_log_entry *entry,
+                         struct bal_error *err) {
     if (!reader->measured)
         set_clock(reader, entry->decimals);
     watch_order(reader, entry->time);
@@ -211,8 +182,8 @@ static enum bal_code add(struct reader *reader, const struct bal_log_entry *entr
                                                   : hand_on(reader, &record, err);
 }
 
-static enum bal_code take_line(struct reader *reader, struct bal_log_span line, enum bal_log_line kind,
-                               struct bal_error *err) {
+enum bal_code bal_log_reader_take(struct bal_log_reader *reader, struct bal_log_span line,
+                                  enum bal_log_line kind, struct bal_error *err) {
     reader->summary->lines++;
     reader->file->lines++;
     if (reader->options->stop && *reader->options->stop)
@@ -245,10 +216,11 @@ static enum bal_code take_line(struct reader *reader, struct bal_log_span line, 
     return BAL_OK;
 }
 
-static enum bal_code take_next(struct reader *reader, enum bal_log_line *kind, struct bal_error *err) {
+enum bal_code bal_log_reader_next(struct bal_log_reader *reader, enum bal_log_line *kind,
+                                  struct bal_error *err) {
     struct bal_log_span line;
     const enum bal_code code = bal_log_source_next(reader->source, &line, kind, err);
-    return code || *kind == BAL_LOG_LINE_NONE ? code : take_line(reader, line, *kind, err);
+    return code || *kind == BAL_LOG_LINE_NONE ? code : bal_log_reader_take(reader, line, *kind, err);
 }
 
 static bool names_columns(struct bal_log_span line) {
@@ -266,7 +238,7 @@ static void note_comment(struct bal_log_span line, struct bal_log_sample *sample
 }
 
 /* The next lines that are neither empty nor too long; when they begin with such ones, those are taken. */
-static enum bal_code take_sample(struct reader *reader, struct bal_log_sample *sample,
+static enum bal_code take_sample(struct bal_log_reader *reader, struct bal_log_sample *sample,
                                  struct bal_error *err) {
     struct bal_log_span lines[BAL_LOG_SAMPLE];
     enum bal_log_line kind = BAL_LOG_LINE_WHOLE;
@@ -283,7 +255,7 @@ static enum bal_code take_sample(struct reader *reader, struct bal_log_sample *s
             else if (*sample->columns && names_columns(lines[i])) /* what follows has others */
                 break;
         for (size_t i = 0; sample->count == 0 && i < count + !count && !code; i++)
-            code = take_next(reader, &kind, err);
+            code = bal_log_reader_next(reader, &kind, err);
         if (code)
             return code;
     }
@@ -291,7 +263,7 @@ static enum bal_code take_sample(struct reader *reader, struct bal_log_sample *s
 }
 
 /* How finely time is told: whole seconds are spread only when the file has nothing else. */
-static void measure_clock(struct reader *reader, const struct bal_log_sample *sample) {
+static void measure_clock(struct bal_log_reader *reader, const struct bal_log_sample *sample) {
     int most = -1;
     for (size_t i = reader->header; i < sample->count; i++) {
         struct bal_log_entry entry = {.decimals = -1};
@@ -305,7 +277,7 @@ static void measure_clock(struct reader *reader, const struct bal_log_sample *sa
         set_clock(reader, most);
 }
 
-static void report(struct reader *reader) {
+static void report(struct bal_log_reader *reader) {
     const uint64_t taken = reader->done + bal_log_source_taken(reader->source);
     if (!reader->options->progress || taken < reader->next_report)
         return;
@@ -314,7 +286,7 @@ static void report(struct reader *reader) {
     reader->options->progress(reader->options->progress_context, part > 1 ? 1 : part);
 }
 
-static enum bal_code begin_file(struct reader *reader, struct bal_error *err) {
+enum bal_code bal_log_reader_begin(struct bal_log_reader *reader, struct bal_error *err) {
     struct bal_log_sample sample;
     enum bal_code code = take_sample(reader, &sample, err);
     if (code || sample.count == 0)
@@ -336,17 +308,17 @@ static enum bal_code begin_file(struct reader *reader, struct bal_error *err) {
     return BAL_OK;
 }
 
-static enum bal_code read_lines(struct reader *reader, struct bal_error *err) {
+static enum bal_code read_lines(struct bal_log_reader *reader, struct bal_error *err) {
     enum bal_code code = BAL_OK;
     for (enum bal_log_line kind = BAL_LOG_LINE_WHOLE; !code && kind != BAL_LOG_LINE_NONE;) {
-        code = take_next(reader, &kind, err);
+        code = bal_log_reader_next(reader, &kind, err);
         report(reader);
     }
     return code;
 }
 
 /* Times in whole seconds leave out all that is short: what remains is not what the servers had to do. */
-static enum bal_code check_steps(const struct reader *reader, struct bal_error *err) {
+enum bal_code bal_log_reader_check(const struct bal_log_reader *reader, struct bal_error *err) {
     const uint64_t all = reader->coarse + reader->file->jobs;
     if (reader->coarse * 10 <= all)
         return BAL_OK;
@@ -358,8 +330,7 @@ static enum bal_code check_steps(const struct reader *reader, struct bal_error *
         reader->file->path, reader->binding.service_text, reader->coarse, all);
 }
 
-static enum bal_code read_file(struct reader *reader, const char *path, size_t number,
-                               struct bal_error *err) {
+void bal_log_reader_turn(struct bal_log_reader *reader, const char *path, size_t number) {
     reader->file = &reader->summary->file[number];
     reader->file->path = path;
     reader->latest = INT64_MIN + BAL_LOG_SECOND;
@@ -368,17 +339,22 @@ static enum bal_code read_file(struct reader *reader, const char *path, size_t n
     reader->clock = (struct bal_log_clock){0};
     reader->format = (struct bal_log_format){0};
     bal_rng_init(&reader->rng, reader->options->seed, number, BAL_STREAM_ARRIVALS);
+}
+
+static enum bal_code read_file(struct bal_log_reader *reader, const char *path, size_t number,
+                               struct bal_error *err) {
+    bal_log_reader_turn(reader, path, number);
     enum bal_code code = bal_log_source_open(path, reader->options->stop, &reader->source, err);
     if (code)
         return code;
-    code = begin_file(reader, err);
+    code = bal_log_reader_begin(reader, err);
     if (!code && reader->format.kind)
         code = read_lines(reader, err);
     if (!code)
-        code = hand_on_held(reader, err);
+        code = bal_log_reader_flush(reader, err);
     reader->held.count = 0;
     if (!code)
-        code = check_steps(reader, err);
+        code = bal_log_reader_check(reader, err);
     reader->summary->bytes += bal_log_source_bytes(reader->source);
     reader->summary->truncated |= bal_log_source_truncated(reader->source);
     reader->done += bal_log_source_taken(reader->source);
@@ -415,27 +391,38 @@ void bal_log_summary_fini(struct bal_log_summary *summary) {
     *summary = (struct bal_log_summary){0};
 }
 
+enum bal_code bal_log_reader_init(struct bal_log_reader *reader, size_t files,
+                                  const struct bal_log_options *options, struct bal_log_summary *summary,
+                                  struct bal_error *err) {
+    *reader = (struct bal_log_reader){.options = options, .summary = summary};
+    *summary = (struct bal_log_summary){.file = calloc(files ? files : 1, sizeof *summary->file)};
+    if (!summary->file)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory to read %zu logs", files);
+    enum bal_code code = bal_log_match_new(options->high_pattern, &reader->high, err);
+    for (size_t i = 0; i < options->kinds && !code; i++)
+        code = bal_log_match_new(options->kind[i], &reader->kind[i], err);
+    return code ? code : bal_log_filter_new(options, &reader->filter, err);
+}
+
+void bal_log_reader_fini(struct bal_log_reader *reader) {
+    bal_log_filter_free(reader->filter);
+    bal_log_match_free(reader->high);
+    for (size_t i = 0; i < reader->options->kinds; i++)
+        bal_log_match_free(reader->kind[i]);
+    bal_log_spread_fini(&reader->held);
+}
+
 enum bal_code bal_log_read(const char *const *paths, size_t count, const struct bal_log_options *options,
                            struct bal_trace *trace, struct bal_log_summary *summary, struct bal_error *err) {
-    *summary = (struct bal_log_summary){.file = calloc(count ? count : 1, sizeof *summary->file)};
-    if (!summary->file)
-        return bal_fail(err, BAL_E_MEMORY, "not enough memory to read %zu logs", count);
-    struct reader reader = {.options = options, .trace = trace, .summary = summary};
-    enum bal_code code = bal_log_match_new(options->high_pattern, &reader.high, err);
-    for (size_t i = 0; i < options->kinds && !code; i++)
-        code = bal_log_match_new(options->kind[i], &reader.kind[i], err);
-    if (!code)
-        code = bal_log_filter_new(options, &reader.filter, err);
+    struct bal_log_reader reader;
+    enum bal_code code = bal_log_reader_init(&reader, count, options, summary, err);
+    reader.trace = trace;
     reader.total = sum_sizes(paths, count);
     for (size_t i = 0; i < count && !code; i++) {
         summary->files++;
         code = read_file(&reader, paths[i], i, err);
     }
     find_same(summary);
-    bal_log_filter_free(reader.filter);
-    bal_log_match_free(reader.high);
-    for (size_t i = 0; i < options->kinds; i++)
-        bal_log_match_free(reader.kind[i]);
-    bal_log_spread_fini(&reader.held);
+    bal_log_reader_fini(&reader);
     return code;
 }

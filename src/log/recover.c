@@ -38,12 +38,14 @@ static bool is_given_up(const struct bal_log_record *record, unsigned i) {
     return i + 1 < record->tries || record->aborted || status == 499 || status == 502 || status == 504;
 }
 
-enum bal_code bal_recover_take(void *trace, const struct bal_log_record *record, struct bal_error *err) {
+unsigned bal_recover_jobs(const struct bal_log_record *record, struct bal_trace_job jobs[BAL_LOG_VISITS]) {
     struct bal_trace_job job = record->job;
     job.left_out = !record->wanted;
     job.aborted = record->aborted;
+    jobs[0] = job;
     if (record->tries == 0)
-        return bal_trace_add(trace, &job, err);
+        return 1;
+    unsigned count = 0;
     job.ahead = record->ahead > 0 ? record->ahead : 0;
     job.time += job.ahead;
     for (unsigned i = 0; i < record->tries && i < BAL_LOG_VISITS; i++) {
@@ -54,13 +56,20 @@ enum bal_code bal_recover_take(void *trace, const struct bal_log_record *record,
             continue;
         job.server = visit->server + 1;
         job.aborted = is_given_up(record, i);
-        const enum bal_code code = bal_trace_add(trace, &job, err);
-        if (code)
-            return code;
+        jobs[count++] = job;
         job.time += job.size;
         job.ahead = 0;
     }
-    return BAL_OK;
+    return count;
+}
+
+enum bal_code bal_recover_take(void *trace, const struct bal_log_record *record, struct bal_error *err) {
+    struct bal_trace_job jobs[BAL_LOG_VISITS];
+    const unsigned count = bal_recover_jobs(record, jobs);
+    enum bal_code code = BAL_OK;
+    for (unsigned i = 0; i < count && !code; i++)
+        code = bal_trace_add(trace, &jobs[i], err);
+    return code;
 }
 
 /* When a server was first and last seen. */

@@ -28,6 +28,11 @@ struct bal_log_source {
     size_t start, searched, end;
     bool ended, truncated;
     bool dropping; /* the rest of a line that is too long */
+
+    bool grows;    /* more may come behind the end */
+    bool replaced; /* another file had its name when it was looked at last */
+    dev_t device;  /* of the file at hand */
+    ino_t inode;
 };
 
 static enum bal_code fail_read(const struct bal_log_source *source, struct bal_error *err) {
@@ -163,15 +168,21 @@ static enum bal_code open_file(struct bal_log_source *source, struct bal_error *
         return bal_fail(err, BAL_E_IO, "'%s' is a directory; name the files in it", source->path);
     if (S_ISREG(status.st_mode))
         source->size = (uint64_t)status.st_size;
+    else if (source->grows)
+        return bal_fail(err, BAL_E_IO, "'%s' is no file; only a file can be followed", source->path);
+    source->device = status.st_dev;
+    source->inode = status.st_ino;
     return BAL_OK;
 }
 
-enum bal_code bal_log_source_open(const char *path, const volatile int *stop, struct bal_log_source **source,
-                                  struct bal_error *err) {
+static enum bal_code open_source(const char *path, bool grows, const volatile int *stop,
+                                 struct bal_log_source **source, struct bal_error *err) {
     struct bal_log_source *s = *source = calloc(1, sizeof *s);
     if (!s)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to read '%s'", path);
     s->path = path;
+    s->fd = -1;
+    s->grows = grows;
     s->stop = stop;
     s->buffer = malloc(ROOM);
     s->input = malloc(CHUNK);
@@ -180,11 +191,19 @@ enum bal_code bal_log_source_open(const char *path, const volatile int *stop, st
         code = bal_fail(err, BAL_E_MEMORY, "not enough memory to read '%s'", path);
     if (!code)
         code = begin(s, err);
+    if (!code && grows && s->packed)
+        code = bal_fail(err, BAL_E_FORMAT, "'%s' is compressed (%s): it does not grow by lines", path,
+                        s->packed);
     if (code) {
         bal_log_source_close(s);
         *source = NULL;
     }
     return code;
+}
+
+enum bal_code bal_log_source_open(const char *path, const volatile int *stop, struct bal_log_source **source,
+                                  struct bal_error *err) {
+    return open_source(path, false, stop, source, err);
 }
 
 void bal_log_source_close(struct bal_log_source *source) {
@@ -224,7 +243,7 @@ static enum bal_code drop_rest(struct bal_log_source *source, struct bal_error *
         if (code)
             return code;
     }
-    source->dropping = false;
+    source->dropping = source->dropping && source->grows;
     return BAL_OK;
 }
 
@@ -247,6 +266,9 @@ enum bal_code bal_log_source_next(struct bal_log_source *source, struct bal_log_
     if (code)
         return code;
     const bool whole = newline < source->end;
+    *kind = BAL_LOG_LINE_NONE;
+    if (!whole && source->grows && newline - source->start <= BAL_LOG_LINE_MOST) /* its end is to come */
+        return BAL_OK;
     *line = cut(source, source->start, newline);
     *kind = whole ? BAL_LOG_LINE_WHOLE : line->length > 0 ? BAL_LOG_LINE_LAST : BAL_LOG_LINE_NONE;
     if (newline - source->start > BAL_LOG_LINE_MOST) {
@@ -260,16 +282,91 @@ enum bal_code bal_log_source_next(struct bal_log_source *source, struct bal_log_
 enum bal_code bal_log_source_peek(struct bal_log_source *source, struct bal_log_span *lines, size_t most,
                                   size_t *count, struct bal_error *err) {
     *count = 0;
-    size_t newline;
-    const enum bal_code code = hold_line(source, &newline, err);
+    size_t newline = 0;
+    enum bal_code code = BAL_OK;
+    if (source->grows && !source->ended && source->end - source->start <= BAL_LOG_LINE_MOST)
+        code = fill(source, err); /* besides what was there at an earlier look */
+    if (!code)
+        code = hold_line(source, &newline, err);
     for (size_t at = source->start; !code && at < source->end && *count < most; at = newline + 1) {
         newline = find_newline(source, at);
         const bool whole = newline < source->end;
-        if ((!whole && (!source->ended || source->truncated)) || newline - at > BAL_LOG_LINE_MOST)
+        if ((!whole && (!source->ended || source->truncated || source->grows)) ||
+            newline - at > BAL_LOG_LINE_MOST)
             break;
         lines[(*count)++] = cut(source, at, newline);
     }
     return code;
+}
+
+/* ---- files that grow ---- */
+
+enum bal_code bal_log_source_follow(const char *path, const volatile int *stop,
+                                    struct bal_log_source **source, struct bal_error *err) {
+    return open_source(path, true, stop, source, err);
+}
+
+static void forget(struct bal_log_source *source) {
+    source->start = source->searched = source->end = 0;
+    source->ended = source->dropping = false;
+}
+
+enum bal_code bal_log_source_skip(struct bal_log_source *source, uint64_t most, struct bal_error *err) {
+    if (source->size <= most)
+        return BAL_OK;
+    if (lseek(source->fd, (off_t)(source->size - most), SEEK_SET) < 0)
+        return fail_read(source, err);
+    forget(source);
+    source->dropping = true; /* what it has come into the middle of */
+    return BAL_OK;
+}
+
+bool bal_log_source_rest(struct bal_log_source *source, struct bal_log_span *line) {
+    *line = cut(source, source->start, source->end);
+    const bool is_line = !source->dropping && line->length > 0;
+    forget(source);
+    return is_line;
+}
+
+/* A file that is shorter than what was read of it has been cut, and begins anew. */
+static bool is_cut(const struct bal_log_source *source) {
+    struct stat status;
+    const off_t at = lseek(source->fd, 0, SEEK_CUR);
+    return fstat(source->fd, &status) == 0 && at > status.st_size;
+}
+
+/* Another file has the name, and something is in it. Whoever wrote the old one may still be about to let go
+ * of it, so it counts from the second look on. */
+static bool is_replaced(struct bal_log_source *source) {
+    struct stat status;
+    const bool other = stat(source->path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
+                       (status.st_dev != source->device || status.st_ino != source->inode);
+    const bool before = source->replaced;
+    source->replaced = other;
+    return other && before;
+}
+
+enum bal_log_growth bal_log_source_look(struct bal_log_source *source) {
+    source->ended = false;
+    return is_cut(source) ? BAL_LOG_CUT : is_replaced(source) ? BAL_LOG_REPLACED : BAL_LOG_GROWS;
+}
+
+enum bal_code bal_log_source_renew(struct bal_log_source *source, enum bal_log_growth growth,
+                                   struct bal_error *err) {
+    forget(source);
+    if (growth == BAL_LOG_CUT)
+        return lseek(source->fd, 0, SEEK_SET) < 0 ? fail_read(source, err) : BAL_OK;
+    const int old = source->fd;
+    const enum bal_code code = open_file(source, err);
+    if (code) { /* it may be there later */
+        if (source->fd >= 0)
+            close(source->fd);
+        source->fd = old;
+        return code;
+    }
+    source->replaced = false;
+    close(old);
+    return BAL_OK;
 }
 
 uint64_t bal_log_source_size(const struct bal_log_source *source) {

@@ -32,6 +32,25 @@ enum bal_code bal_log_source_next(struct bal_log_source *source, struct bal_log_
 enum bal_code bal_log_source_peek(struct bal_log_source *source, struct bal_log_span *lines, size_t most,
                                   size_t *count, struct bal_error *err);
 
+/* ---- files that grow ---- */
+
+/* The same for a file behind whose end more may come: a line is there when its newline is, and at the end
+ * there is none for now. */
+enum bal_code bal_log_source_follow(const char *path, const volatile int *stop,
+                                    struct bal_log_source **source, struct bal_error *err);
+/* Leaves out what stands more than so many bytes before the end, and the line that begins there. */
+enum bal_code bal_log_source_skip(struct bal_log_source *source, uint64_t most, struct bal_error *err);
+
+/* Looks at the file again: from now on what has come is read. A file that was cut or replaced is as it was,
+ * so that its rest can be read, until it is renewed. One that was replaced, as those that rotate logs do it,
+ * is said to be when it is so at two looks. */
+enum bal_log_growth { BAL_LOG_GROWS, BAL_LOG_CUT, BAL_LOG_REPLACED };
+enum bal_log_growth bal_log_source_look(struct bal_log_source *source);
+/* The last line, if there is one without its end; it is taken. */
+bool bal_log_source_rest(struct bal_log_source *source, struct bal_log_span *line);
+enum bal_code bal_log_source_renew(struct bal_log_source *source, enum bal_log_growth growth,
+                                   struct bal_error *err);
+
 uint64_t bal_log_source_size(const struct bal_log_source *source);  /* of the file; 0 for a pipe */
 uint64_t bal_log_source_taken(const struct bal_log_source *source); /* bytes of the file read so far */
 uint64_t bal_log_source_bytes(const struct bal_log_source *source); /* the same after decompression */

@@ -60,7 +60,7 @@ static void print_names(const struct bal_candidate *candidate, size_t count, con
 }
 
 void bal_recommend_explain(const struct bal_candidate *candidate, size_t count, const bool *as_good,
-                           size_t taken, FILE *out) {
+                           size_t taken, bool keep, FILE *out) {
     char label[BAL_REPLAY_LABEL];
     bal_replay_label(candidate[taken].policy, label);
     size_t alike = 0;
@@ -76,6 +76,7 @@ void bal_recommend_explain(const struct bal_candidate *candidate, size_t count, 
     print_names(candidate, count, as_good, alike, out);
     fprintf(out, " cannot be told apart on this log.\n# %s is taken, on %u server%s: %s.\n", label,
             candidate[taken].servers, s,
-            bal_nginx_words(candidate[taken].policy) ? "nginx has it by itself"
-                                                     : "it needs the fewest messages");
+            keep                                       ? "it runs now"
+            : bal_nginx_words(candidate[taken].policy) ? "nginx has it by itself"
+                                                       : "it needs the fewest messages");
 }

@@ -25,6 +25,6 @@ size_t bal_recommend(const struct bal_candidate *candidate, size_t count, bool *
 /* Why, as a comment of nginx: "# jsq and jiq cannot be told apart here; jsq is taken, which nginx has by
  * itself." */
 void bal_recommend_explain(const struct bal_candidate *candidate, size_t count, const bool *as_good,
-                           size_t taken, FILE *out);
+                           size_t taken, bool keep, FILE *out);
 
 #endif

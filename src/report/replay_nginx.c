@@ -98,7 +98,7 @@ void bal_replay_nginx(const struct bal_replay_report *report, FILE *out) {
               out);
     } else {
         print_source(report, out);
-        bal_recommend_explain(candidate, report->count, as_good, taken, out);
+        bal_recommend_explain(candidate, report->count, as_good, taken, false, out);
         print_doubts(report, taken, out);
         print_block(report, taken, out);
     }

@@ -35,4 +35,9 @@ double bal_blocks_ratio(const struct bal_span_sums *sums, const struct bal_block
 /* Where it lies in 95 % of other logs; blocks[0..BAL_BLOCKS_DRAWN). */
 struct bal_range bal_blocks_range(const struct bal_span_sums *sums, const struct bal_blocks *blocks);
 
+/* The half-width of the 95 % interval of the sum of values, one for each part of the log, over the blocks
+ * from `first` on: what a block differs by from its neighbours is chance, as above, but the values may have
+ * any sign. */
+double bal_blocks_half(const double value[BAL_REPLAY_SPANS], int first);
+
 #endif

@@ -11,6 +11,7 @@
 struct extract {
     double time[BAL_REPLAY_TIMES];
     struct bal_range log[BAL_REPLAY_TIMES];
+    struct bal_estimate apart[BAL_REPLAY_TIMES];
     uint64_t kind_jobs[BAL_TRACE_KINDS];
     double kind_time[BAL_TRACE_KINDS][BAL_REPLAY_TIMES];
 };
@@ -138,6 +139,72 @@ static void extract_times(const struct runs *runs, const struct memory *memory, 
     }
 }
 
+/* ---- beside what was measured ---- */
+
+enum { FIRST_BLOCK = 1, FIRST_SPAN = FIRST_BLOCK * BAL_REPLAY_SPANS / BAL_BLOCKS_IN_LOG };
+
+void bal_measured_add(struct bal_measured *measured, double after, double span, double response) {
+    const double place = span > 0 ? after / span * BAL_REPLAY_SPANS : 0;
+    const int s = (int)fmin(fmax(place, 0), BAL_REPLAY_SPANS - 1);
+    measured->jobs[s]++;
+    measured->response[s] += response;
+    bal_histogram_add(&measured->spans[s], response / measured->unit);
+}
+
+static struct bal_estimate mean_apart(const struct memory *memory, const struct bal_measured *measured) {
+    double apart[BAL_REPLAY_SPANS], sum = 0, jobs = 0;
+    for (int s = 0; s < BAL_REPLAY_SPANS; s++) {
+        const double count = memory->values[0][s], seen = measured->jobs[s];
+        apart[s] = count > 0 && seen > 0 ? count * (measured->response[s] / seen - memory->values[1][s]) : 0;
+        if (s < FIRST_SPAN)
+            continue;
+        sum += apart[s];
+        jobs += count;
+    }
+    return (struct bal_estimate){sum / jobs, bal_blocks_half(apart, FIRST_BLOCK) / jobs};
+}
+
+static double quantile_from(const struct bal_histogram *spans, double quantile) {
+    struct bal_histogram all = {0};
+    for (int s = FIRST_SPAN; s < BAL_REPLAY_SPANS; s++)
+        bal_histogram_merge(&all, &spans[s]);
+    return bal_histogram_quantile(&all, quantile);
+}
+
+/* How many more than expected are above the quantile tells how sure its place is (Woodruff 1952). */
+static struct bal_estimate quantile_apart(const struct memory *memory, const struct bal_measured *measured,
+                                          double quantile, double unit) {
+    const double predicted = unit * quantile_from(memory->spans, quantile);
+    double apart[BAL_REPLAY_SPANS], jobs = 0;
+    for (int s = 0; s < BAL_REPLAY_SPANS; s++) {
+        const double count = memory->values[0][s], seen = measured->jobs[s];
+        const double above = count_above(&measured->spans[s], predicted / measured->unit);
+        apart[s] = count > 0 && seen > 0
+                       ? count / seen * above - count_above(&memory->spans[s], predicted / unit)
+                       : 0;
+        jobs += s < FIRST_SPAN ? 0 : count;
+    }
+    const double share = bal_blocks_half(apart, FIRST_BLOCK) / jobs;
+    const double above = unit * quantile_from(memory->spans, fmin(quantile + share, 1)) - predicted;
+    const double below = predicted - unit * quantile_from(memory->spans, fmax(quantile - share, 0));
+    return (struct bal_estimate){measured->unit * quantile_from(measured->spans, quantile) - predicted,
+                                 fmax(above, below)};
+}
+
+static void extract_apart(const struct runs *runs, const struct memory *memory, double unit,
+                          struct extract *extract) {
+    for (int t = 0; t < BAL_REPLAY_TIMES; t++) {
+        const bool known = runs->replay->measured && (t != BAL_TIME_WANTED || runs->replay->target);
+        const double quantile = known ? quantile_of((enum bal_response_time)t, runs->replay->target) : 0;
+        if (!known || !is_telling(memory, quantile))
+            extract->apart[t] = (struct bal_estimate){NAN, NAN};
+        else if (quantile == 0)
+            extract->apart[t] = mean_apart(memory, runs->replay->measured);
+        else
+            extract->apart[t] = quantile_apart(memory, runs->replay->measured, quantile, unit);
+    }
+}
+
 static void extract_kinds(const struct runs *runs, const struct memory *memory, double unit,
                           struct extract *extract) {
     for (size_t k = 0; k < runs->kinds; k++) {
@@ -192,6 +259,7 @@ static enum bal_code run_trial(struct runs *runs, size_t i, struct bal_error *er
     if (!code) {
         const double unit = c->model.size.mean;
         extract_times(runs, memory, &runs->trial[i], unit, &runs->extract[i]);
+        extract_apart(runs, memory, unit, &runs->extract[i]);
         extract_kinds(runs, memory, unit, &runs->extract[i]);
         if (run.replication == 0 && c->run.history)
             copy_history(memory, c->run.history);
@@ -233,6 +301,8 @@ static void conclude(const struct runs *runs, size_t i, struct bal_replay_outcom
         for (unsigned r = 0; r < runs->replications; r++) {
             outcome->log[t].low += extract[r].log[t].low / runs->replications;
             outcome->log[t].high += extract[r].log[t].high / runs->replications;
+            outcome->apart[t].mean += extract[r].apart[t].mean / runs->replications;
+            outcome->apart[t].half += extract[r].apart[t].half / runs->replications;
         }
     }
     if (runs->kinds == 0) { /* all are of one */
@@ -258,6 +328,38 @@ static enum bal_code finish(struct runs *runs, struct bal_replay_outcome *outcom
     for (size_t i = 0; i < runs->count; i++)
         conclude(runs, i, &outcome[i]);
     return BAL_OK;
+}
+
+enum bal_code bal_measured_times(const struct bal_measured *measured, uint64_t seed,
+                                 struct bal_measured_times *times, struct bal_error *err) {
+    struct memory *memory = calloc(1, sizeof *memory);
+    struct bal_blocks *blocks = malloc(BAL_BLOCKS_DRAWN * sizeof *blocks);
+    struct extract *extract = calloc(1, sizeof *extract);
+    enum bal_code code = BAL_OK;
+    if (memory && blocks && extract) {
+        const struct bal_replay none = {.trace = NULL};
+        const struct runs runs = {.replay = &none, .blocks = blocks};
+        struct bal_trial trial = {0};
+        double sum = 0, jobs = 0;
+        bal_blocks_draw(seed, blocks);
+        for (int s = 0; s < BAL_REPLAY_SPANS; s++) {
+            sum += measured->response[s];
+            jobs += memory->values[0][s] = measured->jobs[s];
+            memory->values[1][s] = measured->response[s] / measured->jobs[s];
+            bal_histogram_merge(&memory->all, &measured->spans[s]);
+        }
+        memcpy(memory->spans, measured->spans, sizeof memory->spans);
+        trial.metric[BAL_RESPONSE_MEAN] = sum / jobs;
+        extract_times(&runs, memory, &trial, measured->unit, extract);
+        memcpy(times->time, extract->time, sizeof times->time);
+        memcpy(times->log, extract->log, sizeof times->log);
+    } else {
+        code = bal_fail(err, BAL_E_MEMORY, "not enough memory for what was measured");
+    }
+    free(memory);
+    free(blocks);
+    free(extract);
+    return code;
 }
 
 enum bal_code bal_replay_run(const struct bal_replay *replay, const struct bal_case *cases, size_t count,

@@ -10,6 +10,7 @@ $ ballast --help
 | commands:
 |   compare    compare policies on one fleet: response times, messages, memory
 |   replay     access logs on a fleet of your choice: which policy, how many servers, what energy
+|   twin       follows live traffic and says what other policies, or fewer servers, would do with it now
 |   fit        fit a workload to access logs: an experiment file to ask what if
 |   price      what policies cost in messages and memory, and the cheapest for a wanted delay
 |   share      how many jobs may have high priority, for a wanted gain and loss
@@ -39,6 +40,7 @@ $ ballast
 ! commands:
 !   compare    compare policies on one fleet: response times, messages, memory
 !   replay     access logs on a fleet of your choice: which policy, how many servers, what energy
+!   twin       follows live traffic and says what other policies, or fewer servers, would do with it now
 !   fit        fit a workload to access logs: an experiment file to ask what if
 !   price      what policies cost in messages and memory, and the cheapest for a wanted delay
 !   share      how many jobs may have high priority, for a wanted gain and loss

@@ -1,0 +1,504 @@
+/* ballast twin: what another policy would do with the traffic of this minute. */
+#include "commands.h"
+#include "log_options.h"
+
+#include "base/gather.h"
+#include "format/file.h"
+#include "report/twin_report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    LINE_BYTES = 512, /* of a log are read for each request that there is room for */
+    POLL_MS = 200,    /* how often new lines are looked for */
+};
+
+struct request {
+    struct cli_log_request log; /* first: its setters take the whole */
+    const char *path;           /* of the log that is followed */
+    struct bal_policy_spec now;
+    bool has_now;
+    double window, every, share, keep, fewer, traffic;
+    const char *publish;
+    bool once, nginx;
+    struct bal_gather command;
+};
+
+/* ---- options ---- */
+
+static enum bal_code set_log(void *into, const char *value, struct bal_error *err) {
+    if (*value == 0 || strcmp(value, "-") == 0)
+        return bal_fail(err, BAL_E_SYNTAX, "name a file: what comes through a pipe does not grow");
+    ((struct request *)into)->path = value;
+    return BAL_OK;
+}
+
+static enum bal_code set_now(void *into, const char *value, struct bal_error *err) {
+    struct request *request = into;
+    const enum bal_code code = bal_policy_parse(value, &request->now, err);
+    request->has_now = !code;
+    return code;
+}
+
+static enum bal_code set_length(const char *value, double low, double high, double *seconds,
+                                struct bal_error *err) {
+    double length = 0;
+    const enum bal_code code = bal_duration_parse(value, &length, err);
+    if (!code && !(length >= low && length <= high))
+        return bal_fail(err, BAL_E_RANGE, "a length of time from %gs to %gs is wanted", low, high);
+    if (!code)
+        *seconds = length;
+    return code;
+}
+
+static enum bal_code set_window(void *into, const char *value, struct bal_error *err) {
+    return set_length(value, 1, 86400, &((struct request *)into)->window, err);
+}
+
+static enum bal_code set_every(void *into, const char *value, struct bal_error *err) {
+    return set_length(value, 0.1, 3600, &((struct request *)into)->every, err);
+}
+
+static enum bal_code set_share(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1e-3, 1, false, "a share of a core from 0.001 to 1, such as 0.25"};
+    return cli_number(value, &range, &((struct request *)into)->share, err);
+}
+
+static enum bal_code set_keep(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1000, 1e8, true, "a whole number from 1000 to 100M"};
+    return cli_number(value, &range, &((struct request *)into)->keep, err);
+}
+
+static enum bal_code set_fewer(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {0, 1e6, true, "a whole number from 0 (not asked) to 1M"};
+    return cli_number(value, &range, &((struct request *)into)->fewer, err);
+}
+
+static enum bal_code set_traffic(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1, 100, true, "a whole number from 1 (not asked) to 100"};
+    return cli_number(value, &range, &((struct request *)into)->traffic, err);
+}
+
+static enum bal_code set_publish(void *into, const char *value, struct bal_error *err) {
+    (void)err;
+    ((struct request *)into)->publish = value;
+    return BAL_OK;
+}
+
+static enum bal_code set_once(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct request *)into)->once = true;
+    return BAL_OK;
+}
+
+static enum bal_code set_nginx(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct request *)into)->nginx = true;
+    return BAL_OK;
+}
+
+static const struct cli_option options[] = {
+    {"log", "FILE", "the access log that is followed, as tail -F does", set_log},
+    {"now", "POLICY", "what the fleet runs: a policy of the lab, or least_conn, ... (default: not known)",
+     set_now},
+    {"policy", "POLICY", "ask about this one; repeat it (default: all that nginx can run)", cli_set_policy},
+    {"fewer", "K", "ask about K servers fewer (default 2; 0: do not)", set_fewer},
+    {"traffic", "X", "ask about X times the traffic (default 2; 1: do not)", set_traffic},
+    {"window", "TIME", "the requests of so long a time (default 5min)", set_window},
+    {"every", "TIME", "answer anew after so long a time (default 5s)", set_every},
+    {"share", "X", "of one core that it may use (default 0.25)", set_share},
+    {"keep", "N", "room for so many requests, 72 bytes each (default 200k)", set_keep},
+    {"publish", "FILE", "write each answer there as JSON, whole or not at all", set_publish},
+    {"once", NULL, "answer once, by the end of the log as it is, and end", set_once},
+    {"nginx", NULL, "print the upstream block for what is recommended, too", set_nginx},
+    {.setting = "servers",
+     .fallback = "",
+     .help = "a number, or COUNTxSPEED,... (default: as many as the log names)"},
+    {.setting = "slots"},
+    {.setting = "dispatchers"},
+    {.setting = "delay",
+     .help = "seconds that every message takes, and a job and its response: 0.001, exp(0.001)"},
+    {.setting = "loss"},
+    {.setting = "heartbeat",
+     .help = "seconds after which each server tells each dispatcher again what is so (docs/network.md)"},
+    {.setting = "timeout", .help = "seconds that a job waits for replies to probes"},
+    {.setting = "discipline",
+     .help = "ps: servers share; with --high: auto, fifo, preemptive or nonpreemptive"},
+    CLI_LOG_FIELDS_OPTIONS,
+    CLI_LOG_CHOICE_OPTIONS,
+    CLI_SEED_OPTION,
+    {"format", "FORM", "text, or json, an object a line (default text)", cli_set_format},
+};
+
+/* ---- the work ---- */
+
+struct work {
+    struct request *request;
+    struct bal_policy_spec policy[CLI_POLICIES_MAX];
+    size_t policies;
+    struct bal_log_options log; /* what is read, and how it is read */
+    struct bal_log_summary summary;
+    struct bal_log_servers *servers;
+    struct bal_log_follow *follow;
+    struct bal_twin *twin;
+    uint64_t seen;  /* requests by the last look */
+    double seen_at; /* when the last of them was read; seconds as of seconds_now() */
+    double began;   /* likewise */
+    double spent;   /* processor time when it began */
+    size_t next;    /* the row that is asked next, besides the first */
+};
+
+static double clock_seconds(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double seconds_now(void) {
+    return clock_seconds(CLOCK_MONOTONIC);
+}
+
+static double processor_now(void) {
+    return clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static void add_policy(struct work *work, const char *name) {
+    if (bal_policy_parse(name, &work->policy[work->policies], NULL) == BAL_OK)
+        work->policies++;
+}
+
+/* What the module can run before plain servers, by default, and two more that are good there. The first one,
+ * by which others are measured where nobody says what runs now, is what most fleets have. */
+static void choose_policies(struct work *work) {
+    const struct cli_common *common = &work->request->log.common;
+    memcpy(work->policy, common->policy, sizeof work->policy);
+    work->policies = common->policies;
+    if (common->policies > 0)
+        return;
+    const bool classes = work->request->log.log.high_pattern;
+    const unsigned beyond = BAL_CAN_WORK | BAL_CAN_POWER | BAL_CAN_MOVE;
+    add_policy(work, "own");
+    add_policy(work, "jiq:else=own");
+    add_policy(work, "jiq:else=hold");
+    for (size_t i = 0; i < bal_policy_count && work->policies < CLI_POLICIES_MAX; i++) {
+        struct bal_policy_spec spec;
+        if (bal_policy_parse(bal_policy_table[i]->name, &spec, NULL) || bal_policy_needs(&spec) & beyond)
+            continue;
+        if ((bal_policy_flags(&spec) & BAL_TAKES_RANKS && !classes) ||
+            strcmp(spec.policy->name, "own") == 0 ||
+            !bal_simulate_is_distinct(&common->draft.c.model, spec.policy))
+            continue;
+        work->policy[work->policies++] = spec;
+    }
+}
+
+static enum bal_code take(void *context, const struct bal_log_record *record, struct bal_error *err) {
+    struct work *work = context;
+    struct bal_trace_job jobs[BAL_LOG_VISITS];
+    const unsigned count = bal_recover_jobs(record, jobs);
+    (void)err;
+    for (unsigned i = 0; i < count; i++)
+        bal_window_add(&work->twin->window, &jobs[i]);
+    return BAL_OK;
+}
+
+/* Returns -1 to go on, or the exit status. */
+static int start(struct work *work) {
+    struct request *request = work->request;
+    const struct cli_common *common = &request->log.common;
+    choose_policies(work);
+    struct bal_twin_options asked = {
+        .model = common->draft.c.model,
+        .servers_given = cli_common_given(common, "servers"),
+        .slots_given = cli_common_given(common, "slots"),
+        .has_now = request->has_now,
+        .now = request->now,
+        .policy = work->policy,
+        .policies = work->policies,
+        .fewer = (uint32_t)request->fewer,
+        .traffic = (unsigned)request->traffic,
+        .window = request->window,
+        .keep_waiting = request->log.keep_waiting,
+        .seed = (uint64_t)common->seed,
+        .stop = cli_stop_flag(),
+    };
+    asked.model.classes = request->log.log.high_pattern;
+    work->log = request->log.log;
+    work->log.seed = (uint64_t)common->seed;
+    work->log.take = take;
+    work->log.take_context = work;
+    work->log.stop = cli_stop_flag();
+    struct bal_error err = {0};
+    if (bal_twin_new(&asked, (size_t)request->keep, &work->twin, &err) ||
+        bal_log_servers_new(&work->servers, &err))
+        return cli_fail("%s", err.text);
+    work->log.servers = work->servers;
+    if (bal_log_follow_new(request->path, LINE_BYTES * (uint64_t)request->keep, &work->log, &work->summary,
+                           &work->follow, &err))
+        return cli_fail("--log: %s", err.text);
+    return -1;
+}
+
+static void finish(struct work *work) {
+    bal_log_follow_free(work->follow);
+    bal_log_summary_fini(&work->summary);
+    bal_log_servers_free(work->servers);
+    bal_twin_free(work->twin);
+}
+
+/* ---- rounds ---- */
+
+/* Reads what has come. */
+static enum bal_code read_more(struct work *work, struct bal_error *err) {
+    struct bal_twin *twin = work->twin;
+    enum bal_code code = bal_log_follow_poll(work->follow, err);
+    if (!code && work->request->once)
+        code = bal_log_follow_end(work->follow, err);
+    twin->options.step = work->summary.resolution;
+    twin->options.service = work->summary.files > 0 && work->summary.file[0].jobs > 0 &&
+                            work->summary.file[0].covers == BAL_LOG_COVERS_SERVICE;
+    if (work->seen == 0 && twin->window.taken > 0 && bal_log_follow_skipped(work->follow))
+        bal_window_miss(&twin->window);
+    if (twin->window.taken > work->seen) {
+        work->seen = twin->window.taken;
+        work->seen_at = seconds_now();
+    }
+    return code;
+}
+
+/* The present in the clock of the requests: as much after the last of them as has passed since it was read.
+ */
+static int64_t present(const struct work *work) {
+    const double passed = work->request->once ? 0 : seconds_now() - work->seen_at;
+    return work->twin->window.latest + (int64_t)(1e9 * passed);
+}
+
+/* Answers of views that have nothing in common with the present one are no answers. */
+static void forget_old(struct bal_twin *twin) {
+    for (size_t i = 0; i < twin->rows; i++)
+        if (twin->row[i].answered && (twin->row[i].at <= twin->view.from || twin->row[i].at > twin->view.to))
+            twin->row[i].answered = false;
+}
+
+/* The first row always; of the others, in turn, as many as the share of the core allows. */
+static enum bal_code ask(struct work *work, double budget, struct bal_error *err) {
+    struct bal_twin *twin = work->twin;
+    const double began = processor_now();
+    enum bal_code code = bal_twin_ask(twin, 0, err);
+    for (size_t asked = 1; !code && asked < twin->rows; asked++) {
+        if (work->next == 0 || work->next >= twin->rows)
+            work->next = 1;
+        const struct bal_twin_row *row = &twin->row[work->next];
+        const double cost = row->cost > 0 ? row->cost : twin->row[0].cost;
+        if (asked > 1 && processor_now() - began + cost > budget)
+            break;
+        code = bal_twin_ask(twin, work->next++, err);
+    }
+    bal_twin_judge(twin);
+    return code;
+}
+
+static struct bal_twin_report report_of(const struct work *work) {
+    const struct request *request = work->request;
+    uint64_t skipped = 0;
+    for (unsigned i = 0; i < BAL_LOG_REASON_COUNT; i++)
+        skipped += work->summary.skipped[i];
+    const double silent = seconds_now() - work->seen_at;
+    return (struct bal_twin_report){
+        .twin = work->twin,
+        .source = request->path,
+        .command = request->command.text,
+        .names = work->servers,
+        .high = request->log.log.high_pattern,
+        .high_by = request->log.log.high_field,
+        .time = clock_seconds(CLOCK_REALTIME),
+        .silent = request->once || work->seen == 0 || silent < 2 * request->every ? 0 : silent,
+        .skipped = skipped,
+        .renewed = bal_log_follow_renewed(work->follow),
+        .trouble = bal_log_follow_trouble(work->follow),
+        .used = (processor_now() - work->spent) / fmax(seconds_now() - work->began, 1e-9),
+        .nginx = request->nginx,
+    };
+}
+
+/* A disk that is full may have room later; what is there stays. */
+static int publish(const struct bal_twin_report *report, const char *path) {
+    struct bal_gather page;
+    if (!bal_gather_open(&page))
+        return cli_no_memory();
+    bal_twin_json(report, false, page.stream);
+    struct bal_error err = {0};
+    if (!bal_gather_close(&page))
+        return cli_no_memory();
+    if (bal_file_write(path, page.text, page.size, &err))
+        cli_warn("--publish: %s", err.text);
+    bal_gather_discard(&page);
+    return -1;
+}
+
+/* On a terminal each answer takes the place of the one before. */
+static int show(const struct work *work, const struct bal_twin_report *report) {
+    struct bal_gather text;
+    if (!bal_gather_open(&text))
+        return cli_no_memory();
+    const bool refreshes = !work->request->once && isatty(STDOUT_FILENO);
+    if (work->request->log.common.format == CLI_JSON) {
+        bal_twin_json(report, !work->request->once, text.stream);
+    } else {
+        fputs(refreshes ? "\033[H\033[J" : "", text.stream);
+        bal_twin_text(report, text.stream);
+        fputs(refreshes || work->request->once ? "" : "\n", text.stream);
+    }
+    if (!bal_gather_close(&text))
+        return cli_no_memory();
+    const int status = cli_print("the results ", text.text, text.size);
+    bal_gather_discard(&text);
+    return status ? status : -1;
+}
+
+static int tell(const struct work *work) {
+    const struct bal_twin_report report = report_of(work);
+    int status = -1;
+    if (work->request->publish)
+        status = publish(&report, work->request->publish);
+    return status < 0 ? show(work, &report) : status;
+}
+
+/* Looks, asks and tells. Returns -1 to go on, or the exit status. */
+static int round_once(struct work *work) {
+    struct bal_error err = {0};
+    const double began = processor_now();
+    const double budget = work->request->once ? INFINITY : work->request->share * work->request->every;
+    enum bal_code code = read_more(work, &err);
+    if (!code)
+        code = bal_twin_look(work->twin, present(work), &err);
+    if (!code && work->twin->state == BAL_TWIN_READY) {
+        forget_old(work->twin);
+        code = ask(work, budget - (processor_now() - began), &err);
+    }
+    if (code == BAL_E_STOPPED)
+        return CLI_OK;
+    return code ? cli_fail("%s", err.text) : tell(work);
+}
+
+/* Until the time for the next round has come, and processor time is again within the share of all time. New
+ * lines are read meanwhile. */
+static int rest(struct work *work, double round_began) {
+    const struct request *request = work->request;
+    struct bal_error err = {0};
+    while (!*cli_stop_flag()) {
+        const double now = seconds_now(), used = processor_now() - work->spent;
+        if (now - round_began >= request->every && used <= request->share * (now - work->began))
+            return -1;
+        const struct timespec pause = {0, POLL_MS * 1000000L};
+        nanosleep(&pause, NULL);
+        const enum bal_code code = read_more(work, &err);
+        if (code && code != BAL_E_STOPPED)
+            return cli_fail("%s", err.text);
+    }
+    return CLI_OK;
+}
+
+static int rounds(struct work *work) {
+    int status = -1;
+    work->began = work->seen_at = seconds_now();
+    work->spent = processor_now();
+    while (status < 0) {
+        const double began = seconds_now();
+        status = round_once(work);
+        if (status < 0)
+            status = rest(work, began);
+    }
+    return status;
+}
+
+static int once(struct work *work) {
+    work->began = work->seen_at = seconds_now();
+    work->spent = processor_now();
+    const int status = round_once(work);
+    if (status >= 0)
+        return *cli_stop_flag() ? CLI_INTERRUPTED : status;
+    return work->twin->state == BAL_TWIN_READY ? CLI_OK : CLI_OUTCOME;
+}
+
+/* ---- the command ---- */
+
+static int check(const struct request *request) {
+    struct bal_error err = {0};
+    if (!request->path)
+        return cli_fail("which log? say it with --log FILE");
+    if (request->log.common.format == CLI_CSV || request->log.common.format == CLI_MARKDOWN)
+        return cli_fail("--format: write text or json");
+    if (request->log.log.high_field && !request->log.log.high_pattern)
+        return cli_fail("--high-field: which values are high? add --high PATTERN");
+    const enum bal_discipline discipline = request->log.common.draft.c.model.discipline;
+    if (discipline != BAL_DISCIPLINE_AUTO && discipline != BAL_DISCIPLINE_SHARING &&
+        !request->log.log.high_pattern)
+        return cli_fail("--discipline: it tells classes of jobs apart; say with --high which are high");
+    if (request->publish && bal_file_check(request->publish, &err))
+        return cli_fail("--publish: %s", err.text);
+    return request->publish ? cli_spare_file("--publish", request->publish, request->path, "the log") : -1;
+}
+
+static int run(const struct cli_command *command, int argc, char **argv) {
+    struct request *request = calloc(1, sizeof *request);
+    struct work *work = calloc(1, sizeof *work);
+    int status, operands;
+    if (!request || !work || !cli_command_text(argc, argv, &request->command)) {
+        status = cli_no_memory();
+        goto out;
+    }
+    cli_common_init(&request->log.common, command);
+    *request = (struct request){.log = request->log,
+                                .command = request->command,
+                                .window = 300,
+                                .every = 5,
+                                .share = 0.25,
+                                .keep = 200000,
+                                .fewer = 2,
+                                .traffic = 2};
+    work->request = request;
+    status = cli_parse(command, argc, argv, request, 0, &operands);
+    if (status < 0)
+        status = check(request);
+    if (status >= 0)
+        goto out;
+    cli_catch_signals();
+    status = start(work);
+    if (status < 0)
+        status = request->once ? once(work) : rounds(work);
+    finish(work);
+out:
+    if (request)
+        bal_gather_discard(&request->command);
+    free(work);
+    free(request);
+    return status;
+}
+
+const struct cli_command cmd_twin = {
+    .name = "twin",
+    .summary = "follows live traffic and says what other policies, or fewer servers, would do with it now",
+    .operands = "",
+    .description =
+        "Follows an access log as it grows, and every few seconds replays the requests of the last minutes:\n"
+        "under the policy that the fleet has, beside what was measured; under others; with fewer servers; "
+        "with\n"
+        "more traffic. Says so when prediction and measurement part, and what it cannot know. It keeps to a\n"
+        "share of one core and to memory that is fixed beforehand, and ends with Ctrl-C.",
+    .examples = "  ballast twin --log /var/log/nginx/app.log --now least_conn\n"
+                "  ballast twin --log app.log --now jiq --slots 4 --window 10min --publish /run/twin.json\n"
+                "  ballast twin --log app.log --once --nginx\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};
+
+int cli_follow(int argc, char **argv) {
+    return cmd_twin.run(&cmd_twin, argc, argv);
+}

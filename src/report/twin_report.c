@@ -1,0 +1,391 @@
+#include "report/twin_report.h"
+
+#include "base/gather.h"
+#include "format/json.h"
+#include "format/table.h"
+#include "format/time_text.h"
+#include "report/nginx_block.h"
+#include "report/recommend.h"
+#include "report/replay_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const double nanoseconds = 1e9;
+
+/* ---- what is recommended ---- */
+
+struct advice {
+    size_t count, taken; /* taken == count: nothing is */
+    const struct bal_twin_row *row[BAL_TWIN_ROWS];
+    struct bal_candidate candidate[BAL_TWIN_ROWS];
+    bool as_good[BAL_TWIN_ROWS];
+    bool keep; /* what runs now cannot be told from the best */
+};
+
+static bool is_candidate(const struct bal_twin_row *row) {
+    return row->answered && !row->grows && (row->what == BAL_TWIN_NOW || row->what == BAL_TWIN_POLICY);
+}
+
+/* Each is held against the best, on the same requests. */
+static void find_advice(const struct bal_twin *twin, struct advice *advice) {
+    *advice = (struct advice){.count = 0};
+    const struct bal_twin_row *best = NULL;
+    for (size_t i = 0; i < twin->rows; i++) {
+        const struct bal_twin_row *row = &twin->row[i];
+        if (is_candidate(row) && bal_nginx_can(&row->policy) &&
+            (!best || row->time[BAL_TIME_MEAN] < best->time[BAL_TIME_MEAN]))
+            best = row;
+    }
+    for (size_t i = 0; i < twin->rows && best; i++) {
+        const struct bal_twin_row *row = &twin->row[i];
+        if (!is_candidate(row))
+            continue;
+        advice->row[advice->count] = row;
+        advice->candidate[advice->count++] = (struct bal_candidate){
+            .policy = &row->policy,
+            .servers = bal_servers_count(&twin->replay.model.servers),
+            .time = {row->time[BAL_TIME_MEAN], row == best ? 0 : bal_twin_above(row, best).half},
+            .messages = row->messages};
+    }
+    advice->taken = bal_recommend(advice->candidate, advice->count, advice->as_good);
+    if (advice->taken == advice->count || advice->row[0]->what != BAL_TWIN_NOW || !advice->as_good[0])
+        return;
+    advice->keep = true;
+    advice->taken = 0;
+}
+
+static void print_block(const struct bal_twin_report *report, const struct advice *advice, FILE *out) {
+    const struct bal_twin *twin = report->twin;
+    char from[BAL_TIME_TEXT], to[BAL_TIME_TEXT];
+    bal_time_moment((double)twin->view.from / nanoseconds, "%Y-%m-%d %H:%M:%S", from);
+    bal_time_moment((double)twin->view.to / nanoseconds, "%Y-%m-%d %H:%M:%S", to);
+    if (report->command)
+        fprintf(out, "# From: %s\n", report->command);
+    fprintf(out, "# %" PRIu64 " requests, %s to %s UTC.\n", twin->view.jobs, from, to);
+    bal_recommend_explain(advice->candidate, advice->count, advice->as_good, advice->taken, advice->keep,
+                          out);
+    if (bal_times_are_doubtful(twin->recovery.times))
+        fprintf(out, "# Service times are doubtful: %s.\n", bal_times_text(twin->recovery.times));
+    if (twin->parted)
+        fputs("# Prediction and measurement have parted: the model of the fleet is not right.\n", out);
+    const struct bal_nginx_block block = {.policy = advice->candidate[advice->taken].policy,
+                                          .servers = &twin->replay.model.servers,
+                                          .names = report->names,
+                                          .slots = twin->replay.model.slots,
+                                          .mean = twin->demand.size_mean,
+                                          .longest = advice->row[advice->taken]->time[BAL_TIME_P999],
+                                          .rate = twin->demand.peak_rate,
+                                          .high = report->high,
+                                          .high_by = report->high_by};
+    bal_nginx_block(&block, out);
+}
+
+/* ---- text ---- */
+
+static void print_state(const struct bal_twin_report *report, FILE *out) {
+    const struct bal_twin *twin = report->twin;
+    char length[BAL_TIME_TEXT];
+    bal_time_length(twin->options.window, length);
+    if (report->trouble)
+        fprintf(out, "nothing can be read: %s\n", report->trouble);
+    else if (twin->state == BAL_TWIN_WAITING)
+        fputs("no request has been seen yet\n", out);
+    else if (twin->state == BAL_TWIN_SILENT)
+        fprintf(out, "no traffic in the last %s\n", length);
+    else if (twin->state == BAL_TWIN_FEW)
+        fprintf(out, "%" PRIu64 " requests in the last %s: too few to say anything\n", twin->view.jobs,
+                length);
+}
+
+static void print_head(const struct bal_twin_report *report, FILE *out) {
+    const struct bal_twin *twin = report->twin;
+    const struct bal_model *model = &twin->replay.model;
+    const struct bal_trace_info *info = bal_trace_info(twin->trace);
+    char from[BAL_TIME_TEXT], to[BAL_TIME_TEXT], servers[300], slots[40] = "";
+    bal_time_moment((double)twin->view.from / nanoseconds, "%H:%M:%S", from);
+    bal_time_moment((double)twin->view.to / nanoseconds, "%H:%M:%S", to);
+    bal_servers_print(&model->servers, servers, sizeof servers);
+    if (model->slots > 1)
+        snprintf(slots, sizeof slots, " of %u slots", model->slots);
+    fprintf(out,
+            "%s, %s to %s UTC: %" PRIu64 " requests, %.4g a second; %s server%s%s, load %.3g; service %s\n",
+            report->source, from, to, info->jobs, twin->demand.rate, servers,
+            strcmp(servers, "1") == 0 ? "" : "s", slots, bal_replay_load(&twin->replay, twin->demand.work),
+            bal_times_text(twin->recovery.times));
+}
+
+/* So many behind the point that there are so many digits in all. */
+static int decimals_for(double value, int digits) {
+    return value > 0 ? (int)fmin(fmax(digits - 1 - floor(log10(value)), 0), 6) : 1;
+}
+
+/* Two digits of the error, four of the value; an error that is smaller than that is none. */
+static void print_time(double value, struct bal_range range, double unit, char text[BAL_TIME_TEXT]) {
+    const double error = bal_twin_error(value, range) / unit;
+    const int most = decimals_for(value / unit, 4), decimals = (int)fmin(decimals_for(error, 2), most);
+    if (error >= pow(10, -most) / 2)
+        snprintf(text, BAL_TIME_TEXT, "%.*f ± %.*f", decimals, value / unit, decimals, error);
+    else
+        snprintf(text, BAL_TIME_TEXT, "%.*f", most, value / unit);
+}
+
+/* No finer than four digits of what it is a difference of. */
+static void print_difference(struct bal_estimate difference, double of, double unit,
+                             char text[BAL_TIME_TEXT]) {
+    const int decimals = (int)fmin(decimals_for(difference.half / unit, 2), decimals_for(of / unit, 4));
+    const double step = pow(10, -decimals), value = rint(difference.mean / unit / step) * step;
+    snprintf(text, BAL_TIME_TEXT, "%+.*f ± %.*f", decimals, value == 0 ? 0 : value, decimals,
+             difference.half / unit);
+}
+
+static void print_now(const struct bal_twin *twin, struct bal_replay_unit unit, FILE *out) {
+    static const enum bal_response_time which[] = {BAL_TIME_MEAN, BAL_TIME_P99};
+    const struct bal_twin_row *row = &twin->row[0];
+    const bool known = row->what == BAL_TWIN_NOW && row->answered;
+    fprintf(out, "%s", row->what == BAL_TWIN_NOW ? row->text : "now");
+    for (int i = 0; i < 2; i++) {
+        char measured[BAL_TIME_TEXT], predicted[BAL_TIME_TEXT];
+        print_time(twin->times.time[which[i]], twin->times.log[which[i]], unit.seconds, measured);
+        print_time(row->time[which[i]], row->log[which[i]], unit.seconds, predicted);
+        fprintf(out, "%s %s %s %s measured", i == 0 ? "," : ";", i == 0 ? "mean" : "p99", measured,
+                unit.name);
+        if (known)
+            fprintf(out, ", %s predicted", predicted);
+    }
+    fputc('\n', out);
+    char apart[BAL_TIME_TEXT];
+    print_difference(twin->apart[BAL_TIME_MEAN], twin->times.time[BAL_TIME_MEAN], unit.seconds, apart);
+    if (twin->parted)
+        bal_table_wrap("  ! ", twin->why, 4, out);
+    else if (twin->compared && !isnan(twin->apart[BAL_TIME_MEAN].mean))
+        fprintf(out, "  they agree: the measured mean less the predicted one is %s %s\n", apart, unit.name);
+    else if (twin->compared)
+        fputs("  there are too few requests to hold them against each other\n", out);
+}
+
+static void add_than_first(struct table *table, const struct bal_twin *twin, const struct bal_twin_row *row,
+                           struct bal_replay_unit unit) {
+    const struct bal_estimate above = bal_twin_above(row, &twin->row[0]);
+    char text[BAL_TIME_TEXT] = "";
+    if (row != twin->row && twin->row[0].answered && !isnan(above.mean))
+        print_difference(above, row->time[BAL_TIME_MEAN], unit.seconds, text);
+    bal_table_add(table, "%s", text);
+}
+
+static void print_rows(const struct bal_twin *twin, struct bal_replay_unit unit, FILE *out) {
+    const bool now = twin->row[0].what == BAL_TWIN_NOW;
+    struct table table;
+    bal_table_init(&table, 6);
+    bal_table_add(&table, "%s", "what if");
+    bal_table_add(&table, "mean, %s", unit.name);
+    bal_table_add(&table, "p99, %s", unit.name);
+    bal_table_add(&table, "mean %s", now ? "than now" : "than the first");
+    bal_table_add(&table, "%s", "load");
+    bal_table_add(&table, "%s", "asked");
+    for (size_t i = now; i < twin->rows; i++) {
+        const struct bal_twin_row *row = &twin->row[i];
+        if (!row->answered)
+            continue;
+        char text[BAL_TIME_TEXT];
+        bal_table_add(&table, "%s", row->text);
+        print_time(row->time[BAL_TIME_MEAN], row->log[BAL_TIME_MEAN], unit.seconds, text);
+        bal_table_add(&table, "%s%s", text, row->grows ? " !" : "");
+        print_time(row->time[BAL_TIME_P99], row->log[BAL_TIME_P99], unit.seconds, text);
+        bal_table_add(&table, "%s", text);
+        add_than_first(&table, twin, row, unit);
+        bal_table_add(&table, "%.3g", row->load);
+        if (row->at == twin->view.to)
+            bal_table_add(&table, "%s", "now");
+        else
+            bal_table_add(&table, "%.0f s ago", (double)(twin->view.to - row->at) / nanoseconds);
+    }
+    bal_table_print(&table, "lrrrrr", true, out);
+    bal_table_fini(&table);
+    for (size_t i = 0; i < twin->rows; i++)
+        if (twin->row[i].answered && twin->row[i].grows) {
+            fputs("!: queues grow until the end: the longer the window, the worse.\n", out);
+            break;
+        }
+}
+
+static void print_notes(const struct bal_twin_report *report, FILE *out) {
+    const struct bal_twin *twin = report->twin;
+    for (size_t i = 0; i < twin->notes; i++)
+        bal_table_wrap("  ? ", twin->note[i], 4, out);
+    if (report->skipped > 0)
+        fprintf(out, "  ? %" PRIu64 " lines gave no request\n", report->skipped);
+    if (report->lost > 0)
+        fprintf(out, "  ? %" PRIu64 " requests were gone before they could be read\n", report->lost);
+    if (twin->window.stepped > 0)
+        fprintf(out, "  ? the clock was set back %" PRIu64 " time%s\n", twin->window.stepped,
+                twin->window.stepped == 1 ? "" : "s");
+    for (size_t i = 0; i < twin->rows; i++)
+        if (twin->row[i].failed[0]) {
+            char text[2 * BAL_TWIN_TEXT + 8];
+            snprintf(text, sizeof text, "%s: %s", twin->row[i].text, twin->row[i].failed);
+            bal_table_wrap("  ? ", text, 4, out);
+        }
+}
+
+void bal_twin_text(const struct bal_twin_report *report, FILE *out) {
+    const struct bal_twin *twin = report->twin;
+    if (twin->state != BAL_TWIN_READY) {
+        print_state(report, out);
+        return;
+    }
+    const struct bal_replay_unit unit = bal_time_unit(twin->times.time[BAL_TIME_MEAN]);
+    print_head(report, out);
+    if (report->silent > 0)
+        fprintf(out, "  ! no traffic for %.0f s\n", report->silent);
+    print_now(twin, unit, out);
+    fputc('\n', out);
+    print_rows(twin, unit, out);
+    print_notes(report, out);
+    struct advice advice;
+    find_advice(twin, &advice);
+    if (report->nginx && advice.taken < advice.count) {
+        fputc('\n', out);
+        print_block(report, &advice, out);
+    }
+}
+
+/* ---- JSON ---- */
+
+static void put_time(struct json *json, const char *prefix, const char *name, double value,
+                     struct bal_range range) {
+    char key[60];
+    snprintf(key, sizeof key, "%s%s", prefix, name);
+    bal_json_number(json, key, value);
+    snprintf(key, sizeof key, "%s%s_error", prefix, name);
+    bal_json_number(json, key, bal_twin_error(value, range));
+}
+
+static void put_times(struct json *json, const char *prefix, const double *time,
+                      const struct bal_range *log) {
+    put_time(json, prefix, "mean", time[BAL_TIME_MEAN], log[BAL_TIME_MEAN]);
+    put_time(json, prefix, "p50", time[BAL_TIME_P50], log[BAL_TIME_P50]);
+    put_time(json, prefix, "p99", time[BAL_TIME_P99], log[BAL_TIME_P99]);
+}
+
+static void put_now(struct json *json, const struct bal_twin *twin) {
+    const struct bal_twin_row *row = &twin->row[0];
+    bal_json_open(json, "now", '{');
+    if (row->what == BAL_TWIN_NOW) {
+        char policy[BAL_TWIN_TEXT];
+        bal_policy_print(&row->policy, policy, sizeof policy);
+        bal_json_text(json, "policy", policy);
+    } else {
+        bal_json_null(json, "policy");
+    }
+    put_times(json, "", twin->times.time, twin->times.log);
+    if (row->what == BAL_TWIN_NOW && row->answered) {
+        put_times(json, "predicted_", row->time, row->log);
+        bal_json_number(json, "difference_mean", twin->apart[BAL_TIME_MEAN].mean);
+        bal_json_number(json, "difference_mean_error", twin->apart[BAL_TIME_MEAN].half);
+        bal_json_number(json, "difference_p99", twin->apart[BAL_TIME_P99].mean);
+        bal_json_number(json, "difference_p99_error", twin->apart[BAL_TIME_P99].half);
+    }
+    bal_json_close(json, '}');
+}
+
+static void put_row(struct json *json, const struct bal_twin *twin, const struct bal_twin_row *row) {
+    char policy[BAL_TWIN_TEXT];
+    bal_policy_print(&row->policy, policy, sizeof policy);
+    bal_json_open_line(json, NULL, '{');
+    bal_json_text(json, "what", row->text);
+    bal_json_text(json, "policy", policy);
+    put_times(json, "", row->time, row->log);
+    const struct bal_estimate above = bal_twin_above(row, &twin->row[0]);
+    const bool now = twin->row[0].what == BAL_TWIN_NOW && twin->row[0].answered;
+    bal_json_number(json, "than_now", now ? above.mean : NAN);
+    bal_json_number(json, "than_now_error", now ? above.half : NAN);
+    bal_json_number(json, "load", row->load);
+    bal_json_bool(json, "grows", row->grows);
+    bal_json_number(json, "age", (double)(twin->view.to - row->at) / nanoseconds);
+    bal_json_close(json, '}');
+}
+
+static void put_moment(struct json *json, const char *key, int64_t time) {
+    char second[BAL_TIME_TEXT], text[2 * BAL_TIME_TEXT];
+    const int64_t whole = time / 1000000000;
+    bal_time_moment((double)whole, "%Y-%m-%dT%H:%M:%S", second);
+    snprintf(text, sizeof text, "%s.%09" PRId64 "Z", second, time - whole * 1000000000);
+    bal_json_text(json, key, text);
+}
+
+static void put_block(struct json *json, const struct bal_twin_report *report) {
+    struct advice advice;
+    find_advice(report->twin, &advice);
+    struct bal_gather block;
+    if (advice.taken == advice.count || !bal_gather_open(&block)) {
+        bal_json_null(json, "recommended");
+        bal_json_null(json, "upstream_block");
+        return;
+    }
+    char policy[BAL_TWIN_TEXT];
+    bal_policy_print(advice.candidate[advice.taken].policy, policy, sizeof policy);
+    print_block(report, &advice, block.stream);
+    bal_json_text(json, "recommended", policy);
+    if (bal_gather_close(&block))
+        bal_json_text(json, "upstream_block", block.text);
+    else
+        bal_json_null(json, "upstream_block");
+    bal_gather_discard(&block);
+}
+
+static void put_ready(struct json *json, const struct bal_twin_report *report) {
+    const struct bal_twin *twin = report->twin;
+    char servers[300];
+    bal_servers_print(&twin->replay.model.servers, servers, sizeof servers);
+    put_moment(json, "from", twin->view.from);
+    put_moment(json, "to", twin->view.to);
+    bal_json_number(json, "rate", twin->demand.rate);
+    bal_json_number(json, "load", bal_replay_load(&twin->replay, twin->demand.work));
+    bal_json_text(json, "servers", servers);
+    bal_json_count(json, "slots", twin->replay.model.slots > 0 ? twin->replay.model.slots : 1);
+    bal_json_text(json, "service_times", bal_times_text(twin->recovery.times));
+    bal_json_number(json, "service_mean", twin->demand.size_mean);
+    put_now(json, twin);
+    bal_json_open(json, "rows", '[');
+    for (size_t i = twin->row[0].what == BAL_TWIN_NOW; i < twin->rows; i++)
+        if (twin->row[i].answered)
+            put_row(json, twin, &twin->row[i]);
+    bal_json_close(json, ']');
+    bal_json_bool(json, "parted", twin->parted);
+    bal_json_text(json, "why", twin->why);
+    put_block(json, report);
+}
+
+void bal_twin_json(const struct bal_twin_report *report, bool line, FILE *out) {
+    static const char *const states[] = {"waiting", "silent", "few", "ready"};
+    const struct bal_twin *twin = report->twin;
+    struct json json;
+    bal_json_init(&json, out);
+    if (line)
+        bal_json_open_line(&json, NULL, '{');
+    else
+        bal_json_open(&json, NULL, '{');
+    bal_json_count(&json, "schema", 1);
+    bal_json_number(&json, "time", report->time);
+    bal_json_text(&json, "source", report->source);
+    bal_json_text(&json, "state", report->trouble ? "trouble" : states[twin->state]);
+    if (report->trouble)
+        bal_json_text(&json, "trouble", report->trouble);
+    bal_json_number(&json, "window", twin->options.window);
+    bal_json_count(&json, "requests", twin->window.count > 0 ? twin->view.jobs : 0);
+    bal_json_number(&json, "silent", report->silent);
+    bal_json_count(&json, "skipped", report->skipped);
+    bal_json_count(&json, "lost", report->lost);
+    bal_json_count(&json, "renewed", report->renewed);
+    bal_json_count(&json, "clock_set_back", twin->window.stepped);
+    bal_json_number(&json, "used", report->used);
+    bal_json_open(&json, "notes", '[');
+    for (size_t i = 0; i < twin->notes; i++)
+        bal_json_text(&json, NULL, twin->note[i]);
+    bal_json_close(&json, ']');
+    if (twin->state == BAL_TWIN_READY)
+        put_ready(&json, report);
+    bal_json_close(&json, '}');
+}

@@ -1,0 +1,28 @@
+/* What the twin of a fleet says, as text and JSON. */
+#ifndef REPORT_TWIN_REPORT_H
+#define REPORT_TWIN_REPORT_H
+
+#include "ballast/log.h"
+#include "twin/twin.h"
+
+struct bal_twin_report {
+    const struct bal_twin *twin;
+    const char *source;                  /* where the requests come from: a file, a URL */
+    const char *command;                 /* as it was typed; NULL: not told */
+    const struct bal_log_servers *names; /* of servers; NULL: none is known */
+    const char *high, *high_by;          /* as in struct bal_nginx_block */
+    double time;                         /* seconds since 1970 */
+    double silent;                       /* seconds since the last request was read */
+    uint64_t skipped;                    /* lines that gave no request */
+    uint64_t lost;                       /* requests that were not read in time */
+    uint64_t renewed;                    /* how often the file was cut or replaced */
+    const char *trouble;                 /* why nothing can be read at present; NULL: it can */
+    double used;                         /* share of a core since the beginning; NaN: not told */
+    bool nginx;                          /* the text has the upstream block too */
+};
+
+void bal_twin_text(const struct bal_twin_report *report, FILE *out);
+/* `line`: all of it on one. */
+void bal_twin_json(const struct bal_twin_report *report, bool line, FILE *out);
+
+#endif

@@ -1,0 +1,436 @@
+#include "twin/twin.h"
+
+#include "study/blocks.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { JOBS_LEAST = 100 }; /* with fewer there is nothing to be said */
+
+/* What is not worth a word: less than a log, its clock, and the way to the servers make of it. */
+#define MEAN_TOLERANCE 0.02
+#define TAIL_TOLERANCE 0.05
+
+static const double nanoseconds = 1e9;
+
+double bal_twin_error(double value, struct bal_range range) {
+    return fmax(value - range.low, range.high - value);
+}
+
+struct bal_estimate bal_twin_above(const struct bal_twin_row *row, const struct bal_twin_row *other) {
+    if ((row->what == BAL_TWIN_TRAFFIC) != (other->what == BAL_TWIN_TRAFFIC))
+        return (struct bal_estimate){NAN, NAN};
+    const double mean = row->time[BAL_TIME_MEAN] - other->time[BAL_TIME_MEAN];
+    if (row->at != other->at)
+        return (struct bal_estimate){
+            mean, hypot(bal_twin_error(row->time[BAL_TIME_MEAN], row->log[BAL_TIME_MEAN]),
+                        bal_twin_error(other->time[BAL_TIME_MEAN], other->log[BAL_TIME_MEAN]))};
+    double apart[BAL_REPLAY_SPANS], jobs = 0;
+    for (int s = 0; s < BAL_REPLAY_SPANS; s++) {
+        apart[s] = row->jobs[s] > 0 && other->jobs[s] > 0
+                       ? row->jobs[s] * (row->response[s] - other->response[s])
+                       : 0;
+        jobs += row->jobs[s];
+    }
+    return (struct bal_estimate){mean, bal_blocks_half(apart, 0) / jobs};
+}
+
+/* ---- questions ---- */
+
+static struct bal_twin_row *add_row(struct bal_twin *twin, enum bal_twin_what what,
+                                    const struct bal_policy_spec *policy, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static struct bal_twin_row *add_row(struct bal_twin *twin, enum bal_twin_what what,
+                                    const struct bal_policy_spec *policy, const char *format, ...) {
+    struct bal_twin_row *row = &twin->row[twin->rows++];
+    *row = (struct bal_twin_row){.what = what, .policy = *policy};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(row->text, sizeof row->text, format, args);
+    va_end(args);
+    return row;
+}
+
+static bool is_same(const struct bal_policy_spec *a, const struct bal_policy_spec *b) {
+    char x[BAL_TWIN_TEXT], y[BAL_TWIN_TEXT];
+    bal_policy_print(a, x, sizeof x);
+    bal_policy_print(b, y, sizeof y);
+    return strcmp(x, y) == 0;
+}
+
+/* The first row is what the fleet has, or, where that is not known, the first of the others. */
+static void add_rows(struct bal_twin *twin) {
+    const struct bal_twin_options *o = &twin->options;
+    const struct bal_policy_spec *now = o->has_now ? &o->now : &o->policy[0];
+    char name[BAL_TWIN_TEXT / 2];
+    bal_policy_print(now, name, sizeof name);
+    if (o->has_now)
+        add_row(twin, BAL_TWIN_NOW, now, "now: %s", name);
+    else
+        add_row(twin, BAL_TWIN_POLICY, now, "with %s", name);
+    if (o->fewer > 0)
+        add_row(twin, BAL_TWIN_FEWER, now, "with %u server%s fewer (%s)", o->fewer, o->fewer == 1 ? "" : "s",
+                name);
+    if (o->traffic == 2)
+        add_row(twin, BAL_TWIN_TRAFFIC, now, "with the traffic doubled (%s)", name);
+    else if (o->traffic > 1)
+        add_row(twin, BAL_TWIN_TRAFFIC, now, "with %u times the traffic (%s)", o->traffic, name);
+    for (size_t i = 0; i < o->policies && twin->rows < BAL_TWIN_ROWS; i++) {
+        bal_policy_print(&o->policy[i], name, sizeof name);
+        if (!is_same(&o->policy[i], now))
+            add_row(twin, BAL_TWIN_POLICY, &o->policy[i], "with %s", name);
+    }
+}
+
+enum bal_code bal_twin_new(const struct bal_twin_options *options, size_t keep, struct bal_twin **twin,
+                           struct bal_error *err) {
+    struct bal_twin *t = *twin = calloc(1, sizeof *t);
+    if (!t)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for a twin");
+    t->options = *options;
+    t->measured = calloc(1, sizeof *t->measured);
+    enum bal_code code = bal_window_init(&t->window, keep, err);
+    if (!code && !t->measured)
+        code = bal_fail(err, BAL_E_MEMORY, "not enough memory for a twin");
+    if (!code && !options->has_now && options->policies == 0)
+        code = bal_fail(err, BAL_E_MODEL, "no policy to ask about");
+    if (code) {
+        bal_twin_free(t);
+        *twin = NULL;
+        return code;
+    }
+    add_rows(t);
+    t->options.policy = NULL;
+    return BAL_OK;
+}
+
+void bal_twin_free(struct bal_twin *twin) {
+    if (!twin)
+        return;
+    bal_window_fini(&twin->window);
+    bal_trace_free(twin->trace);
+    free(twin->measured);
+    free(twin);
+}
+
+/* ---- what cannot be known ---- */
+
+static void note(struct bal_twin *twin, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void note(struct bal_twin *twin, const char *format, ...) {
+    if (twin->notes == BAL_TWIN_NOTES)
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(twin->note[twin->notes++], BAL_TWIN_TEXT, format, args);
+    va_end(args);
+}
+
+static void note_times(struct bal_twin *twin) {
+    const struct bal_recovery *r = &twin->recovery;
+    if (r->times == BAL_TIMES_LIGHT)
+        note(twin, "no server is named: service times are estimated from requests that found few others, "
+                   "rather too long");
+    if (r->times == BAL_TIMES_WAITING)
+        note(twin, "service times include waiting, %.0f %% of them: all predictions are too long",
+             100 * r->share.mean);
+    if (r->times == BAL_TIMES_UNKNOWN)
+        note(twin, "whether service times include waiting cannot be told: no server is named, or the window "
+                   "is too short");
+}
+
+static void note_window(struct bal_twin *twin) {
+    const double length = (double)(twin->view.to - twin->view.from) / nanoseconds;
+    const struct bal_trace_info *info = bal_trace_info(twin->trace);
+    if (twin->view.shortened)
+        note(twin, "only the last %.3g s are here: there is room for %zu requests, or no more were read",
+             length, twin->window.room);
+    if (info->span < 50 * twin->times.time[BAL_TIME_MEAN])
+        note(twin, "the window is too short: %.3g s, with response times of %.3g s", info->span,
+             twin->times.time[BAL_TIME_MEAN]);
+    const double usual = info->span / (double)info->jobs;
+    if (twin->gap > 20 * usual * log((double)info->jobs + 1) && twin->gap > 1)
+        note(twin, "for %.3g s nothing arrived: a gap in the log, or in the traffic", twin->gap);
+    if (twin->view.unfinished > 0 && length > 0 && (double)twin->view.unfinished / nanoseconds >= length / 10)
+        note(twin, "some requests take longer than %.3g s: those that have not ended are missing",
+             length / 10);
+}
+
+/* ---- looking ---- */
+
+/* From requests to service times. */
+static enum bal_code recover(struct bal_twin *twin, struct bal_trace **logged, struct bal_error *err) {
+    enum bal_code code = bal_trace_new(NULL, logged, err);
+    if (!code)
+        code = bal_window_copy(&twin->window, &twin->view, *logged, err);
+    if (!code)
+        code = bal_trace_finish(*logged, twin->options.stop, err);
+    if (code)
+        return code;
+    const struct bal_recover_options how = {.slots =
+                                                twin->options.slots_given ? twin->options.model.slots : 0,
+                                            .step = twin->options.step,
+                                            .service = twin->options.service,
+                                            .keep = twin->options.keep_waiting,
+                                            .stop = twin->options.stop};
+    return bal_recover(*logged, &how, &twin->trace, &twin->recovery, err);
+}
+
+/* The times as they were, and the longest time between two arrivals. */
+static enum bal_code measure(struct bal_twin *twin, const struct bal_trace *logged, struct bal_error *err) {
+    const struct bal_trace_info *info = bal_trace_info(twin->trace);
+    struct bal_trace_cursor *cursor;
+    enum bal_code code = bal_trace_cursor_new(logged, &cursor, err);
+    if (code)
+        return code;
+    memset(twin->measured, 0, sizeof *twin->measured);
+    twin->measured->unit = info->size_mean;
+    twin->gap = 0;
+    int64_t before = twin->view.from;
+    struct bal_trace_job job;
+    while (!(code = bal_trace_next(cursor, &job, err)) && job.size > 0) {
+        if (job.left_out)
+            continue;
+        const int64_t arrival = bal_window_arrival(&job);
+        bal_measured_add(twin->measured, (double)(arrival - info->first) / nanoseconds, info->span,
+                         (double)bal_window_response(&job) / nanoseconds);
+        if (arrival > before) {
+            twin->gap = fmax(twin->gap, (double)(arrival - before) / nanoseconds);
+            before = arrival;
+        }
+    }
+    bal_trace_cursor_free(cursor);
+    return code ? code : bal_measured_times(twin->measured, twin->options.seed, &twin->times, err);
+}
+
+static enum bal_code choose_fleet(struct bal_twin *twin, struct bal_error *err) {
+    const struct bal_twin_options *o = &twin->options;
+    twin->replay = (struct bal_replay){
+        .trace = twin->trace, .speedup = 1, .model = o->model, .seed = o->seed, .replications = 1};
+    struct bal_model *model = &twin->replay.model;
+    if (!o->slots_given && twin->recovery.servers > 0)
+        model->slots = twin->recovery.slots;
+    if (o->servers_given)
+        return BAL_OK;
+    if (twin->recovery.servers == 0)
+        return bal_fail(err, BAL_E_MODEL,
+                        "how many servers? no one is named in these requests; say it with --servers");
+    bal_servers_parse("1", &model->servers, NULL);
+    model->servers.group[0].count = twin->recovery.servers;
+    return BAL_OK;
+}
+
+static enum bal_code look(struct bal_twin *twin, struct bal_error *err) {
+    struct bal_trace *logged = NULL;
+    enum bal_code code = recover(twin, &logged, err);
+    if (!code && !twin->trace) { /* as logged */
+        twin->trace = logged;
+        code = measure(twin, logged, err);
+        logged = NULL;
+    } else if (!code) {
+        code = measure(twin, logged, err);
+    }
+    bal_trace_free(logged);
+    return code ? code : bal_demand_of(twin->trace, twin->options.stop, &twin->demand, err);
+}
+
+enum bal_code bal_twin_look(struct bal_twin *twin, int64_t now, struct bal_error *err) {
+    bal_trace_free(twin->trace);
+    twin->trace = NULL;
+    twin->notes = 0;
+    twin->compared = twin->parted = false;
+    twin->why[0] = 0;
+    twin->state = BAL_TWIN_WAITING;
+    if (twin->window.count == 0)
+        return BAL_OK;
+    twin->view = bal_window_view(&twin->window, now, (int64_t)(twin->options.window * nanoseconds));
+    twin->state = twin->view.jobs == 0           ? BAL_TWIN_SILENT
+                  : twin->view.jobs < JOBS_LEAST ? BAL_TWIN_FEW
+                                                 : BAL_TWIN_READY;
+    if (twin->state != BAL_TWIN_READY)
+        return BAL_OK;
+    enum bal_code code = look(twin, err);
+    if (code == BAL_E_MODEL) /* no request that was served, or all at one moment */
+        twin->state = BAL_TWIN_FEW;
+    if (code)
+        return code == BAL_E_MODEL ? BAL_OK : code;
+    code = choose_fleet(twin, err);
+    if (code)
+        return code;
+    note_times(twin);
+    note_window(twin);
+    return BAL_OK;
+}
+
+/* ---- answers ---- */
+
+/* So many times the traffic: as many copies of the same requests, shifted against each other around the
+ * window, as if as many crowds like this one came. Bursts and everything else keep their length, which
+ * hurrying would not do. */
+static enum bal_code multiply(const struct bal_twin *twin, struct bal_trace **made, struct bal_error *err) {
+    const struct bal_trace_info *info = bal_trace_info(twin->trace);
+    const int64_t length = info->last - info->first + 1;
+    struct bal_trace_cursor *cursor = NULL;
+    enum bal_code code = bal_trace_new(NULL, made, err);
+    if (!code)
+        code = bal_trace_cursor_new(twin->trace, &cursor, err);
+    struct bal_trace_job job;
+    while (!code && !(code = bal_trace_next(cursor, &job, err)) && job.size > 0)
+        for (unsigned k = 0; k < twin->options.traffic && !code; k++) {
+            struct bal_trace_job copy = job;
+            const int64_t shift = length / (int64_t)twin->options.traffic * (int64_t)k;
+            copy.time = info->first + (job.time - info->first + shift) % length;
+            copy.spread = false;
+            copy.drawn = 0;
+            code = bal_trace_add(*made, &copy, err);
+        }
+    bal_trace_cursor_free(cursor);
+    return code ? code : bal_trace_finish(*made, twin->options.stop, err);
+}
+
+static double processor_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / nanoseconds;
+}
+
+/* Takes so many from the end of the fleet. False: none would be left. */
+static bool take_servers(struct bal_servers *servers, uint32_t fewer) {
+    if (bal_servers_count(servers) <= fewer)
+        return false;
+    while (fewer > 0) {
+        struct bal_group *last = &servers->group[servers->groups - 1];
+        const uint32_t taken = last->count < fewer ? last->count : fewer;
+        last->count -= taken;
+        fewer -= taken;
+        servers->groups -= last->count == 0;
+    }
+    return true;
+}
+
+static void take_answer(struct bal_twin *twin, struct bal_twin_row *row, const struct bal_replay *replay,
+                        const struct bal_replay_outcome *outcome) {
+    row->answered = true;
+    row->at = twin->view.to;
+    row->load =
+        bal_replay_load(replay, bal_trace_info(replay->trace)->work / bal_trace_info(replay->trace)->span);
+    row->messages = outcome->result.metric[BAL_MESSAGES_PER_JOB].mean;
+    row->grows = outcome->result.doubts & BAL_DOUBT_GROWING;
+    for (int t = 0; t < BAL_REPLAY_TIMES; t++) {
+        row->time[t] = outcome->time[t].mean;
+        row->log[t] = outcome->log[t];
+    }
+}
+
+static enum bal_code replay(struct bal_twin *twin, struct bal_twin_row *row, struct bal_replay *replay,
+                            struct bal_error *err) {
+    struct bal_case c;
+    struct bal_error why = {0};
+    if (bal_replay_case(replay, &row->policy, &c, &why)) {
+        row->answered = false;
+        snprintf(row->failed, sizeof row->failed, "%.*s", (int)sizeof row->failed - 1, why.text);
+        return BAL_OK;
+    }
+    double p99[BAL_REPLAY_SPANS], watts[BAL_REPLAY_SPANS];
+    struct bal_history history = {
+        .spans = BAL_REPLAY_SPANS, .jobs = row->jobs, .response = row->response, .p99 = p99, .watts = watts};
+    c.run.history = &history;
+    struct bal_replay_outcome *outcome = calloc(1, sizeof *outcome);
+    if (!outcome)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for an answer");
+    const struct bal_lab_options lab = {.threads = 1, .stop = twin->options.stop};
+    const enum bal_code code = bal_replay_run(replay, &c, 1, &lab, outcome, err);
+    if (!code) {
+        row->failed[0] = 0;
+        take_answer(twin, row, replay, outcome);
+        if (row->what == BAL_TWIN_NOW) {
+            memcpy(twin->apart, outcome->apart, sizeof twin->apart);
+            twin->compared = true;
+        }
+    }
+    free(outcome);
+    return code;
+}
+
+/* ---- prediction and measurement ---- */
+
+/* Which of the policies does what was measured look like? */
+static const struct bal_twin_row *nearest(const struct bal_twin *twin) {
+    const struct bal_twin_row *best = NULL;
+    double least = INFINITY;
+    for (size_t i = 0; i < twin->rows; i++) {
+        const struct bal_twin_row *row = &twin->row[i];
+        if (!row->answered || row->what == BAL_TWIN_FEWER || row->what == BAL_TWIN_TRAFFIC)
+            continue;
+        const double far = fabs(log(row->time[BAL_TIME_MEAN] / twin->times.time[BAL_TIME_MEAN])) +
+                           fabs(log(row->time[BAL_TIME_P99] / twin->times.time[BAL_TIME_P99])) / 2;
+        if (far < least) {
+            least = far;
+            best = row;
+        }
+    }
+    return best;
+}
+
+static bool is_apart(const struct bal_twin *twin, enum bal_response_time which, double tolerance) {
+    const struct bal_estimate *apart = &twin->apart[which];
+    const double least = fmax(tolerance * twin->row[0].time[which], twin->options.step);
+    return fabs(apart->mean) > apart->half + least;
+}
+
+void bal_twin_judge(struct bal_twin *twin) {
+    if (!twin->compared)
+        return;
+    const bool mean = is_apart(twin, BAL_TIME_MEAN, MEAN_TOLERANCE);
+    const bool tail = is_apart(twin, BAL_TIME_P99, TAIL_TOLERANCE);
+    twin->parted = mean || tail;
+    twin->why[0] = 0;
+    if (!twin->parted)
+        return;
+    const enum bal_response_time which = mean ? BAL_TIME_MEAN : BAL_TIME_P99;
+    const struct bal_estimate *apart = &twin->apart[which];
+    const int used = snprintf(twin->why, sizeof twin->why,
+                              "the measured %s is %.3g ms %s than predicted, where %.3g ms would be chance",
+                              mean ? "mean" : "p99", 1e3 * fabs(apart->mean),
+                              apart->mean > 0 ? "longer" : "shorter", 1e3 * apart->half);
+    const struct bal_twin_row *like = nearest(twin);
+    char *rest = twin->why + used, policy[BAL_TWIN_TEXT];
+    const size_t room = sizeof twin->why - (size_t)used;
+    if (like && like != twin->row) {
+        bal_policy_print(&like->policy, policy, sizeof policy);
+        snprintf(rest, room,
+                 "; it looks more like %s, or servers, slots, dispatchers or delays are not as was said",
+                 policy);
+    } else {
+        snprintf(rest, room,
+                 "; servers, slots, dispatchers or delays are not as was said, or servers are disturbed");
+    }
+}
+
+enum bal_code bal_twin_ask(struct bal_twin *twin, size_t number, struct bal_error *err) {
+    struct bal_twin_row *row = &twin->row[number];
+    const double began = processor_seconds();
+    struct bal_replay asked = twin->replay;
+    struct bal_trace *more = NULL;
+    enum bal_code code = BAL_OK;
+    if (row->what == BAL_TWIN_FEWER && !take_servers(&asked.model.servers, twin->options.fewer)) {
+        row->answered = false;
+        snprintf(row->failed, sizeof row->failed, "no server would be left");
+        return BAL_OK;
+    }
+    if (row->what == BAL_TWIN_TRAFFIC) {
+        code = multiply(twin, &more, err);
+        asked.trace = more;
+    } else {
+        asked.measured = row->what == BAL_TWIN_NOW ? twin->measured : NULL;
+    }
+    if (!code)
+        code = replay(twin, row, &asked, err);
+    bal_trace_free(more);
+    row->cost = processor_seconds() - began;
+    return code;
+}
