@@ -52,7 +52,7 @@ static void room_for_so_many(void **state) {
     const struct bal_view view = bal_window_view(&window, window.latest, 100 * second);
     assert_true(view.shortened);
     assert_int_equal(view.from, 1282 * second + second / 2); /* when the last of those ended that are gone */
-    assert_int_equal(view.jobs, 49); /* the last one has only just ended */
+    assert_int_equal(view.jobs, 49);                         /* the last one has only just ended */
     bal_window_fini(&window);
 }
 
