@@ -81,6 +81,16 @@ live-lab:
 	@ninja -C build ballast nginx-module tests/nginx-app
 	@bench/live_lab build/ballast build/tests/nginx-app build/nginx/ngx_http_ballast_module.so
 
+# Apps that rest and wake under tabs, beside what the lab says of them and beside a windowed rule.
+.PHONY: live-power
+live-power:
+	@$(SETUP) build test nginx live
+	@scripts/configure build -Dtests=true
+	@ninja -C build ballast ballastd nginx-module tests/nginx-app bench/bench-power_figure
+	@for what in loads step recorded; do bench/live_power build/ballast build/tests/nginx-app \
+	    build/nginx/ngx_http_ballast_module.so build/ballastd $$what || exit 1; echo; done
+	@build/bench/bench-power_figure step.svg '12 servers=step.csv'
+
 install:
 	@$(SETUP) build
 	@scripts/configure build -Dprefix=$(abspath $(PREFIX))
@@ -147,6 +157,7 @@ help:
 	@echo 'make install-nginx    install it where this nginx looks for modules; PREFIX and DESTDIR are honoured'
 	@echo 'make test             build and run all tests, also under the sanitizers and valgrind (minutes)'
 	@echo 'make bench            measure the speed of the engines'
+	@echo 'make live-power       real apps that rest and wake, beside the lab and a windowed rule (half an hour)'
 	@echo 'make live-lab         policies before real servers, beside what the lab says of them (minutes)'
 	@echo 'make growth           how the speed grows with servers, load, choices, tasks and threads (minutes)'
 	@echo 'make bench-live       measure what the module costs inside nginx, beside what nginx offers (minutes)'
