@@ -226,6 +226,11 @@ static const struct bal_message *out(void *user, uint32_t *count) {
     return bal_dispatcher_out(tier->d, count);
 }
 
+static void deafen(void *user, uint64_t now) {
+    const struct bal_ngx_tier *tier = user;
+    bal_dispatcher_deafen(tier->d, now);
+}
+
 static void hear(void *user, uint64_t now, const struct bal_message *message) {
     const struct bal_ngx_tier *tier = user;
     bal_dispatcher_hear(tier->d, now, message);
@@ -331,6 +336,7 @@ static const struct bal_ngx_role role = {
     .news = news,
     .out = out,
     .hear = hear,
+    .deafen = deafen,
 };
 
 /* ---- from the configuration ---- */

@@ -15,15 +15,28 @@ enum {
 
 struct bal_ngx_zone_head {
     bal_ngx_lock lock;
+    uint64_t id;                     /* no other zone has it, before or after a reload */
     uint64_t generation;             /* of the configuration that is applied */
     uint64_t looked_at;              /* when somebody last looked for the dead */
     uint64_t receipts[BAL_RECEIPTS]; /* datagrams of which nothing was heard */
     uint32_t slot[BAL_NGX_OWNERS];   /* in the master's table of processes, of each owner */
 };
 
+/* Which zone hears what comes to an address. A reload that changes what a block depends on begins another
+ * zone at the same socket, of which processes of before, in theirs, must know. So this is a zone of its own,
+ * which stays. */
+enum { LISTENERS = 256 };
+struct listeners {
+    bal_ngx_lock lock;
+    struct listener {
+        uint64_t address, generation, zone;
+    } at[LISTENERS];
+};
+
 /* Of a configuration. */
 struct zones {
     ngx_array_t list; /* of struct bal_ngx_zone * */
+    ngx_shm_zone_t *listeners;
 };
 
 /* One more for each configuration that came into force in this master; so a process knows whether its own is
@@ -58,6 +71,28 @@ static ngx_int_t init_zone(ngx_shm_zone_t *shm, void *old) {
     z->head = pool->data;
     z->lock = &z->head->lock;
     z->block = (char *)pool->data + head_size();
+    if (!z->head->id)
+        z->head->id = bal_ngx_now() ^ (uintptr_t)z->head;
+    return NGX_OK;
+}
+
+static ngx_int_t init_listeners(ngx_shm_zone_t *shm, void *old) {
+    ngx_slab_pool_t *pool = (ngx_slab_pool_t *)(void *)shm->shm.addr;
+    if (!old && !shm->shm.exists)
+        pool->data = ngx_slab_calloc(pool, sizeof(struct listeners));
+    return pool->data ? NGX_OK : NGX_ERROR;
+}
+
+static ngx_int_t add_listeners(ngx_conf_t *cf, struct zones *zones) {
+    ngx_str_t name = ngx_string("ballast:listeners");
+    if (zones->listeners)
+        return NGX_OK;
+    const size_t size = zone_size(sizeof(struct listeners));
+    zones->listeners = ngx_shared_memory_add(cf, &name, size, &ngx_ballast_module);
+    if (!zones->listeners)
+        return NGX_ERROR;
+    zones->listeners->init = init_listeners;
+    zones->listeners->data = zones;
     return NGX_OK;
 }
 
@@ -65,6 +100,8 @@ ngx_int_t bal_ngx_zone_add(ngx_conf_t *cf, struct bal_ngx_zone *z, const ngx_str
                            const struct bal_ngx_role *role, void *user) {
     struct zones *zones = (void *)ngx_get_conf(cf->cycle->conf_ctx, ngx_ballast_module);
     ngx_str_t copy = *name;
+    if (add_listeners(cf, zones) != NGX_OK)
+        return NGX_ERROR;
     z->role = role;
     z->user = user;
     z->shm = ngx_shared_memory_add(cf, &copy, ngx_pagesize, &ngx_ballast_module); /* init_conf measures it */
@@ -135,6 +172,41 @@ uint64_t bal_ngx_zone_receipts(const struct bal_ngx_zone *z, enum bal_receipt re
     return __atomic_load_n(&z->head->receipts[receipt], __ATOMIC_RELAXED);
 }
 
+/* ---- who hears ---- */
+
+/* From now on this zone hears, unless one of a newer configuration does. */
+static void announce(struct bal_ngx_zone *z, const ngx_cycle_t *cycle) {
+    const struct zones *zones = (void *)ngx_get_conf(cycle->conf_ctx, ngx_ballast_module);
+    struct listeners *listeners = ((ngx_slab_pool_t *)(void *)zones->listeners->shm.addr)->data;
+    const uint64_t address = z->mail->own.id + (z->mail->host ? 1 : 0); /* two may hear at one */
+    bal_ngx_lock_take(&listeners->lock);
+    for (uint32_t i = 0; i < LISTENERS; i++) {
+        struct listener *at = &listeners->at[i];
+        if (at->address && at->address != address)
+            continue;
+        at->address = address;
+        if (at->generation <= generation) {
+            at->generation = generation;
+            __atomic_store_n(&at->zone, z->head->id, __ATOMIC_RELAXED);
+        }
+        z->hears = &at->zone;
+        break;
+    }
+    bal_ngx_lock_give(&listeners->lock);
+}
+
+/* After an upgrade another nginx has the socket; the master of before has renamed its file. */
+static bool is_upgraded(void) {
+    const ngx_core_conf_t *core = (ngx_core_conf_t *)ngx_get_conf(ngx_cycle->conf_ctx, ngx_core_module);
+    return ngx_exiting && access((const char *)core->oldpid.data, F_OK) == 0;
+}
+
+/* What comes is heard elsewhere, for good. Under the lock. */
+static void listen_no_longer(struct bal_ngx_zone *z, uint64_t now) {
+    if (z->hears && (__atomic_load_n(z->hears, __ATOMIC_RELAXED) != z->head->id || is_upgraded()))
+        z->role->deafen(z->user, now);
+}
+
 /* Time until then, at least one millisecond and at most so many. */
 static ngx_msec_t until(uint64_t then, uint64_t now, ngx_msec_t most) {
     const uint64_t ms = then > now ? (then - now + 999999) / 1000000 : 1;
@@ -168,7 +240,9 @@ static void on_patient(ngx_event_t *event) {
     if (deaf)
         bal_ngx_mail_look(z->mail);
     bal_ngx_zone_lock(z);
-    const uint64_t now = bal_ngx_now(), next = z->role->pass(z->user, now);
+    const uint64_t now = bal_ngx_now();
+    listen_no_longer(z, now);
+    const uint64_t next = z->role->pass(z->user, now);
     bal_ngx_zone_unlock(z);
     z->role->news(z->user);
     if (z->waiting && !z->patient.timer_set)
@@ -239,6 +313,7 @@ static void look(struct bal_ngx_zone *z, uint64_t now) {
     z->head->looked_at = now;
     reap(z, now);
     apply(z, now);
+    listen_no_longer(z, now);
     const uint64_t next = z->role->pass(z->user, now);
     z->role->tick(z->user, now);
     bal_ngx_zone_unlock(z);
@@ -331,8 +406,11 @@ static ngx_int_t init_process(ngx_cycle_t *cycle) {
     bal_ngx_lock_init();
     for (ngx_uint_t i = 0; (z = zone_of(cycle, i)); i++) {
         enter(z);
-        if (z->mail)
-            bal_ngx_mail_open(z->mail, cycle);
+        if (!z->mail)
+            continue;
+        bal_ngx_mail_open(z->mail, cycle);
+        if (z->role->deafen)
+            announce(z, cycle);
     }
     set_event(&ticker, on_tick, &ticking, true);
     ngx_add_timer(&ticker, TICK_MS);

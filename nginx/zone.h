@@ -43,6 +43,8 @@ struct bal_ngx_role {
     /* Of those that have mail: what is to be sent, and what has come. */
     const struct bal_message *(*out)(void *user, uint32_t *count);
     void (*hear)(void *user, uint64_t now, const struct bal_message *message);
+    /* Optional: what comes to its address is heard by a newer zone, in its place. */
+    void (*deafen)(void *user, uint64_t now);
     /* What the configuration says, which is newer than what has been applied. On failure it is tried again at
      * the next tick. */
     enum bal_code (*apply)(void *user, uint64_t now, struct bal_error *err);
@@ -59,6 +61,7 @@ struct bal_ngx_zone {
     void *user;
     ngx_shm_zone_t *shm;
     struct bal_ngx_mail *mail;      /* NULL: it says nothing to others */
+    const uint64_t *hears;          /* in shared memory, the id of the zone that hears what comes; or NULL */
     struct bal_ngx_zone_head *head; /* in shared memory, as is what follows */
     bal_ngx_lock *lock;
     void *block;

@@ -492,8 +492,8 @@ static void start(struct bal_dispatcher *d, uint32_t i, struct bal_dispatch *to)
     r->since = block->now;
     if (others_wait && (block->held_count < block->config.held || block->config.refuse_beyond))
         placed = hold_behind(d, i);
-    else if (!d->probes || !inquire(d, i))
-        placed = place(d, i, false, SENT);
+    else if (!d->probes || block->deaf || !inquire(d, i))
+        placed = place(d, i, block->deaf, SENT);
     tell(d, i, !placed ? BAL_REFUSE : r->entry.state == SENT ? BAL_SEND : BAL_WAIT, to);
     if (!placed)
         bal_ledger_drop(&d->ledger, i);
@@ -851,6 +851,31 @@ uint64_t bal_dispatcher_pass(struct bal_dispatcher *d, uint64_t now) {
     const uint64_t next = next_time(d);
     dispatcher_end(d);
     return next;
+}
+
+static void send_held(struct bal_dispatcher *d) {
+    struct block *block = d->block;
+    for (uint32_t rank = 0; rank < block->config.classes; rank++)
+        while (block->held[rank].count) {
+            const uint32_t i = block->held[rank].first;
+            leave_held(d, i);
+            place_waiting(d, i, true);
+        }
+}
+
+void bal_dispatcher_deafen(struct bal_dispatcher *d, uint64_t now) {
+    struct block *block = d->block;
+    dispatcher_begin(d, now);
+    if (block->config.stations && !block->deaf) {
+        block->deaf = 1;
+        for (uint32_t server = 0; server < d->servers; server++)
+            bal_fleet_look(d, server);
+        while (block->asking.count)
+            conclude(d, block->asking.first);
+        send_held(d);
+        tell_hunger(d);
+    }
+    dispatcher_end(d);
 }
 
 void bal_dispatcher_resync(struct bal_dispatcher *d, uint64_t now) {

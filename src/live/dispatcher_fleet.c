@@ -174,7 +174,7 @@ double bal_fleet_due(const struct bal_dispatcher *d, uint32_t server) {
     if (s->presence != THERE)
         return INFINITY;
     if (d->block->config.stations) {
-        due = s->closed & SILENT ? NEVER : s->known_until;
+        due = s->closed & SILENT || d->block->deaf ? NEVER : s->known_until;
         due = s->tokens ? sooner(due, s->token_until) : due;
         due = s->wakes ? sooner(due, s->wake_at) : due;
     }
@@ -197,7 +197,7 @@ void bal_fleet_look(struct bal_dispatcher *d, uint32_t server) {
         bal_fleet_mark(d, server, SHUNNED,
                        !bal_quarantine_open(d->quarantine, server, (double)d->block->now));
     if (there && d->block->config.stations) {
-        bal_fleet_mark(d, server, SILENT, has_come(d, s->known_until));
+        bal_fleet_mark(d, server, SILENT, !d->block->deaf && has_come(d, s->known_until));
         bal_fleet_mark(d, server, DRAINING, s->power == BAL_POWER_DRAINING);
         bal_fleet_mark(d, server, RESTING,
                        (s->power == BAL_POWER_OFF || s->power == BAL_POWER_SETUP) &&

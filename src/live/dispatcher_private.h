@@ -111,6 +111,7 @@ struct block {
     uint32_t hungry; /* as stations were told */
     uint64_t hungry_at;
     uint32_t free_inquiry;
+    uint32_t deaf;       /* stations are heard by others, not any longer here */
     uint32_t weighted;   /* servers have different weights */
     uint32_t tree_valid; /* by_weight is up to date */
     struct bal_dispatcher_counts counts;

@@ -237,6 +237,30 @@ static void a_held_request_is_sent_at_its_deadline(void **state) {
     end(&f);
 }
 
+static void those_who_wait_for_stations_that_others_hear_are_sent(void **state) {
+    (void)state;
+    struct bal_dispatcher_config config = stationed(2);
+    static const char *const policies[] = {"jiq:else=hold", "pod:d=2"};
+    config.refuse_beyond = true;
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        struct fixture f = begin(policies[i], &config);
+        struct bal_dispatch to;
+        assert_int_equal(arrive(&f, 0).verdict, BAL_WAIT);
+        assert_int_equal(arrive(&f, 0).verdict, BAL_WAIT);
+        bal_dispatcher_deafen(f.d, f.now);
+        for (int k = 0; k < 2; k++) {
+            assert_true(bal_dispatcher_news(f.d, f.now, &to));
+            assert_int_equal(to.verdict, BAL_SEND);
+        }
+        f.now += UINT64_C(3600000) * MS; /* nothing is heard for an hour */
+        assert_true(bal_dispatcher_pass(f.d, f.now) == UINT64_MAX);
+        assert_int_equal(arrive(&f, 0).verdict, BAL_SEND);
+        bal_dispatcher_deafen(f.d, f.now);
+        assert_false(bal_dispatcher_news(f.d, f.now, &to));
+        end(&f);
+    }
+}
+
 static void more_than_may_be_held_are_sent_at_once(void **state) {
     (void)state;
     struct bal_dispatcher_config config = plain(2);
@@ -1152,6 +1176,7 @@ int main(void) {
         cmocka_unit_test(a_full_ledger_refuses),
         cmocka_unit_test(held_requests_are_served_urgent_first_and_in_order),
         cmocka_unit_test(a_held_request_is_sent_at_its_deadline),
+        cmocka_unit_test(those_who_wait_for_stations_that_others_hear_are_sent),
         cmocka_unit_test(more_than_may_be_held_are_sent_at_once),
         cmocka_unit_test(where_it_is_so_configured_requests_beyond_are_refused),
         cmocka_unit_test(a_dispatch_says_why),

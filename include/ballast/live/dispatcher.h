@@ -197,6 +197,11 @@ enum bal_receipt bal_dispatcher_hear(struct bal_dispatcher *d, uint64_t now,
  * Returns when it must be called again at the latest; UINT64_MAX: something else will happen first. */
 uint64_t bal_dispatcher_pass(struct bal_dispatcher *d, uint64_t now);
 
+/* Others hear what stations say, in this dispatcher's place and for good: requests that wait are sent, none
+ * waits any longer for tokens or replies, and nobody is taken for silent. There is no way back; saying it
+ * again changes nothing. */
+void bal_dispatcher_deafen(struct bal_dispatcher *d, uint64_t now);
+
 /* Asks all stations for the present: for a dispatcher that begins on a fleet which runs already. */
 void bal_dispatcher_resync(struct bal_dispatcher *d, uint64_t now);
 
