@@ -66,8 +66,10 @@ enum bal_code bal_page_repeat(const struct page *page, const struct item *item, 
     put(page, "<details class=\"repeat\"><summary>How to repeat this</summary>\n");
     put(page, "<p>Save the experiment below as <code>");
     bal_html_text(e->name, page->out);
-    put(page, ".yaml</code>. The same version of Ballast gives the same numbers on any "
-              "machine.</p>\n<pre>ballast run ");
+    put(page, e->live ? ".yaml</code>. What was measured differs from time to time; the lab gives the same "
+                        "numbers.</p>\n<pre>ballast live "
+                      : ".yaml</code>. The same version of Ballast gives the same numbers on any "
+                        "machine.</p>\n<pre>ballast run ");
     bal_html_text(e->name, page->out);
     fprintf(page->out, ".yaml%s --db ", mode_option(e->mode));
     bal_html_text(page->path, page->out);

@@ -71,7 +71,7 @@ static double disturbance(const struct rig_row *row, const struct bal_model *mod
     return row->late / row->lab_mean.mean + row->overslept / model->size.mean / (1 - load);
 }
 
-static void decide(struct rig_row *row, const struct bal_model *model) {
+void bal_rig_decide(struct rig_row *row, const struct bal_model *model) {
     const enum side mean = side_of(&row->mean_ratio, RIG_MEAN_WITHIN),
                     tail = side_of(&row->p99_ratio, RIG_P99_WITHIN);
     const bool busy = !(disturbance(row, model) < RIG_MEAN_WITHIN / 2);
@@ -110,7 +110,7 @@ static enum bal_code compare(struct bal_store *store, const struct bal_experimen
         return code;
     struct bal_case c;
     bal_experiment_case(e, point, policy, &c);
-    decide(row, &c.model);
+    bal_rig_decide(row, &c.model);
     return BAL_OK;
 }
 

@@ -36,6 +36,9 @@ struct rig_row {
 enum bal_code bal_rig_judge(struct bal_store *store, const struct bal_experiment *e, size_t point,
                             size_t policy, int class_, struct rig_row *row, struct bal_error *err);
 
+/* The verdict on what stands in a row, and its reason. */
+void bal_rig_decide(struct rig_row *row, const struct bal_model *model);
+
 /* The fault of an index: sums over blocks, the longest recovery. */
 struct rig_fault_row {
     double lost, doubled, resent, exceeded, recovery;

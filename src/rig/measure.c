@@ -1,6 +1,7 @@
 #include "rig/measure.h"
 
 #include "rig/block.h"
+#include "store/store_private.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -114,6 +115,9 @@ enum bal_code bal_measure(const struct bal_experiment *e, struct bal_store *stor
                              : bal_fail(err, BAL_E_MEMORY, "not enough memory to measure");
     if (!code)
         code = find_done(&s, there, err);
+    int64_t run;
+    if (!code && s.total > 0)
+        code = bal_store_begin(store, e, true, &run, err);
     if (!code && s.total > 0)
         code = bal_place_make(s.place, err);
     if (!code && s.total > 0) {

@@ -117,14 +117,18 @@ void bal_process_end(struct rig_process *process) {
 }
 
 pid_t bal_process_child(const struct rig_process *process) {
-    char path[100];
-    long child = 0;
+    char path[100], text[400] = "";
     snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)process->pid, (long)process->pid);
     FILE *file = process->pid > 0 ? fopen(path, "re") : NULL;
-    char text[32] = "";
-    if (file && fgets(text, sizeof text, file))
-        child = strtol(text, NULL, 10);
+    const bool read = file && fgets(text, sizeof text, file);
     if (file)
         fclose(file);
-    return (pid_t)child;
+    long newest = 0;
+    for (char *at = text, *end; read; at = end) {
+        const long child = strtol(at, &end, 10);
+        if (end == at)
+            break;
+        newest = child;
+    }
+    return (pid_t)newest;
 }

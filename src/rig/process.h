@@ -31,7 +31,7 @@ void bal_process_kill(struct rig_process *process);
 /* That process alone; what it has started goes on. */
 void bal_process_kill_alone(struct rig_process *process);
 
-/* The first child of it, 0: none. */
+/* The newest child of it, 0: none. After a reload the older ones finish what they have. */
 pid_t bal_process_child(const struct rig_process *process);
 
 void bal_pause(double seconds);

@@ -1,0 +1,128 @@
+/* Real fleets: what follows from what was measured. The processes are tried by tests/nginx/live. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "rig/block.h"
+#include "rig/judge.h"
+
+/* ---- verdicts ---- */
+
+static struct rig_row row_of(double mean, double mean_half, double p99, double p99_half, double overslept) {
+    const struct bal_model model = {.load = 0.9, .size = {.mean = 0.05}};
+    struct rig_row row = {.lab_mean = {.mean = 0.1},
+                          .mean_ratio = {.mean = mean, .half = mean_half},
+                          .p99_ratio = {.mean = p99, .half = p99_half},
+                          .late = 1e-4,
+                          .overslept = overslept};
+    bal_rig_decide(&row, &model);
+    return row;
+}
+
+static void verdicts_need_intervals(void **state) {
+    (void)state;
+    assert_int_equal(row_of(1.04, 0.05, 0.9, 0.1, 0).verdict, RIG_AGREES);
+    assert_int_equal(row_of(1.06, 0.05, 1, 0.1, 0).verdict, RIG_UNDECIDED);
+    assert_int_equal(row_of(1, 0.02, 1.15, 0.1, 0).verdict, RIG_UNDECIDED);
+    assert_int_equal(row_of(1.2, 0.06, 1, 0.1, 0).verdict, RIG_UNDECIDED); /* not by twice its width */
+    assert_int_equal(row_of(1.2, 0.04, 1, 0.1, 0).verdict, RIG_DIFFERS);
+    assert_int_equal(row_of(0.8, 0.04, 1, 0.1, 0).verdict, RIG_DIFFERS);
+    assert_int_equal(row_of(1, 0.01, 1.5, 0.1, 0).verdict, RIG_DIFFERS);
+    assert_int_equal(row_of(1.5, NAN, 1.5, NAN, 0).verdict, RIG_UNDECIDED);
+    assert_non_null(strstr(row_of(1.5, NAN, 1.5, NAN, 0).reason, "one block"));
+}
+
+static void a_busy_machine_is_no_difference(void **state) {
+    (void)state;
+    const struct rig_row row = row_of(1.5, 0.01, 1.5, 0.01, 1e-3); /* at load 0.9: about 20 % */
+    assert_int_equal(row.verdict, RIG_UNDECIDED);
+    assert_non_null(strstr(row.reason, "too busy"));
+    assert_int_equal(row_of(1.01, 0.01, 1, 0.01, 1e-3).verdict, RIG_AGREES);
+}
+
+/* ---- faults ---- */
+
+static void those_who_leave_make_room(void **state) {
+    (void)state;
+    struct rig_visit visit[] = {{0, 1, 0}, {1, 2, 0}, {0.5, 3, 1}, {0.6, 3, 1}, {2.5, 4, 1}, {9, 10, 0}};
+    const struct rig_block block = {.visit = visit, .visits = 6};
+    assert_int_equal(bal_most_present(&block, 0, INFINITY), 3);
+    assert_int_equal(bal_most_present(&block, 0, 2), 2);
+    assert_int_equal(bal_most_present(&block, 5, 20), 1);
+    assert_int_equal(bal_most_present(&block, 20, 30), 0);
+}
+
+static double noted(const struct rig_block *block, const char *name) {
+    for (size_t i = 0; i < block->facts; i++)
+        if (strcmp(block->fact[i].name, name) == 0)
+            return block->fact[i].value;
+    return NAN;
+}
+
+/* A failure belongs to the fault before which it became known; slow is what takes twice as long as anything
+ * before the first one, ten service times at least. */
+static void faults_are_charged_by_when_it_was_known(void **state) {
+    (void)state;
+    const struct bal_fault fault[] = {{.kind = BAL_FAULT_RELOAD, .at = 1}, {.kind = BAL_FAULT_HANG, .at = 5}};
+    const struct bal_live live = {.faults = 2, .fault = fault};
+    struct rig rig = {.live = &live, .stations = true, .c = {.model = {.size = {.mean = 0.01}}}};
+    struct rig_fate fate[] = {
+        {.time = 0, .ended = 0.1, .good = true, .served = 1},
+        {.time = 0.9, .ended = 1.5, .good = false},            /* under way when it happened */
+        {.time = 2, .ended = 2.15, .good = true, .served = 2}, /* slower than before, not twice as slow */
+        {.time = 4.9, .ended = 5.5, .good = true, .served = 1, .resent = true},
+        {.time = 6, .ended = 7, .good = true, .served = 1},
+    };
+    struct rig_block block = {.rig = &rig, .fate = fate, .fates = 5};
+    bal_recovery_note(&block);
+    assert_true(noted(&block, "fault0.lost") == 1);
+    assert_true(noted(&block, "fault0.doubled") == 1);
+    assert_true(noted(&block, "fault0.recovery") == 0);
+    assert_true(noted(&block, "fault1.lost") == 0);
+    assert_true(noted(&block, "fault1.resent") == 1);
+    assert_true(fabs(noted(&block, "fault1.recovery") - 1) < 1e-12);
+    assert_true(noted(&block, "fault0.exceeded") == 0);
+    free(block.fact);
+}
+
+/* ---- the private directory ---- */
+
+static void what_the_dead_have_left_is_removed(void **state) {
+    (void)state;
+    char parent[] = "/tmp/ballast-rig-XXXXXX", path[RIG_PATH], dead[RIG_PATH], alive[RIG_PATH],
+         other[RIG_PATH];
+    struct bal_error err = {0};
+    assert_non_null(mkdtemp(parent));
+    snprintf(dead, sizeof dead, "%s/ballast-live.999999999.abcdef", parent); /* beyond any process */
+    snprintf(alive, sizeof alive, "%s/ballast-live.%ld.abcdef", parent, (long)getpid());
+    snprintf(other, sizeof other, "%s/ballast-live.mine", parent);
+    assert_int_equal(mkdir(dead, 0700) | mkdir(alive, 0700) | mkdir(other, 0700), 0);
+    setenv("TMPDIR", parent, 1);
+    assert_int_equal(bal_place_make(path, &err), BAL_OK);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_not_equal(access(dead, F_OK), 0);
+    assert_int_equal(access(alive, F_OK) | access(other, F_OK), 0);
+    bal_place_remove(path);
+    assert_int_not_equal(access(path, F_OK), 0);
+    bal_place_remove(parent);
+    assert_int_not_equal(access(parent, F_OK), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(verdicts_need_intervals),
+        cmocka_unit_test(a_busy_machine_is_no_difference),
+        cmocka_unit_test(those_who_leave_make_room),
+        cmocka_unit_test(faults_are_charged_by_when_it_was_known),
+        cmocka_unit_test(what_the_dead_have_left_is_removed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
