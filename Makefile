@@ -72,6 +72,7 @@ bench-live:
 	@scripts/configure build -Dtests=true
 	@ninja -C build ballast nginx-module tests/nginx-app
 	@bench/nginx build/ballast build/tests/nginx-app build/nginx/ngx_http_ballast_module.so
+	@bench/status build/ballast build/tests/nginx-app build/nginx/ngx_http_ballast_module.so
 
 # Policies before real servers beside what the lab says of them; bench/live_lab tells what can be asked.
 .PHONY: live-lab
