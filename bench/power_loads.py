@@ -5,12 +5,11 @@ import math
 import time
 
 from power_fleet import Fleet
-from power_measure import LATE, MEAN, hold, lab, load, result
+from power_measure import LATE, MEAN, TRIES, hold, lab, load, result
 
 WARM = 10.0  # seconds before measuring
 BEAT = 0.1  # of stations, seconds
 REPLICATIONS = 40  # of the lab
-TRIES = 3  # of a block whose generator had no processor
 
 
 def block(options, policy, rho, seed):

@@ -4,6 +4,7 @@ import os
 import subprocess
 
 MEAN = 0.1  # of the service times, seconds
+TRIES = 3  # of what a late generator has spoilt
 LATE = 0.002  # a generator that is later than this, on average, has measured itself
 
 

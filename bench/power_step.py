@@ -7,12 +7,22 @@ import tempfile
 import time
 
 from power_fleet import Fleet
-from power_measure import MEAN, hold, lab, load, result
+from power_measure import LATE, MEAN, TRIES, hold, lab, load, result
 
 POLICY = "tabs:else=hold"
 LOW, HIGH = 0.2, 0.7
 HALF = 30.0  # seconds of each
 STEP = 0.5  # seconds of a point
+STALL = 0.3  # the longest time in seconds by which a request may be late
+
+
+def run(options, seed):
+    """One whose generator had no processor for a while is made again, with other requests."""
+    for again in range(TRIES):
+        curve, found = measure(options, seed + 100 * again)
+        if found["late"]["mean"] <= LATE and found["late"]["most"] <= STALL:
+            break
+    return curve, found
 
 
 def measure(options, seed):
@@ -70,7 +80,7 @@ def step(options):
     """Writes the curves to options.csv; returns whether no request failed."""
     runs, failed, due = [], 0, 0
     for i in range(options.rounds):
-        curve, found = measure(options, options.seed + i)
+        curve, found = run(options, options.seed + i)
         runs.append(curve)
         failed, due = failed + found["failed"], due + found["due"]
     times = [STEP * (i + 1) for i in range(len(runs[0]))]
