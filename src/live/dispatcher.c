@@ -273,10 +273,11 @@ static void say_wake(struct bal_dispatcher *d, uint32_t server) {
     bal_dispatcher_say(d, (struct bal_message){.type = BAL_MSG_WAKE, .receiver = d->station[server]});
 }
 
-/* It is said until the server's power answers. */
+/* It is said until the server's power answers; once in a beat, however often the policy asks. Else a server
+ * that is still off, and answers so, is woken again for those that are held, answers, and so on. */
 static void wake_server(struct bal_dispatcher *d, uint32_t server) {
     struct server *s = &d->server[server];
-    if (server >= d->servers || !d->block->config.stations)
+    if (server >= d->servers || !d->block->config.stations || (s->wakes && !has_come(d, s->wake_at)))
         return;
     s->wakes = WAKES;
     s->wake_at = d->block->now + d->block->config.beat_ns;

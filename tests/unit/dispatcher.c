@@ -1146,6 +1146,30 @@ static void a_wake_is_said_until_power_answers(void **state) {
     end(&f);
 }
 
+/* Stations answer a wake at once, and are off until their keeper has answered. */
+static void wakes_and_their_answers_are_no_storm(void **state) {
+    (void)state;
+    struct bal_dispatcher_config config = stationed(3);
+    config.held = 10;
+    struct fixture f = begin("tabs:else=hold", &config);
+    const struct bal_message off = {.type = BAL_MSG_POWER,
+                                    .power = {.power = BAL_POWER_OFF, .valid_ms = 5000}};
+    for (uint32_t server = 0; server < 3; server++)
+        hear(&f, server, off);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(arrive(&f, 0).verdict, BAL_WAIT);
+    uint32_t wakes = said(&f, BAL_MSG_WAKE, NULL);
+    for (uint32_t i = 0; i < 50; i++) {
+        hear(&f, i % 3, off);
+        wakes += said(&f, BAL_MSG_WAKE, NULL);
+    }
+    assert_true(wakes >= 1 && wakes <= 3);
+    f.now += 100 * MS;
+    bal_dispatcher_pass(f.d, f.now);
+    assert_int_equal(said(&f, BAL_MSG_WAKE, NULL), 3);
+    end(&f);
+}
+
 static void a_resting_or_draining_server_is_not_chosen(void **state) {
     (void)state;
     const struct bal_dispatcher_config config = stationed(3);
@@ -1210,6 +1234,7 @@ int main(void) {
         cmocka_unit_test(replies_are_waited_for_and_compared),
         cmocka_unit_test(hunger_is_said_repeated_and_taken_back),
         cmocka_unit_test(a_wake_is_said_until_power_answers),
+        cmocka_unit_test(wakes_and_their_answers_are_no_storm),
         cmocka_unit_test(a_resting_or_draining_server_is_not_chosen),
         cmocka_unit_test(a_clock_that_steps_back_stands_still),
     };
