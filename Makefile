@@ -58,13 +58,14 @@ bench:
 .PHONY: growth
 # The tables of docs/speed.md (minutes).
 growth:
-	@$(SETUP) build test
+	@$(SETUP) build test bench
 	@scripts/configure build -Dtests=true
 	@ninja --quiet -C build bench/bench-growth
 	@build/bench/bench-growth
 	@for engine in markov event; do \
 	    echo && bench/where build/bench/bench-growth $$engine pod:d=2 1000 || exit; \
 	done
+	@echo && for servers in 10 100 1000 10000; do bench/simpy.py $$servers 50000 || exit; done
 
 .PHONY: bench-live
 bench-live:
