@@ -23,8 +23,10 @@ static const char *const fleets[] = {"10", "100", "1000", "10k", "100k", "1M"};
 static const char *const policies[] = {"pod:d=2", "jiq"};
 
 /* Runs long enough to be in equilibrium for the most part, and short enough to wait for. */
-static double jobs_for(const char *servers) {
-    return servers[1] == 'M' ? 2e6 : 5e5;
+static double jobs_for(const char *servers, enum bal_engine engine) {
+    if (servers[1] == 'M')
+        return engine == BAL_ENGINE_MARKOV ? 5e6 : 2e6;
+    return strcmp(servers, "100k") == 0 ? 1e6 : 5e5;
 }
 
 static void by_servers(enum bal_engine engine, const char *name) {
@@ -37,7 +39,7 @@ static void by_servers(enum bal_engine engine, const char *name) {
                                          .service = "exp",
                                          .policy = policies[p],
                                          .load = 0.9,
-                                         .jobs = jobs_for(fleets[i]),
+                                         .jobs = jobs_for(fleets[i], engine),
                                          .engine = engine});
 }
 
