@@ -6,6 +6,7 @@
 #define CLI_CLI_H
 
 #include "ballast/error.h"
+#include "format/table.h"
 
 #include "base/gather.h"
 
@@ -100,6 +101,10 @@ enum bal_code cli_number(const char *value, const struct cli_range *range, doubl
 
 enum cli_format { CLI_TEXT, CLI_CSV, CLI_JSON, CLI_MARKDOWN };
 enum bal_code cli_format(const char *value, enum cli_format *format, struct bal_error *err);
+/* How tables look in a format that people read. */
+static inline enum bal_table_style cli_style(enum cli_format format) {
+    return format == CLI_MARKDOWN ? BAL_TABLE_MARKDOWN : BAL_TABLE_RULED;
+}
 
 /* ---- output ---- */
 

@@ -13,16 +13,6 @@ struct request {
     bool explain;
 };
 
-static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    struct cli_common *common = into;
-    if (strcmp(value, "markdown") != 0)
-        return cli_format(value, &common->format, NULL)
-                   ? bal_fail(err, BAL_E_UNKNOWN, "not one of text, csv, json, markdown")
-                   : BAL_OK;
-    common->format = CLI_MARKDOWN;
-    return BAL_OK;
-}
-
 static enum bal_code set_explain(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
     ((struct request *)into)->explain = true;
@@ -33,9 +23,9 @@ static const struct cli_option options[] = {
     CLI_MODEL_OPTIONS,
     CLI_POLICY_OPTION,
     CLI_RUN_OPTIONS,
-    {"format", "FORM", "text, csv, json or markdown (default text)", set_format},
+    CLI_PERCENTILES_OPTION,
     {"explain", NULL, "say below the table what it means and what to do", set_explain},
-    CLI_QUIET_OPTIONS,
+    CLI_OUTPUT_OPTIONS,
 };
 
 static void warn_imprecise(const struct comparison *comparison) {
@@ -60,10 +50,8 @@ static int print_results(const struct request *request, const struct comparison 
         bal_comparison_json(comparison, output->stream);
     else if (common->format == CLI_CSV)
         bal_comparison_csv(comparison, output->stream);
-    else if (common->format == CLI_MARKDOWN)
-        bal_comparison_markdown(comparison, output->stream);
     else
-        bal_comparison_text(comparison, output->stream);
+        bal_comparison_text(comparison, cli_style(common->format), output->stream);
     if (request->explain)
         bal_comparison_explain(comparison, output->stream);
     const int status = cli_output_close(output);

@@ -35,7 +35,7 @@ static enum bal_code set_law(void *into, const char *value, struct bal_error *er
 
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
     if (strcmp(value, "csv") == 0)
-        return bal_fail(err, BAL_E_UNKNOWN, "not one of text, json");
+        return bal_fail(err, BAL_E_UNKNOWN, "not one of text, markdown, json");
     return cli_set_format(into, value, err);
 }
 
@@ -47,7 +47,7 @@ static const struct cli_option options[] = {
     {"law", "NAME", "det, exp, erlang, lognormal, moments, hyper or phase (default: the best)", set_law},
     CLI_LOG_OPTIONS,
     {"seed", "S", "another seed for arrivals that are spread within their second (default 1)", cli_set_seed},
-    {"format", "FORM", "of the table of laws: text or json (default text)", set_format},
+    {"format", "FORM", "of the table of laws: text, markdown or json (default text)", set_format},
     {"output", "FILE", "write the experiment there (default: standard output)", cli_set_output},
     {"quiet", NULL, "neither progress bar nor table of laws", cli_set_quiet},
 };
@@ -140,8 +140,11 @@ static int fit_logs(struct work *work, char **logs, int count) {
 static int print_all(const struct work *work, struct cli_output *output) {
     const struct cli_common *common = &work->request->log.common;
     struct bal_gather table;
-    if (bal_gather_open(&table) && !common->quiet)
-        (common->format == CLI_JSON ? bal_fit_json : bal_fit_text)(&work->report, table.stream);
+    const bool shown = bal_gather_open(&table) && !common->quiet;
+    if (shown && common->format == CLI_JSON)
+        bal_fit_json(&work->report, table.stream);
+    else if (shown)
+        bal_fit_text(&work->report, cli_style(common->format), table.stream);
     if (!bal_gather_close(&table)) {
         cli_output_discard(output);
         return cli_no_memory();

@@ -123,7 +123,7 @@ static int print(const struct request *request, const struct bal_followed *follo
     else if (common->format == CLI_CSV)
         bal_fluid_csv(&report, output->stream);
     else
-        bal_fluid_text(&report, output->stream);
+        bal_fluid_text(&report, cli_style(common->format), output->stream);
     return cli_output_close(output);
 }
 

@@ -120,7 +120,7 @@ static int find(const struct request *request, const struct bal_frontier_questio
     else if (request->common.format == CLI_CSV)
         bal_frontier_csv(question, &frontier, output->stream);
     else
-        bal_frontier_text(question, &frontier, output->stream);
+        bal_frontier_text(question, &frontier, cli_style(request->common.format), output->stream);
     return finish(request, code == BAL_E_STOPPED, output);
 }
 
@@ -155,7 +155,7 @@ static int draw_map(const struct request *request, const struct bal_frontier_que
     else if (request->common.format == CLI_CSV)
         bal_frontier_map_csv(&chart, output->stream);
     else
-        bal_frontier_map_text(&chart, output->stream);
+        bal_frontier_map_text(&chart, cli_style(request->common.format), output->stream);
     free(frontier);
     return finish(request, cut_short, output);
 }

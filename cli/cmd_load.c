@@ -186,8 +186,6 @@ static void show(void *context, double part, uint64_t sent, uint64_t failed) {
 }
 
 static int run_load(struct request *request, struct bal_load_result *result, struct cli_output *output) {
-    static void (*const print[])(const struct bal_load *, const struct bal_load_result *,
-                                 FILE *) = {bal_load_text, bal_load_csv, bal_load_json};
     struct cli_progress progress;
     struct bal_error err = {0};
     cli_catch_signals();
@@ -200,7 +198,13 @@ static int run_load(struct request *request, struct bal_load_result *result, str
         cli_output_discard(output);
         return cli_fail("%s", err.text);
     }
-    print[request->log.common.format](&request->load, result, output->stream);
+    const enum cli_format format = request->log.common.format;
+    if (format == CLI_JSON)
+        bal_load_json(&request->load, result, output->stream);
+    else if (format == CLI_CSV)
+        bal_load_csv(&request->load, result, output->stream);
+    else
+        bal_load_text(&request->load, result, cli_style(format), output->stream);
     const int status = cli_output_close(output);
     char warning[BAL_LOAD_WARNING];
     for (unsigned i = 0; bal_load_warning(&request->load, result, i, warning); i++)

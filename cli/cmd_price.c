@@ -48,7 +48,7 @@ static int print_list(const struct cli_common *common, const struct bal_price_li
     else if (common->format == CLI_CSV)
         bal_price_list_csv(list, output->stream);
     else
-        bal_price_list_text(list, output->stream);
+        bal_price_list_text(list, cli_style(common->format), output->stream);
     const int status = cli_output_close(output);
     if (status || !list->cut_short)
         return status;
@@ -119,7 +119,7 @@ static int print_offers(const struct cli_common *common, const struct bal_offers
     else if (common->format == CLI_CSV)
         bal_offers_csv(offers, draft, output->stream);
     else
-        bal_offers_text(offers, draft, wish, output->stream);
+        bal_offers_text(offers, draft, wish, cli_style(common->format), output->stream);
     const int status = cli_output_close(output);
     if (status)
         return status;

@@ -206,6 +206,7 @@ static const struct cli_option options[] = {
     {"speedup", "X", "jobs come X times as fast: 2 doubles the traffic (default 1)", set_speedup},
     {"target", "WHAT", "find how many servers each policy needs: p99=200ms (mean, or any percentile)",
      set_target},
+    CLI_PERCENTILES_OPTION,
     {"fail", "N@TIME", "so many servers fail then: 1@30min after the first arrival, or 1@busiest",
      set_failure},
     {.setting = "dispatchers"},
@@ -283,6 +284,7 @@ static struct bal_replay replay_of(const struct request *request, const struct c
     };
     replay.model.classes = request->log.log.high_pattern != NULL;
     replay.target = request->target.seconds > 0 ? &request->target : NULL;
+    replay.percentiles = common->percentiles;
     replay.vary = request->open;
     replay.vary_given = request->vary;
     replay.failing = request->failure.servers;
@@ -538,7 +540,7 @@ static int write_all(const struct work *work, const char *title, struct cli_outp
     else if (request->log.common.format == CLI_CSV)
         bal_replay_csv(&report, output->stream);
     else
-        bal_replay_text(&report, output->stream);
+        bal_replay_text(&report, cli_style(request->log.common.format), output->stream);
     const int status = cli_output_close(output);
     return status ? status : is_answered(&report) ? CLI_OK : CLI_OUTCOME;
 }

@@ -40,7 +40,8 @@ static enum bal_code set_seconds(void *into, const char *value, struct bal_error
 
 static const struct cli_option options[] = {
     {"run", "K", "print the results of run K (default: list the runs)", set_run},
-    {"format", "FORM", "print the results of run K, or of the last run, as text, csv or json", set_format},
+    {"format", "FORM", "print the results of run K, or of the last run, as text, markdown, csv or json",
+     set_format},
     {"output", "FILE", "write them there (default: standard output)", set_output},
     {"seconds", NULL, "csv: add the processor time, which differs from run to run", set_seconds},
 };
@@ -104,7 +105,7 @@ static int list_runs(struct bal_store *store, const struct bal_store_run *runs, 
         bal_table_add(&table, "%s", heads[i]);
     for (size_t i = 0; i < count; i++)
         add_run(&table, store, &runs[i]);
-    bal_table_print(&table, "rllrlll", true, output.stream);
+    bal_table_print(&table, "rllrlll", BAL_TABLE_RULED, output.stream);
     bal_table_fini(&table);
     return cli_output_close(&output);
 }

@@ -51,7 +51,7 @@ static const struct cli_option options[] = {
     {"quick", NULL, "with what the file says under quick", cli_set_quick},
     {"full", NULL, "with what the file says under full", cli_set_full},
     CLI_THREADS_OPTION,
-    {"format", "FORM", "text, csv or json (default text)", set_format},
+    {"format", "FORM", "text, markdown, csv or json (default text)", set_format},
     {"output", "FILE", "write the results there (default: standard output)", set_output},
     {"seconds", NULL, "csv: add the processor time, which differs from run to run", set_seconds},
     CLI_QUIET_OPTION,

@@ -68,8 +68,8 @@ static enum bal_code set_theory_only(void *into, const char *value, struct bal_e
 }
 
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    if (strcmp(value, "text") != 0 && strcmp(value, "json") != 0)
-        return bal_fail(err, BAL_E_UNKNOWN, "not one of text, json");
+    if (strcmp(value, "csv") == 0)
+        return bal_fail(err, BAL_E_UNKNOWN, "not one of text, markdown, json");
     return cli_set_format(into, value, err);
 }
 
@@ -90,7 +90,7 @@ static const struct cli_option options[] = {
     {.setting = "run.replications"},
     CLI_SEED_OPTION,
     CLI_THREADS_OPTION,
-    {"format", "FORM", "text or json (default text)", set_format},
+    {"format", "FORM", "text, markdown or json (default text)", set_format},
     {"output", "FILE", "write the results there (default: standard output)", cli_set_output},
     {"quiet", NULL, "no progress bar", cli_set_quiet},
 };
@@ -127,7 +127,7 @@ static int print(const struct request *request, const struct bal_privilege_answe
     if (request->common.format == CLI_JSON)
         bal_share_json(&report, output->stream);
     else
-        bal_share_text(&report, output->stream);
+        bal_share_text(&report, cli_style(request->common.format), output->stream);
     const int status = cli_output_close(output);
     if (status)
         return status;

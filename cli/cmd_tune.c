@@ -69,7 +69,8 @@ static int print(const struct request *request, const struct bal_tuning *tuning,
     else if (request->common.format == CLI_CSV)
         bal_tune_csv(tuning, tuned, &request->common.draft, output->stream);
     else
-        bal_tune_text(tuning, tuned, &request->common.draft, output->stream);
+        bal_tune_text(tuning, tuned, &request->common.draft, cli_style(request->common.format),
+                      output->stream);
     const int status = cli_output_close(output);
     if (status || !cut_short)
         return status;

@@ -80,6 +80,10 @@ enum bal_code cli_set_threads(void *into, const char *value, struct bal_error *e
     return cli_number(value, &range, &((struct cli_common *)into)->threads, err);
 }
 
+enum bal_code cli_set_percentiles(void *into, const char *value, struct bal_error *err) {
+    return bal_percentiles_add(value, &((struct cli_common *)into)->percentiles, err);
+}
+
 enum bal_code cli_set_format(void *into, const char *value, struct bal_error *err) {
     return cli_format(value, &((struct cli_common *)into)->format, err);
 }
@@ -184,6 +188,8 @@ struct bal_draft cli_common_draft(const struct cli_common *common, size_t policy
     bal_draft_complete(&draft);
     draft.c.policy = common->policy[policy];
     draft.c.run.seed = (uint64_t)common->seed;
+    if (common->percentiles.count > 0)
+        draft.c.run.percentiles = &common->percentiles;
     return draft;
 }
 

@@ -16,6 +16,7 @@ struct cli_common {
     struct bal_policy_spec policy[CLI_POLICIES_MAX];
     size_t policies;
     double seed, threads;
+    struct bal_percentiles percentiles; /* none: the usual ones */
     enum cli_format format;
     const char *output;
     const char *figure; /* a file to draw into; NULL: none */
@@ -56,6 +57,12 @@ struct bal_lab_options cli_common_lab(const struct cli_common *common, struct cl
 #define CLI_POLICY_OPTION                                                                                    \
     { "policy", "POLICY", "name or name:key=value,...; repeat it (default: all that fit)", cli_set_policy }
 
+#define CLI_PERCENTILES_OPTION                                                                               \
+    {                                                                                                        \
+        "percentiles", "LIST", "percentiles of response times to show: 50,95,99.9 (any, at most 8)",         \
+            cli_set_percentiles                                                                              \
+    }
+
 #define CLI_SEED_OPTION                                                                                      \
     { "seed", "S", "another seed, other random numbers (default 1)", cli_set_seed }
 
@@ -67,14 +74,8 @@ struct bal_lab_options cli_common_lab(const struct cli_common *common, struct cl
 
 #define CLI_RUN_OPTIONS {.group = CLI_RUN_SETTINGS}, CLI_SEED_OPTION, CLI_THREADS_OPTION
 
-/* The last of them without the format, for commands that know more. */
-#define CLI_QUIET_OPTIONS                                                                                    \
-    {"output", "FILE", "write the results there (default: standard output)", cli_set_output}, {              \
-        "quiet", NULL, "no progress bar", cli_set_quiet                                                      \
-    }
-
 #define CLI_OUTPUT_OPTIONS                                                                                   \
-    {"format", "FORM", "text, csv or json (default text)", cli_set_format},                                  \
+    {"format", "FORM", "text, markdown, csv or json (default text)", cli_set_format},                        \
         {"output", "FILE", "write the results there (default: standard output)", cli_set_output}, {          \
         "quiet", NULL, "no progress bar", cli_set_quiet                                                      \
     }
@@ -83,6 +84,7 @@ struct bal_lab_options cli_common_lab(const struct cli_common *common, struct cl
 enum bal_code cli_set_policy(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_seed(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_threads(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_percentiles(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_format(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_output(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_figure(void *into, const char *value, struct bal_error *err);

@@ -41,10 +41,10 @@ static enum bal_code print(struct bal_store *store, const struct bal_experiment 
     case CLI_JSON:
         return bal_outcome_json(store, e, out, err);
     case CLI_TEXT:
-    case CLI_MARKDOWN: /* of `compare` alone */
+    case CLI_MARKDOWN:
         break;
     }
-    return bal_outcome_text(store, e, out, err);
+    return bal_outcome_text(store, e, cli_style(results->format), out, err);
 }
 
 static enum bal_code judge(struct bal_store *store, const struct bal_experiment *e, struct bal_tally *tally,

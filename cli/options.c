@@ -251,19 +251,19 @@ void cli_print_help(const struct cli_command *command, FILE *out) {
 enum bal_code cli_number(const char *value, const struct cli_range *range, double *number,
                          struct bal_error *err) {
     double parsed;
-    if (!bal_number_parse(value, strlen(value), &parsed) ||
-        !(parsed >= range->low && parsed <= range->high) || (range->whole && parsed != floor(parsed)))
+    if (!bal_share_parse(value, strlen(value), &parsed) || !(parsed >= range->low && parsed <= range->high) ||
+        (range->whole && parsed != floor(parsed)))
         return bal_fail(err, BAL_E_RANGE, "not %s", range->what);
     *number = parsed;
     return BAL_OK;
 }
 
 enum bal_code cli_format(const char *value, enum cli_format *format, struct bal_error *err) {
-    static const char *const names[] = {"text", "csv", "json"};
-    for (int i = 0; i < 3; i++)
+    static const char *const names[] = {"text", "csv", "json", "markdown"};
+    for (int i = 0; i < 4; i++)
         if (strcmp(value, names[i]) == 0) {
             *format = (enum cli_format)i;
             return BAL_OK;
         }
-    return bal_fail(err, BAL_E_UNKNOWN, "not one of text, csv, json");
+    return bal_fail(err, BAL_E_UNKNOWN, "not one of text, csv, json, markdown");
 }

@@ -72,15 +72,15 @@ static int learn(struct bal_experiment **experiment) {
 }
 
 struct desk {
-    struct bal_histogram response, waiting;
+    struct bal_histogram histogram[BAL_DISTRIBUTIONS];
     uint8_t bytes[BAL_PACKED_TRIAL];
 };
 
 /* Does a task and reports it. */
 static void do_task(const struct bal_experiment *e, const struct bal_task *task, struct desk *desk) {
-    memset(&desk->response, 0, sizeof desk->response);
-    memset(&desk->waiting, 0, sizeof desk->waiting);
-    struct bal_trial trial = {.response = &desk->response, .waiting = &desk->waiting};
+    memset(desk->histogram, 0, sizeof desk->histogram);
+    struct bal_trial trial = {.jobs = 0};
+    bal_trial_keep(&trial, desk->histogram);
     struct bal_error err = {0};
     if (bal_task_run(e, task, cli_stop_flag(), &trial, &err))
         MPI_Send(&err, sizeof err, MPI_BYTE, 0, FAILED, MPI_COMM_WORLD);
@@ -165,9 +165,9 @@ static void answer(struct office *office, int worker) {
 
 static void take_result(struct office *office, int worker, size_t size) {
     struct desk *desk = &office->desk;
-    memset(&desk->response, 0, sizeof desk->response);
-    memset(&desk->waiting, 0, sizeof desk->waiting);
-    struct bal_trial trial = {.response = &desk->response, .waiting = &desk->waiting};
+    memset(desk->histogram, 0, sizeof desk->histogram);
+    struct bal_trial trial = {.jobs = 0};
+    bal_trial_keep(&trial, desk->histogram);
     struct bal_error err = {0};
     const bool good = bal_unpack_trial(desk->bytes, size, &trial);
     if (!good)

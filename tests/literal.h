@@ -290,7 +290,7 @@ static inline void literal_expect(const struct literal *w, const struct bal_tria
         fail_msg("%s: %llu jobs with mean response time %.17g, literally %zu with %.17g", what,
                  (unsigned long long)trial->jobs, metric[BAL_RESPONSE_MEAN], w->completed,
                  sum / (double)w->completed);
-    assert_memory_equal(trial->response, histogram, sizeof *histogram);
+    assert_memory_equal(trial->histogram[BAL_OF_RESPONSE], histogram, sizeof *histogram);
     free(histogram);
     const double time = w->until < INFINITY ? w->until : w->last;
     const double expected[][2] = {

@@ -45,16 +45,20 @@ const char *bal_mode_text(enum bal_mode mode); /* "plain", "quick", "full" */
 
 /* ---- quantities: what can be asked of a cell ---- */
 
-/* A metric, or the fraction of servers with at least i jobs, called "queue.tail.i". */
+/* A metric; the fraction of servers with at least i jobs, called "queue.tail.i"; or a percentile that is not
+ * one of the metrics: "response.p95", in short "p95". */
 struct bal_quantity {
-    int metric; /* enum bal_metric; BAL_METRIC_COUNT: a tail */
-    int level;  /* of the tail, 0 to BAL_TAIL_LEVELS - 1 */
+    int metric;      /* enum bal_metric, of a percentile the median; BAL_METRIC_COUNT: a tail */
+    int level;       /* of the tail, 0 to BAL_TAIL_LEVELS - 1; of a percentile enum bal_distribution */
+    double quantile; /* of a percentile; else 0 */
 };
 
-/* Is there one of that name? */
-bool bal_quantity_find(const char *name, struct bal_quantity *quantity);
-/* Its name, written into text when it is a tail. */
-const char *bal_quantity_text(struct bal_quantity quantity, char text[32]);
+/* The one of that name. BAL_E_UNKNOWN: there is none; BAL_E_RANGE: it speaks of a percentile that there is
+ * not, and err says so. */
+enum bal_code bal_quantity_find(const char *name, struct bal_quantity *quantity, struct bal_error *err);
+/* Its name, written into text when it is no metric. */
+enum { BAL_QUANTITY_TEXT = 48 };
+const char *bal_quantity_text(struct bal_quantity quantity, char text[BAL_QUANTITY_TEXT]);
 /* Does it grow without bound when the system is unstable, so that its mean says nothing? */
 bool bal_quantity_diverges(struct bal_quantity quantity);
 double bal_quantity_of_trial(struct bal_quantity quantity, const struct bal_trial *trial);
@@ -261,6 +265,7 @@ struct bal_experiment {
     size_t baseline; /* the policy that the others are compared with */
     size_t metrics;
     const struct bal_quantity *metric; /* shown in tables */
+    bool distributions; /* a percentile is asked for of other than response and waiting times of all jobs */
     size_t plots;
     const struct bal_plot *plot;
     size_t claims; /* findings among them */

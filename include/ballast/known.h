@@ -39,6 +39,7 @@ struct bal_known {
     double waiting_bound; /* of waiting_mean, from above, for all loads below 1 with as many reports per job
                            */
     double waiting_probability;    /* that a job waits at all */
+    double gave_up;                /* share of jobs that give up; the rest is of those that are served */
     double response_quantile[4];   /* 50, 90, 99, 99.9 % */
     unsigned levels;               /* how many of tail are known */
     double tail[BAL_KNOWN_LEVELS]; /* fraction of servers with at least i jobs */
@@ -53,6 +54,11 @@ struct bal_known bal_known_of(const struct bal_model *model, const struct bal_po
 enum bal_known_time { BAL_KNOWN_RESPONSE, BAL_KNOWN_WAITING };
 double bal_known_longer(const struct bal_model *model, const struct bal_policy_spec *policy,
                         enum bal_known_time what, double t);
+
+/* The time that this part of all jobs does not exceed, 0 < quantile < 1, by the same theory; NaN where the
+ * law is not known. Some hundred times as dear. */
+double bal_known_quantile(const struct bal_model *model, const struct bal_policy_spec *policy,
+                          enum bal_known_time what, double quantile);
 
 /* The mean response time that no policy can beat which does not know job sizes better than their law: one
  * common queue before all servers (M/M/N; with k slots a server M/M/(N k)). NaN unless sizes are exponential

@@ -43,6 +43,7 @@ const char *bal_doubt_text(enum bal_doubt doubt); /* "settling", "theory", "tail
 /* What the replications of a case say together. */
 struct bal_result {
     struct bal_estimate metric[BAL_METRIC_COUNT];
+    struct bal_estimate percentile[BAL_DISTRIBUTIONS][BAL_PERCENTILES_MAX]; /* that were asked for */
     double tail[BAL_TAIL_LEVELS];
     enum bal_verdict verdict;
     enum bal_engine engine;
@@ -78,6 +79,10 @@ enum bal_code bal_lab_run(const struct bal_case *cases, size_t count, const stru
 /* Can something be decided by its intervals: are they there, is it stable, and not doubted? (That they are
  * not as narrow as was wanted is no reason not to.) */
 bool bal_result_is_sure(const struct bal_result *result);
+
+/* A quantile of the case that it was asked for, or that is always measured; NaN: neither. */
+struct bal_estimate bal_result_quantile(const struct bal_case *c, const struct bal_result *result,
+                                        enum bal_distribution distribution, double quantile);
 
 /* The same conclusion from trials made elsewhere. trial[0..count) are the replications of one case, in order.
  */

@@ -6,6 +6,7 @@
 #include "ballast/batch.h"
 #include "ballast/curve.h"
 #include "ballast/error.h"
+#include "ballast/failures.h"
 #include "ballast/law.h"
 #include "ballast/network.h"
 #include "ballast/stealing.h"
@@ -122,6 +123,9 @@ struct bal_model {
     struct bal_law setup;
     struct bal_watts watts; /* all zero: the default */
     struct bal_start start;
+    struct bal_law patience; /* of the time after which a job gives up whose service has not begun; mean 0:
+                              * none does. Event engine, and common queues */
+    struct bal_failures failures; /* event engine: servers fail and are repaired */
     uint32_t slots; /* event engine: jobs that a server works on at once, each at its full speed; 0 means 1.
                      * A server reports that it is idle whenever a job that leaves it leaves a slot free. */
     /* Work stealing (docs/stealing.md). In continuous time a server that runs out of work asks another once,
@@ -136,6 +140,12 @@ struct bal_model {
 /* The discipline of the servers; where the model leaves it open it is preemptive if the policy wants ranks
  * served so (its flag BAL_SERVES_RANKS), else fifo. Without classes always fifo. */
 enum bal_discipline bal_model_discipline(const struct bal_model *model, bool serves_ranks);
+
+/* Do all jobs stay until they are served, and all servers? Where some give up or fail most theory is silent.
+ */
+static inline bool bal_model_is_steady(const struct bal_model *model) {
+    return !(model->patience.mean > 0) && !bal_failures_happen(&model->failures);
+}
 
 /* Has the fleet weights that tell its servers apart? In slotted time it has none. */
 bool bal_model_is_weighted(const struct bal_model *model);

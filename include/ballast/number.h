@@ -21,6 +21,9 @@ const char *bal_number_read(const char *text, double *value);
  * suffix k (10^3), M (10^6) or G (10^9). Returns whether it is one; *value is set only then. */
 bool bal_number_parse(const char *text, size_t length, double *value);
 
+/* The same where a share may be meant: a percent sign behind it divides by 100. */
+bool bal_share_parse(const char *text, size_t length, double *value);
+
 /* Writes the shortest decimal that reads back as the same number; whole numbers below 10^15 without an
  * exponent. */
 void bal_number_print(double value, char text[BAL_NUMBER_TEXT]);

@@ -36,6 +36,8 @@ enum bal_purpose {
     BAL_STREAM_NETWORK = 12,    /* delays and losses of messages, who is told, where jobs come in */
     BAL_STREAM_CHURN = 13,      /* when servers fail and return */
     BAL_STREAM_RESAMPLING = 14, /* which parts of a log stand for others like it */
+    BAL_STREAM_PATIENCE = 15,   /* after which time jobs give up waiting */
+    BAL_STREAM_FAILURES = 16,   /* when servers of the event engine fail and are repaired */
     BAL_STREAM_TEST = 1000,     /* free for tests and callers; so is everything above */
 };
 

@@ -40,7 +40,7 @@ enum bal_code bal_demand_of(const struct bal_trace *trace, const volatile int *s
 
 /* ---- what is wanted ---- */
 
-enum { BAL_TARGET_NAME = 24 };
+enum { BAL_TARGET_NAME = BAL_PERCENTILE_TEXT };
 
 /* The mean of the response times, or that quantile of them, is to be at most so many seconds; and no job may
  * be turned away. */
@@ -81,8 +81,9 @@ struct bal_replay {
      * the share of the high class are those of the trace, and set by bal_replay_case. */
     struct bal_model model;
     uint64_t seed;
-    unsigned replications;           /* >= 1 */
-    const struct bal_target *target; /* NULL: none */
+    unsigned replications;              /* >= 1 */
+    const struct bal_target *target;    /* NULL: none */
+    struct bal_percentiles percentiles; /* to be measured beside the usual ones */
     unsigned vary; /* the group of servers whose number is looked for, where there are several */
     bool vary_given;
     /* So many servers, the last of the fleet, fail so many seconds, as recorded, after the first arrival. */
@@ -108,16 +109,18 @@ struct bal_range {
     double low, high;
 };
 
-/* Which times: the mean, quantiles, and the one that is wanted. */
+/* Which times: the mean, quantiles, the one that is wanted, and from BAL_TIME_ASKED on the percentiles that
+ * were asked for. */
 enum bal_response_time {
     BAL_TIME_MEAN,
     BAL_TIME_P50,
     BAL_TIME_P90,
     BAL_TIME_P99,
     BAL_TIME_P999,
-    BAL_TIME_WANTED
+    BAL_TIME_WANTED,
+    BAL_TIME_ASKED
 };
-enum { BAL_REPLAY_TIMES = BAL_TIME_WANTED + 1 };
+enum { BAL_REPLAY_TIMES = BAL_TIME_ASKED + BAL_PERCENTILES_MAX };
 
 /* The jobs of a kind of the trace. */
 struct bal_kind_outcome {
@@ -128,7 +131,8 @@ struct bal_kind_outcome {
 struct bal_replay_outcome {
     struct bal_result result;
     /* Response times of all jobs; the estimates are over replications, which differ in what the policy, and
-     * the spreading of whole seconds, draws at random. BAL_TIME_WANTED is NaN without a target. */
+     * the spreading of whole seconds, draws at random. BAL_TIME_WANTED is NaN without a target,
+     * and so are percentiles that were not asked for. */
     struct bal_estimate time[BAL_REPLAY_TIMES];
     /* Where each of them would lie, with 95 %, in other logs like this one: by a block bootstrap of the log.
      * NaN where there are too few jobs to tell. */

@@ -7,6 +7,7 @@
 
 #include "ballast/error.h"
 #include "ballast/model.h"
+#include "ballast/percentile.h"
 #include "ballast/scheme.h"
 #include "ballast/stats.h"
 #include "ballast/trace.h"
@@ -63,7 +64,8 @@ extern "C" {
       "shape of the tail of these jobs, (p999 - p99) / (p99 - p90): 1 if exponential, less if lighter")      \
     X(LOAD_ACHIEVED, "load.achieved", "",                                                                    \
       "load that came: jobs that arrived, times their mean size, over the capacity")                         \
-    X(FAILED, "jobs.failed", "", "fraction of jobs that got a wrong answer, or none")
+    X(FAILED, "jobs.failed", "", "fraction of jobs that got a wrong answer, or none")                        \
+    X(GAVE_UP, "jobs.gave_up", "", "fraction of jobs that gave up waiting; waiting times are of the others")
 
 /* The times of all jobs, or of those of one class. */
 #define BAL_TIME_METRICS(X, P, p, who)                                                                       \
@@ -94,6 +96,27 @@ struct bal_metric_info {
 extern const struct bal_metric_info bal_metric_table[BAL_METRIC_COUNT];
 /* The metric of that name, or BAL_METRIC_COUNT. */
 enum bal_metric bal_metric_find(const char *name);
+
+/* What has a distribution in a trial: the times of all jobs and of each class, and the jobs at all servers
+ * together. */
+enum bal_distribution {
+    BAL_OF_RESPONSE,
+    BAL_OF_WAITING,
+    BAL_OF_HIGH_RESPONSE,
+    BAL_OF_HIGH_WAITING,
+    BAL_OF_LOW_RESPONSE,
+    BAL_OF_LOW_WAITING,
+    BAL_OF_LOAD,
+    BAL_DISTRIBUTIONS
+};
+/* The metric that is its median: those of 90, 99 and 99.9 % follow it. */
+enum bal_metric bal_distribution_median(enum bal_distribution distribution);
+/* The metric that is its quantile; BAL_METRIC_COUNT: none is, it must be asked for. */
+enum bal_metric bal_distribution_metric(enum bal_distribution distribution, double quantile);
+/* A quantile of a histogram of a trial, in the unit of the model: histograms count in units of the mean size,
+ * or in slots. */
+double bal_distribution_quantile(const struct bal_histogram *histogram, double quantile, double unit,
+                                 bool slotted);
 
 enum bal_engine {
     BAL_ENGINE_AUTO,
@@ -154,8 +177,9 @@ struct bal_run {
     double warmup; /* fraction of it to cut, 0 to 0.999; NaN: BAL_WARMUP_DEFAULT, or 0 with a trace; or
                     * BAL_WARMUP_MSER */
     enum bal_engine engine;
-    const char *real;         /* engine live: all that is started, as text; NULL otherwise */
-    bool plain;               /* no index and no specialised loop: the slow twin that tests compare with */
+    const char *real; /* engine live: all that is started, as text; NULL otherwise */
+    bool plain;       /* no index and no specialised loop: the slow twin that tests compare with */
+    const struct bal_percentiles *percentiles; /* to be measured beside the usual ones; may be NULL */
     const volatile int *stop; /* when set and not 0, the trial ends early with BAL_E_STOPPED; may be NULL */
     const uint32_t *initial;  /* jobs at each server at time 0, which is when they arrived; NULL: none. There
                                * must be a queue at each server */
@@ -186,11 +210,20 @@ struct bal_trial {
     uint64_t jobs;                /* completed after the warm-up */
     uint64_t events;              /* arrivals and completions in the whole run */
     enum bal_engine engine;       /* the one that ran */
-    struct bal_histogram *response, *waiting; /* filled in when set by the caller: in units of the mean size
-                                               */
+    double percentile[BAL_DISTRIBUTIONS][BAL_PERCENTILES_MAX]; /* those that were asked for */
+    /* Filled in when set by the caller: in units of the mean size, in slots, in jobs. Empty where there is no
+     * such thing. */
+    struct bal_histogram *histogram[BAL_DISTRIBUTIONS];
     double *high_tail; /* filled in when set by the caller, BAL_TAIL_LEVELS of them: as tail, of high jobs
                           alone */
 };
+
+/* Has the trial fill in all these histograms. */
+static inline void bal_trial_keep(struct bal_trial *trial,
+                                  struct bal_histogram histogram[BAL_DISTRIBUTIONS]) {
+    for (unsigned d = 0; d < BAL_DISTRIBUTIONS; d++)
+        trial->histogram[d] = &histogram[d];
+}
 
 /* Can this be simulated, and by which engine? engine is BAL_ENGINE_AUTO or the one wanted; *chosen is set on
  * success. */

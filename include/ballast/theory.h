@@ -58,6 +58,22 @@ double bal_wait_response_tail(const struct bal_wait *wait, double t);
 double bal_wait_quantile(const struct bal_wait *wait, double q);
 double bal_wait_response_quantile(const struct bal_wait *wait, double q);
 
+/* Erlang-A, M/M/n+M (Palm 1957; Garnett, Mandelbaum and Reiman 2002): jobs come at rate lambda > 0 to one
+ * queue before n servers of rate 1, and give up at rate theta > 0 while they wait. Always stable. O(n +
+ * lambda). */
+struct bal_erlang_a {
+    double gave_up;     /* share of all jobs */
+    double waiting;     /* mean wait of those that are served */
+    double probability; /* that one of those has waited */
+    double queue;       /* mean number of jobs, those in service included */
+};
+struct bal_erlang_a bal_erlang_a(double lambda, double n, double theta);
+
+/* M/M/1 with breakdowns (White and Christie 1958): jobs come at rate lambda and are served at rate 1 by a
+ * server that fails at rate alpha, busy or not, and is repaired at rate beta; interrupted jobs go on where
+ * they were. The mean number of jobs; INFINITY from lambda = beta / (alpha + beta) on. */
+double bal_breakdown_queue(double lambda, double alpha, double beta);
+
 /* ---- One server, general sizes ---------------------------------------------------------------------------
  *
  * Poisson arrivals of rate lambda, sizes with E[S] = m1 and E[S^2] = m2 (INFINITY is allowed). Exact. */

@@ -117,6 +117,9 @@ def flat(row: Mapping[str, Any]) -> Dict[str, Any]:
     for key, value in row.items():
         if key == 'point':
             result.update(value)
+        elif key == 'metrics':
+            for name, part in value.items():
+                _spread(name, part, result)
         elif not (key == 'theory' and value is None):
             _spread(key, value, result)
     return result

@@ -13,6 +13,18 @@ enum bal_code bal_heap_init(struct bal_heap *heap, uint32_t ids) {
     return BAL_OK;
 }
 
+bool bal_heap_grow(struct bal_heap *heap, uint32_t before, uint32_t ids) {
+    struct bal_pending *slot = realloc(heap->slot, ids * sizeof *slot);
+    if (slot)
+        heap->slot = slot;
+    uint32_t *place = realloc(heap->place, ids * sizeof *place);
+    if (place)
+        heap->place = place;
+    for (uint32_t id = before; place && id < ids; id++)
+        place[id] = BAL_HEAP_ABSENT;
+    return slot && place;
+}
+
 void bal_heap_fini(struct bal_heap *heap) {
     free(heap->slot);
     free(heap->place);

@@ -85,6 +85,15 @@ bool bal_number_parse(const char *text, size_t length, double *value) {
     return true;
 }
 
+bool bal_share_parse(const char *text, size_t length, double *value) {
+    const bool percent = length > 1 && text[length - 1] == '%';
+    if (!bal_number_parse(text, length - percent, value))
+        return false;
+    if (percent)
+        *value /= 100;
+    return true;
+}
+
 void bal_number_print(double value, char text[BAL_NUMBER_TEXT]) {
     const struct locale_swap swap = enter_c_locale();
     if (fabs(value) < 1e15 && value == floor(value)) {

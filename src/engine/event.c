@@ -70,6 +70,8 @@ FOLDED enum bal_code between(struct event *event, double before, double now, uns
         code = system_report(&event->system, before, now);
     if (features & POWERED && !code)
         code = bal_event_run_timers(event, now);
+    if (features & PATIENT && !code)
+        code = give_up(event, now, features);
     return code;
 }
 
@@ -89,16 +91,21 @@ FOLDED enum bal_code loop(struct event *event, const unsigned features) {
         const double completes = event->completions.next;
         const bool arrival = arrives < completes;
         const double next = arrival ? arrives : completes;
-        if (features & RECORDED && next == INFINITY)
+        const bool held = features & UNRELIABLE && bal_tally_queue(&system->tally) > 0; /* by servers that are
+                                                                                           down */
+        if (features & RECORDED && next == INFINITY && !held)
             return drained(event, before, features);
         const bool fails = features & FAILING && event->fails_at <= next;
-        const double now = fails ? event->fails_at : next;
+        const bool changes = features & UNRELIABLE && next_change(event) <= next;
+        const double now = fails ? event->fails_at : changes ? next_change(event) : next;
         code = between(event, before, now, features);
         if (__builtin_expect(code || (code = system_reach(system, now)), 0))
             return code;
         before = now;
         if (fails) {
             code = bal_event_fail_servers(event, now, features);
+        } else if (changes) {
+            code = bal_event_change_server(event, now, features);
         } else if (arrival) {
             code = arrive(event, now, features);
             if (features & ASKING)
@@ -182,6 +189,7 @@ static enum bal_code set_up(struct event *event, const struct bal_model *model, 
     struct bal_rng arrivals;
     bal_rng_init(&arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
     bal_arrival_source_init(&event->arrivals, &model->arrivals, mean_gap, &arrivals);
+    bal_patience_init(&event->patience, &model->patience, run->seed, run->replication);
     event->steal = &model->steal;
     event->others = model->others;
     bal_rng_init(&event->sizes, run->seed, run->replication, BAL_STREAM_SIZES);
@@ -191,7 +199,8 @@ static enum bal_code set_up(struct event *event, const struct bal_model *model, 
     if (bal_calendar_init(&event->completions, system->servers * system->slots, rate) ||
         bal_event_set_up_work(event, run->plain || run->failing > 0) ||
         set_up_speeds(event, &model->servers) || bal_event_set_up_timers(event, model) ||
-        bal_event_set_up_failure(event, run) || (system->features & LANED && !event->since) ||
+        bal_event_set_up_failure(event, run) || bal_event_set_up_repairs(event, model) ||
+        (system->features & LANED && !event->since) ||
         (system->features & SHARED && !(event->sharing = calloc(system->servers, sizeof *event->sharing))))
         return BAL_E_MEMORY;
     return BAL_OK;
@@ -218,6 +227,8 @@ out:
     bal_trace_cursor_free(event->cursor);
     bal_calendar_fini(&event->completions);
     bal_heap_fini(&event->timers);
+    bal_patience_fini(&event->patience);
+    bal_event_fini_repairs(event);
     free(event->least);
     free(event->free_at);
     free(event->per_speed);

@@ -2,7 +2,8 @@
  *
  * event.c is the loop; event_server.h is what happens at a server; event_sharing.h at one that works on all
  * its jobs at once; event_stealing.h how servers steal; event_work.c knows the work that is left at each,
- * event_timers.c when servers switch off and on, and event_failure.c what becomes of jobs whose server fails.
+ * event_timers.c when servers switch off and on, event_failure.c what becomes of jobs whose server fails for
+ * good, and event_repair.c of those whose server is repaired.
  */
 #ifndef ENGINE_EVENT_H
 #define ENGINE_EVENT_H
@@ -10,6 +11,7 @@
 #include "base/calendar.h"
 #include "base/heap.h"
 #include "base/tournament.h"
+#include "engine/patience.h"
 #include "engine/system.h"
 
 enum { ARRIVAL, LEFT, WORDS }; /* the words of a queued job; LEFT is the work that is left of it */
@@ -36,8 +38,11 @@ struct event {
     struct bal_law standby, setup;
     struct sharing *sharing; /* SHARED: of each server */
     /* FAILING */
-    double fails_at;      /* INFINITY: it has happened */
-    struct bal_set *open; /* the servers that are left */
+    double fails_at;          /* INFINITY: it has happened */
+    struct bal_set *open;     /* the servers that are left */
+    struct patience patience; /* PATIENT */
+    double endures;           /* so long the job that has just come is going to wait */
+    struct repairs *repairs;  /* UNRELIABLE */
     /* STEALING */
     struct bal_rng stealing;
     const struct bal_steal *steal;
@@ -74,5 +79,30 @@ enum bal_code bal_event_run_timers(struct event *event, double until);
 enum bal_code bal_event_set_up_failure(struct event *event, const struct bal_run *run);
 /* All servers that are to fail do so, and their jobs are dispatched to those that are left. */
 enum bal_code bal_event_fail_servers(struct event *event, double now, unsigned features);
+
+/* ---- failures and repairs ---- */
+
+/* UNRELIABLE. What is open or not is told to the policy, unless nobody sees it. */
+struct repairs {
+    const struct bal_failures *how;
+    struct bal_rng rng;
+    struct bal_heap changes; /* when each server fails next, or is back */
+    struct bal_set *down;
+    uint32_t *held; /* of a server that is down: jobs in its slots that go on when it is back */
+};
+
+enum bal_code bal_event_set_up_repairs(struct event *event, const struct bal_model *model);
+void bal_event_fini_repairs(struct event *event);
+/* A server fails, or is back. */
+enum bal_code bal_event_change_server(struct event *event, double now, unsigned features);
+
+static inline bool is_down(const struct event *event, uint32_t server, unsigned features) {
+    return features & UNRELIABLE && bal_set_contains(event->repairs->down, server);
+}
+
+/* When that happens next. */
+static inline double next_change(const struct event *event) {
+    return event->repairs->changes.slot[0].time;
+}
 
 #endif

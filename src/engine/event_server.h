@@ -38,12 +38,75 @@ FOLDED void begin_in_slot(struct event *event, double now, uint32_t server, uint
     bal_calendar_set(&event->completions, slot, now + duration(event, server, item[LEFT].real));
 }
 
+/* ---- jobs that give up ---- */
+
+/* A job begins to wait in a lane; false: there is no memory. */
+FOLDED bool begin_waiting(struct event *event, uint32_t lane, uint32_t rank, union bal_word *item,
+                          uint32_t words) {
+    const uint32_t number =
+        bal_patience_wait(&event->patience, item[ARRIVAL].real + event->endures, lane, rank == 0);
+    *item_tag(item, words) |= (uint64_t)number << TAG_WAITER;
+    return number != PATIENCE_NOBODY;
+}
+
+/* The first job of a lane that is still there; NULL: there is none. */
+FOLDED const union bal_word *first_waiting(struct event *event, uint32_t lane, uint32_t words,
+                                           unsigned features) {
+    struct bal_queues *queues = &event->system.queues;
+    while (queues->length[lane] > 0) {
+        union bal_word *item = bal_queues_front(queues, lane, words);
+        const uint32_t number = features & PATIENT ? (uint32_t)(*item_tag(item, words) >> TAG_WAITER) : 0;
+        if (!(features & PATIENT) || !patience_is_gone(&event->patience, number))
+            return item;
+        bal_patience_end(&event->patience, number);
+        bal_queues_drop(queues, lane);
+    }
+    return NULL;
+}
+
+/* The next job of a server that has a free slot begins there; false: none waits. */
+FOLDED bool begin_next(struct event *event, double now, uint32_t server, uint32_t slot, uint32_t words,
+                       unsigned features) {
+    struct system *system = &event->system;
+    uint32_t lane = features & LANED ? 2 * server : server;
+    const union bal_word *next = first_waiting(event, lane, words, features);
+    if (!next && features & LANED)
+        next = first_waiting(event, ++lane, words, features);
+    if (!next)
+        return false;
+    union bal_word *item = system->in_slot + (size_t)slot * words;
+    for (uint32_t i = 0; i < words; i++)
+        item[i] = next[i];
+    if (features & PATIENT)
+        bal_patience_end(&event->patience, (uint32_t)(*item_tag(item, words) >> TAG_WAITER));
+    bal_queues_drop(&system->queues, lane);
+    begin_in_slot(event, now, server, slot, item, words, features);
+    return true;
+}
+
+/* Those whose time has come before `until` leave. Nobody hears of it: they were not in service, and their
+ * server has no slot more that is free. */
+static inline enum bal_code give_up(struct event *event, double until, unsigned features) {
+    struct system *system = &event->system;
+    const unsigned silent = features & ~(unsigned)(REPORTING | RATED | POWERED);
+    for (double now; (now = patience_next(&event->patience)) < until;) {
+        const enum bal_code code = system_reach(system, now);
+        if (code)
+            return code;
+        const struct waiter *waiter = patience_leave(&event->patience);
+        const uint32_t server = features & LANED ? waiter->where / 2 : waiter->where;
+        system_count_down(system, now, server, features & RANKED ? !waiter->high : 0, silent);
+        system->tally.totals.gave_up++;
+    }
+    return BAL_OK;
+}
+
 /* A job comes to a server: into a slot, if one is free, else into the queue. */
 FOLDED enum bal_code enter_many(struct event *event, double now, uint32_t server, uint32_t rank,
                                 const union bal_word *job, unsigned features) {
     struct system *system = &event->system;
     const uint32_t words = item_words(WORDS, features), before = system->length[server];
-    const bool begins = before < system->slots;
+    const bool begins = before < system->slots && !is_down(event, server, features);
     const uint32_t slot = begins ? system->vacant[server * system->slots + system->slots - before - 1] : 0;
     union bal_word *item = begins ? system->in_slot + (size_t)slot * words
                                   : system_push(system, now, server, rank, words, features);
@@ -53,6 +116,8 @@ FOLDED enum bal_code enter_many(struct event *event, double now, uint32_t server
         item[i] = job[i];
     if (begins)
         begin_in_slot(event, now, server, slot, item, words, features);
+    else if (features & PATIENT && !begin_waiting(event, lane_of(server, rank, features), rank, item, words))
+        return BAL_E_MEMORY;
     return BAL_OK;
 }
 
@@ -72,14 +137,14 @@ FOLDED void complete_many(struct event *event, double now, uint32_t slot, unsign
         bal_calendar_remove(&event->completions, slot);
         if (knows_work(event))
             bal_event_end_work(event, server, now);
+        if (features & PATIENT) { /* whoever has a place in a queue is gone */
+            first_waiting(event, features & LANED ? 2 * server : server, words, features);
+            if (features & LANED)
+                first_waiting(event, 2 * server + 1, words, features);
+        }
         return;
     }
-    const uint32_t lane = features & LANED ? 2 * server + (system->queues.length[2 * server] == 0) : server;
-    const union bal_word *next = bal_queues_front(&system->queues, lane, words);
-    for (uint32_t i = 0; i < words; i++)
-        item[i] = next[i];
-    bal_queues_drop(&system->queues, lane);
-    begin_in_slot(event, now, server, slot, item, words, features);
+    begin_next(event, now, server, slot, words, features);
 }
 
 /* Takes the last low job that waits at one server to another. Those in service stay. */
@@ -118,6 +183,8 @@ FOLDED enum bal_code join(struct system *system, double now, uint32_t server, un
             {.real = now}, {.real = size}, {.bits = rank | system->kind_tag}};
         if (knows_work(event))
             bal_event_add_work(event, server, now, size);
+        if (features & PATIENT)
+            event->endures = patience_draw(&event->patience);
         return enter_many(event, now, server, rank, job, features);
     }
     const uint32_t before = system->length[server];

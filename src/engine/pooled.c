@@ -17,6 +17,7 @@
 #include "base/heap.h"
 #include "engine/engine.h"
 #include "engine/history.h"
+#include "engine/patience.h"
 #include "engine/queues.h"
 #include "engine/windowed.h"
 
@@ -25,7 +26,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ARRIVAL, SIZE, WORDS }; /* the words of a job that waits */
+enum {
+    ARRIVAL,
+    SIZE,
+    NUMBER,
+    WORDS
+}; /* the words of a job that waits; NUMBER among those that may give up */
 
 /* Jobs that wait are in the queue, but at no server: they are counted beyond the levels that are shown. */
 enum { WAITING = LEVELS - 1 };
@@ -41,6 +47,9 @@ struct pooled {
     struct bal_arrival_source arrivals;
     struct bal_rng sizes, thinning, choices, power;
     struct bal_queues waiting; /* a single one */
+    uint32_t wait;             /* jobs in it that have not given up */
+    bool patient;              /* do jobs give up? */
+    struct patience patience;
     struct bal_heap completions, timers;
     struct bal_set *standby, *setup, *off;
     struct bal_set *open;    /* servers with some jobs and a free slot, ... */
@@ -61,7 +70,7 @@ struct pooled {
 };
 
 static uint32_t waiting(const struct pooled *p) {
-    return p->waiting.length[0];
+    return p->wait;
 }
 
 /* ---- power ---- */
@@ -183,6 +192,7 @@ static enum bal_code arrive(struct pooled *p, double now) {
         return BAL_OK;
     }
     const double size = p->cursor ? (double)p->recorded.size * 1e-9 : bal_law_sample(p->size, &p->sizes);
+    const double endures = p->patient ? patience_draw(&p->patience) : INFINITY;
     if (p->ruled)
         windowed_count(&p->rule, now, 1);
     if (p->standby->count + p->open->count > 0) {
@@ -195,15 +205,50 @@ static enum bal_code arrive(struct pooled *p, double now) {
         return BAL_E_MEMORY;
     item[ARRIVAL].real = now;
     item[SIZE].real = size;
+    item[NUMBER].bits = p->patient ? bal_patience_wait(&p->patience, now + endures, 0, false) : 0;
+    if (item[NUMBER].bits == PATIENCE_NOBODY)
+        return BAL_E_MEMORY;
+    p->wait++;
     tally_up(&p->tally, now, WAITING);
     ask_for_server(p, now);
     return BAL_OK;
 }
 
+/* The first job that has not given up; those before it are dropped. */
+static const union bal_word *first_waiting(struct pooled *p) {
+    for (;;) {
+        const union bal_word *head = bal_queues_front(&p->waiting, 0, WORDS);
+        const uint32_t number = (uint32_t)head[NUMBER].bits;
+        if (!p->patient || !patience_is_gone(&p->patience, number))
+            return head;
+        bal_patience_end(&p->patience, number);
+        bal_queues_drop(&p->waiting, 0);
+    }
+}
+
+/* The job whose time has come leaves; nobody need set up a server for it. */
+static void give_up(struct pooled *p, double now) {
+    patience_leave(&p->patience);
+    p->wait--;
+    tally_down(&p->tally, now, WAITING);
+    p->tally.totals.gave_up++;
+    if (p->ruled)
+        windowed_count(&p->rule, now, -1);
+    else
+        cancel_excess(p, now);
+    for (uint32_t gone = p->wait == 0 ? p->waiting.length[0] : 0; gone > 0; gone--) {
+        bal_patience_end(&p->patience, (uint32_t)bal_queues_front(&p->waiting, 0, WORDS)[NUMBER].bits);
+        bal_queues_drop(&p->waiting, 0);
+    }
+}
+
 static void serve_head(struct pooled *p, double now, uint32_t server) {
-    const union bal_word *head = bal_queues_front(&p->waiting, 0, WORDS);
+    const union bal_word *head = first_waiting(p);
     const double arrival = head[ARRIVAL].real, size = head[SIZE].real;
+    if (p->patient)
+        bal_patience_end(&p->patience, (uint32_t)head[NUMBER].bits);
     bal_queues_drop(&p->waiting, 0);
+    p->wait--;
     tally_down(&p->tally, now, WAITING);
     tally_start(&p->tally, &p->tally.all, now - arrival, true);
     serve(p, now, server, arrival, size);
@@ -318,14 +363,19 @@ static enum bal_code next_arrival(struct pooled *p, double now, double *next) {
     return code;
 }
 
-/* When the next thing happens that servers or the rule do by themselves. */
+/* When the next thing happens that servers, jobs or the rule do by themselves. */
 static double next_change(const struct pooled *p) {
-    return fmin(first_of(&p->timers), p->ruled ? windowed_next(&p->rule) : INFINITY);
+    const double servers = fmin(first_of(&p->timers), p->ruled ? windowed_next(&p->rule) : INFINITY);
+    return p->patient ? fmin(servers, patience_next(&p->patience)) : servers;
 }
 
 static void change(struct pooled *p, double now) {
     if (now == first_of(&p->timers)) {
         run_timer(p, now);
+        return;
+    }
+    if (p->patient && now == patience_next(&p->patience)) {
+        give_up(p, now);
         return;
     }
     bal_windowed_decide(&p->rule, count_on(p) - p->setup->count);
@@ -477,11 +527,14 @@ static enum bal_code set_up(struct pooled *p, const struct bal_model *model,
     bal_rng_init(&p->thinning, seed, replication, BAL_STREAM_THINNING);
     bal_rng_init(&p->choices, seed, replication, BAL_STREAM_POLICY);
     bal_rng_init(&p->power, seed, replication, BAL_STREAM_POWER);
+    p->patient = model->patience.mean > 0;
+    bal_patience_init(&p->patience, &model->patience, seed, replication);
     enum bal_code code = allocate(p);
     if (!code)
         code = set_up_rule(p, policy);
     if (!code)
         code = bal_tally_init(&p->tally, p->run, model->size.mean, false);
+    p->tally.patient = p->patient;
     if (code)
         return bal_fail(p->err, code, "not enough memory for %u servers", p->servers);
     p->tally.slots = p->slots;
@@ -499,6 +552,7 @@ static void tear_down(struct pooled *p) {
     bal_windowed_fini(&p->rule);
     bal_trace_cursor_free(p->cursor);
     bal_queues_fini(&p->waiting);
+    bal_patience_fini(&p->patience);
     bal_heap_fini(&p->completions);
     bal_heap_fini(&p->timers);
     free(p->standby);

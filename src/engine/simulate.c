@@ -94,6 +94,40 @@ static enum bal_code check_servers(const struct bal_model *model, const struct b
     return BAL_OK;
 }
 
+/* Jobs that give up and servers that are repaired: the event engine knows both, a common queue the first. */
+static enum bal_code check_unsteady(const struct bal_model *model, const struct bal_policy *policy,
+                                    struct bal_error *err) {
+    const bool leaves = model->patience.mean > 0, fails = bal_failures_happen(&model->failures);
+    if (!leaves && !fails)
+        return BAL_OK;
+    const enum bal_discipline discipline = bal_model_discipline(model, policy->flags & BAL_SERVES_RANKS);
+    const char *what = model->clock == BAL_CLOCK_SLOTTED             ? "slotted time"
+                       : model->discipline == BAL_DISCIPLINE_SHARING ? "discipline ps"
+                       : discipline == BAL_DISCIPLINE_PREEMPTIVE     ? "discipline preemptive"
+                       : model->steal.kind != BAL_STEAL_NONE         ? "servers that steal"
+                       : model->tasks > 1                            ? "jobs of several tasks"
+                       : !bal_network_is_plain(&model->network)      ? "settings of the network"
+                                                                     : NULL;
+    if (what)
+        return bal_fail(err, BAL_E_MODEL, "%s cannot be had with %s; leave out one of them",
+                        leaves ? "jobs that give up (patience)" : "servers that are repaired (failures)",
+                        what);
+    if (policy->flags & BAL_NEEDS_WORK)
+        return bal_fail(err, BAL_E_MODEL, "policy '%s' cannot tell when a job would begin where %s",
+                        policy->name, leaves ? "others give up (patience)" : "servers fail (failures)");
+    if (policy->flags & (BAL_MOVES_JOBS | BAL_MAY_HOLD))
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy '%s' moves jobs, or holds them, and knows none that give up "
+                        "(patience) and no servers that fail (failures)",
+                        policy->name);
+    if (fails && policy->power)
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy '%s' switches servers off and knows none that fail; leave "
+                        "failures out",
+                        policy->name);
+    return BAL_OK;
+}
+
 static enum bal_code check_classes(const struct bal_model *model, const struct bal_policy *policy,
                                    struct bal_error *err) {
     if (policy->flags & BAL_TAKES_RANKS && !model->classes)
@@ -132,6 +166,7 @@ static enum bal_code check_pooled(const struct bal_model *model, const struct ba
                        : model->buffer > 0                           ? "an unlimited buffer"
                        : model->discipline == BAL_DISCIPLINE_SHARING ? "servers that take jobs one by one"
                        : model->steal.kind                           ? "servers that do not steal"
+                       : bal_failures_happen(&model->failures)       ? "servers that do not fail"
                        : !bal_network_is_plain(&model->network)
                            ? "no dispatchers; leave the settings of the network out"
                            : NULL;
@@ -234,7 +269,8 @@ static enum bal_code choose_continuous(const struct bal_model *model, const stru
     const bool needs_work = policy->policy->flags & BAL_NEEDS_WORK;
     const bool poisson = bal_arrivals_are_poisson(&model->arrivals);
     const bool plain_servers = model->slots <= 1 && model->steal.kind == BAL_STEAL_NONE &&
-                               model->discipline != BAL_DISCIPLINE_SHARING;
+                               model->discipline != BAL_DISCIPLINE_SHARING && !(model->patience.mean > 0) &&
+                               !bal_failures_happen(&model->failures);
     if (engine == BAL_ENGINE_MARKOV && !exponential)
         return bal_fail(
             err, BAL_E_MODEL,
@@ -248,8 +284,10 @@ static enum bal_code choose_continuous(const struct bal_model *model, const stru
             err, BAL_E_MODEL,
             "engine 'markov' knows servers that take jobs in turn, not discipline ps; use event or auto");
     if (engine == BAL_ENGINE_MARKOV && !plain_servers)
-        return bal_fail(err, BAL_E_MODEL,
-                        "engine 'markov' knows servers of one slot that do not steal; use event or auto");
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "engine 'markov' knows servers of one slot that neither steal nor fail, and jobs that do not "
+            "give up; use event or auto");
     if (engine == BAL_ENGINE_MARKOV && !poisson)
         return bal_fail(err, BAL_E_MODEL, "engine 'markov' needs arrivals poisson; use event or auto");
     const bool either = exponential && !needs_work && plain_servers && poisson;
@@ -267,6 +305,8 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
         return code;
     }
     enum bal_code code = bal_model_check(model, err);
+    if (!code)
+        code = check_unsteady(model, policy->policy, err);
     if (code)
         return code;
     if (bal_scheme_of(policy->policy) == BAL_SCHEME_POOLED) {
@@ -382,6 +422,8 @@ static enum bal_code check_event_only(const struct bal_model *model, const struc
                         policy->policy->name);
     if (model->discipline == BAL_DISCIPLINE_SHARING)
         return bal_fail(err, BAL_E_MODEL, "discipline ps knows no servers that fail; use another or auto");
+    if (model->patience.mean > 0 || bal_failures_happen(&model->failures))
+        return bal_fail(err, BAL_E_MODEL, "servers that fail for good go with neither patience nor failures");
     if (model->tasks > 1)
         return bal_fail(err, BAL_E_MODEL, "jobs of %u tasks know no servers that fail; use tasks 1",
                         model->tasks);

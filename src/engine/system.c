@@ -59,12 +59,18 @@ static enum bal_code set_up_policy(struct system *system, const struct bal_polic
     return BAL_OK;
 }
 
+/* Are there servers that may not be chosen for a while? */
+static bool may_close(const struct bal_model *model, const struct bal_run *run) {
+    return run->failing > 0 || (bal_failures_happen(&model->failures) && !model->failures.unseen);
+}
+
 static unsigned features_of(const struct bal_model *model, const struct bal_policy_spec *spec,
                             const struct bal_run *run) {
     const struct bal_policy *policy = spec->policy;
     const unsigned flags = bal_policy_flags(spec);
     unsigned features = 0;
-    if (flags & BAL_NEEDS_INDEX && !run->plain && run->failing == 0) /* the index knows no closed servers */
+    if (flags & BAL_NEEDS_INDEX && !run->plain && !may_close(model, run)) /* the index knows no closed servers
+                                                                           */
         features |= flags & BAL_NEEDS_OWN && bal_model_is_weighted(model) ? WEIGHED : INDEXED;
     if (flags & BAL_NEEDS_RESPONSES)
         features |= OBSERVED;
@@ -92,6 +98,10 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
         features |= SHARED;
     if (model->slots > 1)
         features |= MANY;
+    if (model->patience.mean > 0)
+        features |= PATIENT | MANY;
+    if (bal_failures_happen(&model->failures))
+        features |= UNRELIABLE | MANY;
     if (model->steal.kind != BAL_STEAL_NONE)
         features |= STEALING;
     if (run->trace)
@@ -199,7 +209,7 @@ static enum bal_code set_up_power(struct system *system, const struct bal_model 
     return BAL_OK;
 }
 
-static enum bal_code set_up_fleet(struct system *system) {
+static enum bal_code set_up_fleet(struct system *system, bool closes) {
     const bool weighed = system->features & WEIGHED;
     system->fleet = (struct bal_fleet){.servers = system->servers,
                                        .length = system->length,
@@ -209,7 +219,7 @@ static enum bal_code set_up_fleet(struct system *system) {
                                                      : system->features & INDEXED ? shortest
                                                                                   : NULL,
                                        .best_own = weighed ? best_own : NULL,
-                                       .draw_by_weight = system->run->failing == 0 ? draw_by_weight : NULL,
+                                       .draw_by_weight = closes ? NULL : draw_by_weight,
                                        .own = system->length, /* the only dispatcher has sent all */
                                        .weight = system->weights.of,
                                        .ask = system->ask,
@@ -271,7 +281,7 @@ void bal_system_draw(struct system *system) {
 
 static void set_up_draws(struct system *system, const struct bal_policy_spec *policy) {
     const uint32_t draws = policy->policy->draws ? policy->policy->draws(policy->value) : 0;
-    if (draws > DRAWS_MOST || system->features & (TASKS | FAILING) || system->run->plain)
+    if (draws > DRAWS_MOST || system->features & (TASKS | FAILING | UNRELIABLE) || system->run->plain)
         return;
     system->draws = draws;
     system->drawn_step = system->large && !(system->features & LANED) ? DRAWN_BURST : DRAWN_JOBS / 2;
@@ -328,7 +338,7 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     if (!code)
         code = set_up_slots(system, words);
     if (!code)
-        code = set_up_fleet(system);
+        code = set_up_fleet(system, may_close(model, run));
     if (!code)
         code = bal_tally_init(&system->tally, run, model->size.mean, model->classes);
     if (!code)
@@ -336,6 +346,7 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
             bal_history_init(&system->history, system->features & HISTORIED ? run->history : NULL, run->time);
     system->tally.slots = system->slots;
     system->tally.stealing = system->features & STEALING;
+    system->tally.patient = system->features & PATIENT;
     if (!code)
         code = set_up_power(system, model, policy);
     if (!code)

@@ -18,23 +18,25 @@
 #include "engine/weights.h"
 
 enum {
-    INDEXED = 1,        /* servers are kept sorted by length */
-    REPORTING = 2,      /* servers report when they become idle */
-    RATED = 4,          /* idle servers report at a rate */
-    MIXED = 8,          /* servers of different speeds */
-    TASKS = 16,         /* jobs of several tasks */
-    RANKED = 32,        /* there are classes */
-    LANED = 64,         /* servers keep a queue for each class and prefer the high one */
-    HOLDING = 128,      /* ... but never interrupt a job */
-    POWERED = 256,      /* servers switch themselves off and are woken */
-    BOUNDED = 512,      /* buffers are finite */
-    VARYING = 1024,     /* the arrival rate varies over time */
-    OBSERVED = 1 << 15, /* the policy is told of responses */
-    LOADED = 1 << 19,   /* servers report their load after completions */
-    TIMED = 1 << 20,    /* the policy looks at the time */
-    ASKING = 1 << 21,   /* it asks servers and does not wait */
-    WEIGHED = 1 << 22,  /* servers are kept by own count and weight */
-    SHARED = 1 << 23,   /* the event engine's: servers work on all their jobs at once */
+    INDEXED = 1,          /* servers are kept sorted by length */
+    REPORTING = 2,        /* servers report when they become idle */
+    RATED = 4,            /* idle servers report at a rate */
+    MIXED = 8,            /* servers of different speeds */
+    TASKS = 16,           /* jobs of several tasks */
+    RANKED = 32,          /* there are classes */
+    LANED = 64,           /* servers keep a queue for each class and prefer the high one */
+    HOLDING = 128,        /* ... but never interrupt a job */
+    POWERED = 256,        /* servers switch themselves off and are woken */
+    BOUNDED = 512,        /* buffers are finite */
+    VARYING = 1024,       /* the arrival rate varies over time */
+    OBSERVED = 1 << 15,   /* the policy is told of responses */
+    LOADED = 1 << 19,     /* servers report their load after completions */
+    TIMED = 1 << 20,      /* the policy looks at the time */
+    ASKING = 1 << 21,     /* it asks servers and does not wait */
+    WEIGHED = 1 << 22,    /* servers are kept by own count and weight */
+    PATIENT = 1 << 24,    /* the event engine's: jobs give up waiting; always MANY, also with one slot */
+    UNRELIABLE = 1 << 25, /* the event engine's: servers fail and are repaired; always MANY */
+    SHARED = 1 << 23,     /* the event engine's: servers work on all their jobs at once */
     /* The event engine's alone: */
     MANY = 2048,       /* servers work on several jobs at once */
     STEALING = 4096,   /* servers that run out of work steal */
@@ -44,14 +46,15 @@ enum {
     KINDED = 131072,   /* the history tells kinds of jobs apart */
     FAILING = 262144,  /* servers fail */
     UNUSUAL = MANY | STEALING | RECORDED | HISTORIED | OBSERVED | BURSTY | KINDED | FAILING | LOADED | TIMED |
-              ASKING | WEIGHED | SHARED
+              ASKING | WEIGHED | SHARED | PATIENT | UNRELIABLE
 };
 
 /* As features for the choice of a loop: the one that looks at them as it goes. */
 #define UNSPECIALISED (~0u)
 
-/* The tag of an item: its rank, whether its service has begun, and from a bit on its kind. */
-enum { TAG_RANK = 1, TAG_STARTED = 2, TAG_KIND = 8 };
+/* The tag of an item: its rank, whether its service has begun, from a bit on its kind, and from another its
+ * number among those that may give up. */
+enum { TAG_RANK = 1, TAG_STARTED = 2, TAG_KIND = 8, TAG_WAITER = 32 };
 
 /* Where a policy says how many servers it draws for a job they are drawn for many jobs in one go, half a
  * circle, so that the draws overlap. On large fleets the queues that it will look at are fetched some jobs
@@ -162,7 +165,7 @@ enum bal_code bal_system_end(struct system *system, enum bal_code code, struct b
 _Noreturn void bal_system_broken(const struct system *system, const char *what);
 
 FOLDED uint32_t item_words(uint32_t words, unsigned features) {
-    return words + (features & (RANKED | KINDED) ? 1 : 0);
+    return words + (features & (RANKED | KINDED | PATIENT) ? 1 : 0);
 }
 
 FOLDED uint64_t *item_tag(union bal_word *item, uint32_t words) {
@@ -285,7 +288,7 @@ FOLDED union bal_word *system_push(struct system *system, double now, uint32_t s
     union bal_word *item = bal_queues_push(&system->queues, lane_of(server, rank, features), words);
     if (__builtin_expect(!item, 0) || !system_count_up(system, now, server, rank, features))
         return NULL;
-    if (features & (RANKED | KINDED))
+    if (features & (RANKED | KINDED | PATIENT))
         *item_tag(item, words) = rank | system->kind_tag;
     return item;
 }
@@ -369,7 +372,7 @@ FOLDED struct bal_decision system_route(struct system *system, double now, unsig
         system->policy->route(system->state, &system->fleet, &system->job, &system->rng);
     if (features & POWERED && decision.wake != BAL_NONE)
         system_wake(system, now, decision.wake);
-    if (!(features & POWERED) || decision.server != BAL_NONE)
+    if (!(features & (POWERED | UNRELIABLE)) || decision.server != BAL_NONE)
         system_check_server(system, now, decision.server);
     if (features & RANKED) {
         system->tally.by_class[system->job.rank].routed += system->job.count;
@@ -389,7 +392,8 @@ FOLDED uint32_t system_measure(struct system *system, double now, union bal_word
     if (features & HISTORIED)
         history_complete(&system->history, &system->tally, item[0].real, response);
     if (features & KINDED)
-        history_complete_kind(&system->history, &system->tally, *item_tag(item, words) >> TAG_KIND, response);
+        history_complete_kind(&system->history, &system->tally, (uint32_t)*item_tag(item, words) >> TAG_KIND,
+                              response);
     return rank;
 }
 
@@ -485,7 +489,7 @@ FOLDED void system_check_parts(struct system *system, double now, uint32_t parts
 
 /* Can the server take one more job? If not it is lost, or refused when there is no server. */
 FOLDED bool system_admits(struct system *system, uint32_t server, unsigned features) {
-    if (features & POWERED && server == BAL_NONE) {
+    if (features & (POWERED | UNRELIABLE) && server == BAL_NONE) {
         system->tally.totals.refused++;
         return false;
     }

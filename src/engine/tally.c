@@ -32,6 +32,7 @@ enum bal_code bal_tally_init(struct tally *tally, const struct bal_run *run, dou
     tally->slices = SLICES;
     tally->drains = run->trace;
     tally->slots = 1;
+    tally->unit = unit;
     tally->per_unit = 1 / unit;
     if (classes && !(tally->by_class = calloc(2, sizeof *tally->by_class)))
         return BAL_E_MEMORY;
@@ -44,7 +45,7 @@ enum bal_code bal_tally_init_slotted(struct tally *tally, const struct bal_run *
     tally->time = ceil(run->time);
     tally->slotted = true;
     tally->slices = tally->time < SLICES ? (unsigned)tally->time : SLICES;
-    tally->per_unit = 1;
+    tally->unit = tally->per_unit = 1;
     return start(tally, run);
 }
 
@@ -226,6 +227,7 @@ static void subtract_totals(struct totals *totals, const struct totals *before) 
     totals->lost -= before->lost;
     totals->refused -= before->refused;
     totals->failed -= before->failed;
+    totals->gave_up -= before->gave_up;
     totals->requests -= before->requests;
     totals->steals -= before->steals;
     totals->stolen -= before->stolen;
@@ -264,18 +266,39 @@ static double drift(const struct tally *tally, unsigned cut) {
     return mean > 0 || isnan(change) ? change / mean : 0;
 }
 
+/* ---- distributions ---- */
+
+static const double usual[] = {0.5, 0.9, 0.99, 0.999};
+
+enum bal_metric bal_distribution_median(enum bal_distribution distribution) {
+    static const enum bal_metric medians[] = {
+        BAL_RESPONSE_P50,     BAL_WAITING_P50,     BAL_HIGH_RESPONSE_P50, BAL_HIGH_WAITING_P50,
+        BAL_LOW_RESPONSE_P50, BAL_LOW_WAITING_P50, BAL_LOAD_P50};
+    return medians[distribution];
+}
+
+enum bal_metric bal_distribution_metric(enum bal_distribution distribution, double quantile) {
+    for (unsigned i = 0; i < 4; i++)
+        if (fabs(usual[i] - quantile) < 1e-9)
+            return (enum bal_metric)((unsigned)bal_distribution_median(distribution) + i);
+    return BAL_METRIC_COUNT;
+}
+
 /* A quantile in slots is the whole number whose share of its bin the interpolated one lies in: exact up to
  * 255, where every number has a bin of its own. */
 static double whole_slots(double quantile) {
     return fmax(ceil(quantile) - 1, 0);
 }
 
+double bal_distribution_quantile(const struct bal_histogram *histogram, double quantile, double unit,
+                                 bool slotted) {
+    const double value = bal_histogram_quantile(histogram, quantile);
+    return slotted && value > 0 ? whole_slots(value) : value / (1 / unit); /* as times were counted */
+}
+
 static void percentiles(const struct tally *tally, const struct bal_histogram *h, double *out) {
-    static const double level[] = {0.5, 0.9, 0.99, 0.999};
-    for (unsigned i = 0; i < 4; i++) {
-        const double quantile = bal_histogram_quantile(h, level[i]);
-        out[i] = tally->slotted && quantile > 0 ? whole_slots(quantile) : quantile / tally->per_unit;
-    }
+    for (unsigned i = 0; i < 4; i++)
+        out[i] = bal_distribution_quantile(h, usual[i], tally->unit, tally->slotted);
 }
 
 /* NaN where there is nothing to divide by: nothing was measured. */
@@ -321,7 +344,7 @@ static void queue_metrics(const struct tally *tally, uint32_t servers, double ti
 
 /* Jobs that have come, whether they were let in or not. */
 static double offered(const struct totals *totals) {
-    return (double)(totals->arrivals + totals->lost + totals->refused + totals->failed);
+    return (double)(totals->arrivals + totals->lost + totals->refused + totals->failed + totals->gave_up);
 }
 
 static void message_metrics(const struct totals *totals, double time, double *metric) {
@@ -427,7 +450,10 @@ static void power_metrics(const struct tally *tally, uint32_t servers, double ti
     metric[BAL_SERVERS_OFF] = parts.off;
 }
 
-static void loss_metrics(const struct totals *totals, double *metric) {
+static void loss_metrics(const struct tally *tally, double *metric) {
+    const struct totals *totals = &tally->totals;
+    if (tally->patient)
+        metric[BAL_GAVE_UP] = per((double)totals->gave_up, offered(totals));
     metric[BAL_LOST] = per((double)totals->lost, offered(totals));
     metric[BAL_REFUSED] = per((double)totals->refused, offered(totals));
     metric[BAL_FAILED] = per((double)totals->failed, offered(totals));
@@ -438,6 +464,41 @@ static void load_metrics(const struct tally *tally, double *metric) {
     const double last = metric[BAL_LOAD_P999] - metric[BAL_LOAD_P99];
     const double before = metric[BAL_LOAD_P99] - metric[BAL_LOAD_P90];
     metric[BAL_LOAD_TAIL] = before > 0 ? last / before : NAN;
+}
+
+/* NULL: there is none. */
+static const struct bal_histogram *histogram_of(const struct tally *tally, enum bal_distribution which) {
+    const struct channel *class = tally->by_class;
+    switch (which) {
+    case BAL_OF_RESPONSE:
+        return &tally->all.response_histogram;
+    case BAL_OF_WAITING:
+        return &tally->all.waiting_histogram;
+    case BAL_OF_HIGH_RESPONSE:
+        return class ? &class[0].response_histogram : NULL;
+    case BAL_OF_HIGH_WAITING:
+        return class ? &class[0].waiting_histogram : NULL;
+    case BAL_OF_LOW_RESPONSE:
+        return class ? &class[1].response_histogram : NULL;
+    case BAL_OF_LOW_WAITING:
+        return class ? &class[1].waiting_histogram : NULL;
+    default:
+        return &tally->load;
+    }
+}
+
+/* The percentiles that were asked for, and whole histograms. */
+static void hand_over(const struct tally *tally, struct bal_trial *trial) {
+    const struct bal_percentiles *asked = tally->run->percentiles;
+    for (unsigned d = 0; d < BAL_DISTRIBUTIONS; d++) {
+        const struct bal_histogram *histogram = histogram_of(tally, (enum bal_distribution)d);
+        for (unsigned i = 0; asked && i < asked->count; i++)
+            trial->percentile[d][i] = histogram ? bal_distribution_quantile(histogram, asked->quantile[i],
+                                                                            tally->unit, tally->slotted)
+                                                : NAN;
+        if (histogram && trial->histogram[d])
+            *trial->histogram[d] = *histogram;
+    }
 }
 
 void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *trial) {
@@ -458,7 +519,7 @@ void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *t
         class_metrics(tally, trial->metric);
     queue_metrics(tally, servers, time, trial);
     message_metrics(&tally->totals, time, trial->metric);
-    loss_metrics(&tally->totals, trial->metric);
+    loss_metrics(tally, trial->metric);
     if (!tally->slotted) /* slots know no watts, and a server may do in a slot all that came in it */
         power_metrics(tally, servers, time, trial->metric);
     if (tally->stealing)
@@ -466,8 +527,5 @@ void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *t
     if (bal_histogram_total(&tally->load) > 0)
         load_metrics(tally, trial->metric);
     trial->jobs = tally->all.completed;
-    if (trial->response)
-        *trial->response = tally->all.response_histogram;
-    if (trial->waiting)
-        *trial->waiting = tally->all.waiting_histogram;
+    hand_over(tally, trial);
 }

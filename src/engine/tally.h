@@ -75,6 +75,7 @@ struct totals {
     uint64_t lost;              /* jobs sent to a server whose buffer was full */
     uint64_t refused;           /* jobs that no server was there for */
     uint64_t failed;            /* jobs whose answer was wrong or that no server could answer */
+    uint64_t gave_up;           /* jobs that left before their service began */
     uint64_t requests;          /* of servers that want to steal */
     uint64_t steals;            /* requests that got something */
     uint64_t stolen;            /* jobs that went with them */
@@ -101,6 +102,7 @@ struct tally {
     double end;      /* of the last slice that is closed */
     unsigned slice;  /* how many are closed */
     double slice_start, slice_end;
+    double unit;     /* the mean size */
     double per_unit; /* 1 / mean size: histograms hold times in units of it */
     struct level level[LEVELS];
     struct level class_level[2][LEVELS]; /* by jobs of the high class; the second only spares a branch where
@@ -110,6 +112,7 @@ struct tally {
     uint32_t slots;                      /* ... and how many that can be; otherwise 1 */
     bool powered;                        /* servers can be off; otherwise those without jobs stand by */
     struct bal_watts watts;
+    bool patient;              /* jobs may give up; set by the engine, as the next one */
     bool stealing;             /* servers steal; set by the engine, after init, for the metrics of it */
     struct bal_histogram load; /* of the total queue at the end of slots; kept by the engine of stealing */
     struct totals totals;

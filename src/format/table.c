@@ -86,7 +86,7 @@ static void print_row(const struct table *table, size_t first, const char *align
     fputc('\n', out);
 }
 
-void bal_table_print(const struct table *table, const char *align, bool rule, FILE *out) {
+static void print_aligned(const struct table *table, const char *align, bool rule, FILE *out) {
     size_t *width = calloc(table->columns, sizeof *width);
     if (!width || table->failed) {
         free(width);
@@ -116,7 +116,7 @@ static void print_escaped(const char *text, FILE *out) {
     }
 }
 
-void bal_table_print_markdown(const struct table *table, const char *align, FILE *out) {
+static void print_markdown(const struct table *table, const char *align, FILE *out) {
     if (table->failed)
         bal_stream_lose(out);
     for (size_t first = 0; !table->failed && first + table->columns <= table->cells;
@@ -131,6 +131,13 @@ void bal_table_print_markdown(const struct table *table, const char *align, FILE
         if (first == 0)
             fputs("|\n", out);
     }
+}
+
+void bal_table_print(const struct table *table, const char *align, enum bal_table_style style, FILE *out) {
+    if (style == BAL_TABLE_MARKDOWN)
+        print_markdown(table, align, out);
+    else
+        print_aligned(table, align, style == BAL_TABLE_RULED, out);
 }
 
 /* A word, its joins as blanks. */

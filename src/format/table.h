@@ -19,12 +19,12 @@ void bal_table_init(struct table *table, unsigned columns);
 void bal_table_fini(struct table *table);
 void bal_table_add(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints all rows; align has one letter per column, 'l' or 'r'. A rule stands under the head when rule is
- * set. */
-void bal_table_print(const struct table *table, const char *align, bool rule, FILE *out);
+/* How a table looks: aligned, without or with a rule under its head, or in Markdown, where rows stand between
+ * bars, which are escaped in cells. */
+enum bal_table_style { BAL_TABLE_PLAIN, BAL_TABLE_RULED, BAL_TABLE_MARKDOWN };
 
-/* The same in Markdown: rows between bars, which are escaped in cells. */
-void bal_table_print_markdown(const struct table *table, const char *align, FILE *out);
+/* Prints all rows; align has one letter per column, 'l' or 'r'. */
+void bal_table_print(const struct table *table, const char *align, enum bal_table_style style, FILE *out);
 
 /* Prints text broken at blanks into lines of at most BAL_TABLE_WIDTH characters, all of them indented; the
  * head stands in the indent of the first. BAL_TABLE_JOIN stands for a blank at which no line ends. */

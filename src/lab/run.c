@@ -145,6 +145,31 @@ static struct bal_estimate estimate(const struct bal_trial *trial, size_t count,
     return bal_moments_estimate(&moments);
 }
 
+/* The same of all percentiles that were asked for. */
+static void estimate_percentiles(const struct bal_trial *trial, size_t count, unsigned asked,
+                                 struct bal_result *result) {
+    for (unsigned d = 0; d < BAL_DISTRIBUTIONS; d++)
+        for (unsigned i = 0; i < asked; i++) {
+            struct bal_moments moments = {0};
+            for (size_t r = 0; r < count; r++)
+                if (!isnan(trial[r].percentile[d][i]))
+                    bal_moments_add(&moments, trial[r].percentile[d][i]);
+            result->percentile[d][i] = bal_moments_estimate(&moments);
+        }
+}
+
+struct bal_estimate bal_result_quantile(const struct bal_case *c, const struct bal_result *result,
+                                        enum bal_distribution distribution, double quantile) {
+    const enum bal_metric metric = bal_distribution_metric(distribution, quantile);
+    if (metric < BAL_METRIC_COUNT)
+        return result->metric[metric];
+    const struct bal_percentiles *asked = c->run.percentiles;
+    for (unsigned i = 0; asked && i < asked->count; i++)
+        if (asked->quantile[i] == quantile)
+            return result->percentile[distribution][i];
+    return (struct bal_estimate){NAN, NAN};
+}
+
 /* Where no job was measured there is nothing to judge, unless all are still there and more and more of them;
  * and before a few services could be over every queue grows, whatever the load (docs/statistics.md). */
 static enum bal_verdict verdict_of(const struct bal_case *c, const struct bal_drift *drift,
@@ -172,6 +197,8 @@ void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size
     struct bal_drift drift = {0};
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         result->metric[m] = estimate(trial, count, m);
+    if (c->run.percentiles)
+        estimate_percentiles(trial, count, c->run.percentiles->count, result);
     if (count == 0)
         return;
     for (size_t r = 0; r < count; r++) {

@@ -119,6 +119,11 @@ static bool parse_word(const struct bal_param *param, const char *text, size_t l
     return false;
 }
 
+/* What lies between 0 and 1 may be given in percent. */
+static bool read_number(const struct bal_param *param, const char *text, size_t length, double *value) {
+    return (param->low >= 0 && param->high <= 1 ? bal_share_parse : bal_number_parse)(text, length, value);
+}
+
 /* Reads one key=value of the given length into the spec; seen has a bit for each parameter given already. */
 static enum bal_code parse_pair(const char *pair, size_t length, struct bal_policy_spec *spec, unsigned *seen,
                                 struct bal_error *err) {
@@ -134,7 +139,7 @@ static enum bal_code parse_pair(const char *pair, size_t length, struct bal_poli
     if (param->words && !parse_word(param, text, text_length, &value))
         return bad_word(policy, param, text, (int)text_length, err);
     if (!param->words &&
-        (!bal_number_parse(text, text_length, &value) || !(value >= param->low && value <= param->high) ||
+        (!read_number(param, text, text_length, &value) || !(value >= param->low && value <= param->high) ||
          (param->whole && value != floor(value))))
         return bad_value(policy, param, text, (int)text_length, err);
     const unsigned bit = 1u << (param - policy->params);

@@ -186,7 +186,7 @@ static bool label_x(struct builder *b, struct place place, struct bal_axis *axis
             axis->label = bal_chart_mixes_times(b)          ? "time t"
                           : bal_chart_is_waiting(b, &place) ? "waiting time t"
                                                             : "response time t";
-            axis->unit = bal_metric_unit((struct bal_quantity){BAL_RESPONSE_MEAN, 0}, &c.model);
+            axis->unit = bal_metric_unit((struct bal_quantity){.metric = BAL_RESPONSE_MEAN}, &c.model);
         }
         return true;
     }

@@ -14,8 +14,8 @@ enum bal_code bal_chart_fill_tail(struct builder *b, struct place place, struct 
         return bal_chart_no_memory(b);
     for (int i = 0; i < TAIL_SHOWN; i++) {
         struct value value;
-        const enum bal_code code =
-            bal_chart_measure(b, &place, (struct bal_quantity){BAL_METRIC_COUNT, i}, &value);
+        const enum bal_code code = bal_chart_measure(
+            b, &place, (struct bal_quantity){.metric = BAL_METRIC_COUNT, .level = i}, &value);
         if (code)
             return code;
         if (!(value.estimate.mean >= tail_least)) {
@@ -32,7 +32,8 @@ enum bal_code bal_chart_fill_tail_theory(struct builder *b, struct place place, 
         return bal_chart_no_memory(b);
     const struct bal_case c = bal_chart_case(b, &place);
     for (int i = 0; i < TAIL_SHOWN; i++) {
-        const double y = bal_chart_known(b, &c, (struct bal_quantity){BAL_METRIC_COUNT, i});
+        const double y =
+            bal_chart_known(b, &c, (struct bal_quantity){.metric = BAL_METRIC_COUNT, .level = i});
         if (!(y >= tail_least)) {
             column->count = (size_t)i;
             break;
@@ -69,7 +70,7 @@ enum bal_code bal_chart_fill_distribution(struct builder *b, struct place place,
     double unit = 1;
     enum bal_code code = histogram ? BAL_OK : bal_chart_no_memory(b);
     if (!code)
-        code = bal_chart_measure(b, &place, (struct bal_quantity){BAL_RESPONSE_MEAN, 0}, &value);
+        code = bal_chart_measure(b, &place, (struct bal_quantity){.metric = BAL_RESPONSE_MEAN}, &value);
     if (!code)
         code = bal_store_histograms(b->store, b->experiment, point, place.policy,
                                     bal_chart_is_waiting(b, &place) ? NULL : histogram,

@@ -46,10 +46,26 @@ static void json_estimate(struct json *json, const char *key, struct bal_estimat
     bal_json_number(json, key, known ? estimate.mean : NAN);
 }
 
-/* mean, ci and percentiles; first is the metric of the mean, and what follows it is in the order of
- * BAL_TIME_METRICS. */
-static void json_times(struct json *json, const char *key, const struct bal_result *result, int first) {
+/* Percentiles that were asked for beside the usual ones. */
+static void json_asked(struct json *json, const struct bal_case *c, const struct bal_result *result,
+                       enum bal_distribution distribution, bool known) {
+    const struct bal_percentiles *asked = c->run.percentiles;
+    for (unsigned i = 0; asked && i < asked->count; i++) {
+        char name[BAL_PERCENTILE_TEXT], ci[BAL_PERCENTILE_TEXT + 4];
+        if (bal_distribution_metric(distribution, asked->quantile[i]) < BAL_METRIC_COUNT)
+            continue;
+        snprintf(ci, sizeof ci, "%s_ci", bal_percentile_name(asked->quantile[i], name));
+        bal_json_number(json, name, known ? result->percentile[distribution][i].mean : NAN);
+        bal_json_number(json, ci, known ? result->percentile[distribution][i].half : NAN);
+    }
+}
+
+/* mean, ci and percentiles; the metric of the mean stands before that of the median, and what follows it is
+ * in the order of BAL_TIME_METRICS. */
+static void json_times(struct json *json, const char *key, const struct bal_case *c,
+                       const struct bal_result *result, enum bal_distribution distribution) {
     static const char *const names[] = {"p50", "p90", "p99", "p999"};
+    const int first = (int)bal_distribution_median(distribution) - 1;
     const bool known = bal_comparison_has_means(result);
     bal_json_open_line(json, key, '{');
     json_estimate(json, "mean", result->metric[first], known);
@@ -60,6 +76,7 @@ static void json_times(struct json *json, const char *key, const struct bal_resu
         json_estimate(json, names[i], result->metric[first + 1 + i], known);
         bal_json_number(json, ci, known ? result->metric[first + 1 + i].half : NAN);
     }
+    json_asked(json, c, result, distribution, known);
     if (first == BAL_WAITING_MEAN || first == BAL_HIGH_WAITING_MEAN || first == BAL_LOW_WAITING_MEAN)
         json_estimate(json, "probability", result->metric[first + 5], known);
     bal_json_close(json, '}');
@@ -119,19 +136,20 @@ static void json_stealing(struct json *json, const struct bal_result *result,
     bal_json_close(json, '}');
 }
 
-static void json_class(struct json *json, const char *key, const struct bal_result *result, int response,
-                       int waiting, int probes) {
+static void json_class(struct json *json, const char *key, const struct bal_case *c,
+                       const struct bal_result *result, enum bal_distribution response,
+                       enum bal_distribution waiting, int probes) {
     bal_json_open(json, key, '{');
-    json_times(json, "response", result, response);
-    json_times(json, "waiting", result, waiting);
+    json_times(json, "response", c, result, response);
+    json_times(json, "waiting", c, result, waiting);
     bal_json_number(json, "probes_per_job", result->metric[probes].mean);
     bal_json_close(json, '}');
 }
 
-static void json_classes(struct json *json, const struct bal_result *result) {
+static void json_classes(struct json *json, const struct bal_case *c, const struct bal_result *result) {
     bal_json_open(json, "classes", '{');
-    json_class(json, "high", result, BAL_HIGH_RESPONSE_MEAN, BAL_HIGH_WAITING_MEAN, BAL_HIGH_PROBES_PER_JOB);
-    json_class(json, "low", result, BAL_LOW_RESPONSE_MEAN, BAL_LOW_WAITING_MEAN, BAL_LOW_PROBES_PER_JOB);
+    json_class(json, "high", c, result, BAL_OF_HIGH_RESPONSE, BAL_OF_HIGH_WAITING, BAL_HIGH_PROBES_PER_JOB);
+    json_class(json, "low", c, result, BAL_OF_LOW_RESPONSE, BAL_OF_LOW_WAITING, BAL_LOW_PROBES_PER_JOB);
     bal_json_number(json, "moves_per_high_job", result->metric[BAL_MOVES_PER_HIGH_JOB].mean);
     bal_json_close(json, '}');
 }
@@ -157,6 +175,8 @@ static void json_theory(struct json *json, const struct bal_known *known, bool c
     bal_json_open_line(json, "theory", '{');
     bal_json_number(json, "response_mean", known->response_mean);
     bal_json_number(json, "waiting_mean", known->waiting_mean);
+    if (!isnan(known->gave_up))
+        bal_json_number(json, "gave_up", known->gave_up);
     for (int i = 0; i < 4; i++)
         bal_json_number(json, quantile_names[i], known->response_quantile[i]);
     if (classes) {
@@ -177,19 +197,21 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c, con
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
     bal_json_text(json, "policy", policy);
-    json_times(json, "response", result, BAL_RESPONSE_MEAN);
-    json_times(json, "waiting", result, BAL_WAITING_MEAN);
+    json_times(json, "response", c, result, BAL_OF_RESPONSE);
+    json_times(json, "waiting", c, result, BAL_OF_WAITING);
     json_queue(json, result);
     json_messages(json, result);
     json_power(json, result);
     bal_json_number(json, "lost", result->metric[BAL_LOST].mean);
     bal_json_number(json, "refused", result->metric[BAL_REFUSED].mean);
-    if (bal_network_fails(&c->model.network))
+    if (c->model.patience.mean > 0)
+        bal_json_number(json, "gave_up", result->metric[BAL_GAVE_UP].mean);
+    if (bal_network_fails(&c->model.network) || bal_failures_happen(&c->model.failures))
         bal_json_number(json, "failed", result->metric[BAL_FAILED].mean);
     if (c->model.steal.kind != BAL_STEAL_NONE)
         json_stealing(json, result, beside);
     if (c->model.classes)
-        json_classes(json, result);
+        json_classes(json, c, result);
     bal_json_number(json, "memory_bits", result->memory_bits);
     bal_json_text(json, "verdict", bal_verdict_text(result->verdict));
     bal_doubt_json(json, result->doubts);
@@ -315,12 +337,48 @@ void bal_comparison_json(const struct comparison *comparison, FILE *out) {
     free(order);
 }
 
-void bal_comparison_csv_head(FILE *out) {
+/* The distributions of whose percentiles a case has been asked, one after the other; false: there are no
+ * more. */
+static bool is_asked(const struct bal_case *c, unsigned distribution) {
+    return distribution <= BAL_OF_WAITING || (c->model.classes && distribution <= BAL_OF_LOW_WAITING);
+}
+
+/* Percentiles that are metrics have their columns. */
+static bool is_extra(const struct bal_percentiles *asked, unsigned i) {
+    return bal_distribution_metric(BAL_OF_RESPONSE, asked->quantile[i]) == BAL_METRIC_COUNT;
+}
+
+static void csv_asked_head(const struct bal_case *c, FILE *out) {
+    const struct bal_percentiles *asked = c->run.percentiles;
+    for (unsigned d = 0; asked && d < BAL_DISTRIBUTIONS && is_asked(c, d); d++)
+        for (unsigned i = 0; i < asked->count; i++) {
+            const struct bal_quantity quantity = {(int)bal_distribution_median((enum bal_distribution)d),
+                                                  (int)d, asked->quantile[i]};
+            char text[BAL_QUANTITY_TEXT];
+            const char *name = bal_quantity_text(quantity, text);
+            if (is_extra(asked, i))
+                fprintf(out, ",%s,%s.ci", name, name);
+        }
+}
+
+static void csv_asked(const struct bal_case *c, const struct bal_result *result, FILE *out) {
+    const struct bal_percentiles *asked = c->run.percentiles;
+    const bool has = result->replications > 0 && bal_comparison_has_means(result);
+    for (unsigned d = 0; asked && d < BAL_DISTRIBUTIONS && is_asked(c, d); d++)
+        for (unsigned i = 0; i < asked->count; i++)
+            if (is_extra(asked, i)) {
+                bal_csv_number(has ? result->percentile[d][i].mean : NAN, out);
+                bal_csv_number(has ? result->percentile[d][i].half : NAN, out);
+            }
+}
+
+void bal_comparison_csv_head(const struct bal_case *c, FILE *out) {
     fputs("policy,verdict", out);
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         fprintf(out, ",%s,%s.ci", bal_metric_table[m].name, bal_metric_table[m].name);
     fputs(",theory.response_mean,theory.high.response_mean,theory.low.response_mean", out);
     fputs(",memory_bits,engine,replications,jobs,events,doubts,outlasted_curve", out);
+    csv_asked_head(c, out);
 }
 
 /* Counts of messages and arrivals exist even when means of times do not. */
@@ -347,6 +405,7 @@ void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *r
             result->jobs, result->events);
     bal_doubt_csv(result->doubts, out);
     fprintf(out, ",%s", result->outlasted ? "yes" : "no");
+    csv_asked(c, result, out);
 }
 
 void bal_comparison_csv(const struct comparison *comparison, FILE *out) {
@@ -356,7 +415,7 @@ void bal_comparison_csv(const struct comparison *comparison, FILE *out) {
         return;
     }
     bal_comparison_order(comparison->results, comparison->count, order);
-    bal_comparison_csv_head(out);
+    bal_comparison_csv_head(&comparison->cases[0], out);
     fputs(",settings\n", out);
     for (size_t i = 0; i < comparison->count; i++) {
         bal_comparison_csv_row(&comparison->cases[order[i]], &comparison->results[order[i]],

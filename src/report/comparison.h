@@ -2,6 +2,7 @@
 #ifndef REPORT_COMPARISON_H
 #define REPORT_COMPARISON_H
 
+#include "format/table.h"
 #include "report/beside.h"
 #include "report/head.h"
 
@@ -16,9 +17,7 @@ struct comparison {
     bool cut_short;
 };
 
-void bal_comparison_text(const struct comparison *comparison, FILE *out);
-/* The same for a ticket or a page: a table in Markdown, and the notes below it. */
-void bal_comparison_markdown(const struct comparison *comparison, FILE *out);
+void bal_comparison_text(const struct comparison *comparison, enum bal_table_style style, FILE *out);
 /* What the table means and what to do, in a few sentences. */
 void bal_comparison_explain(const struct comparison *comparison, FILE *out);
 void bal_comparison_csv(const struct comparison *comparison, FILE *out);
@@ -31,7 +30,7 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c, con
                                 const struct bal_beside *beside);
 
 /* The fields of a csv row, and the row, without line end; an unstable mean is an empty field. */
-void bal_comparison_csv_head(FILE *out);
+void bal_comparison_csv_head(const struct bal_case *c, FILE *out);
 void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *result,
                             const struct bal_beside *beside, FILE *out);
 

@@ -128,8 +128,43 @@ static bool shows_power(const struct comparison *comparison) {
     return powered;
 }
 
-static void add_row(struct table *table, const struct bal_case *c, const struct bal_result *result,
-                    const struct bal_beside *beside, double most, bool powered, struct doubt_notes *notes) {
+/* Which columns a table has. */
+struct columns {
+    struct bal_percentiles percentiles;
+    bool classes, powered;
+    bool bars; /* there is room for them */
+};
+
+static struct columns columns_of(const struct comparison *comparison) {
+    enum { WITH_BARS = 2 }; /* percentiles, in a table of at most 110 characters */
+    static const struct bal_percentiles one = {1, {0.99}}, two = {2, {0.5, 0.99}};
+    const struct bal_case *c = &comparison->cases[0];
+    const bool classes = c->model.classes, powered = !classes && shows_power(comparison);
+    const struct bal_percentiles *shown = c->run.percentiles   ? c->run.percentiles
+                                          : classes || powered ? &one
+                                                               : &two;
+    return (struct columns){.percentiles = *shown,
+                            .classes = classes,
+                            .powered = powered,
+                            .bars = !classes && shown->count + powered <= WITH_BARS};
+}
+
+/* With their half-widths, to the first digit of them. */
+static void add_percentiles(struct table *table, const struct columns *columns, const struct bal_case *c,
+                            const struct bal_result *result, enum bal_distribution distribution) {
+    for (unsigned i = 0; i < columns->percentiles.count; i++) {
+        struct bal_estimate value = {NAN, NAN};
+        if (bal_comparison_has_means(result))
+            value = bal_result_quantile(c, result, distribution, columns->percentiles.quantile[i]);
+        char text[BAL_METRIC_TEXT];
+        bal_percentile_cell(value, text);
+        bal_table_add(table, "%s", text);
+    }
+}
+
+static void add_row(struct table *table, const struct columns *columns, const struct bal_case *c,
+                    const struct bal_result *result, const struct bal_beside *beside, double most,
+                    struct doubt_notes *notes) {
     char policy[200], bar[3 * BAR + 1] = "", bits[32];
     bal_policy_print(&c->policy, policy, sizeof policy);
     const bool known = bal_comparison_has_means(result);
@@ -139,14 +174,11 @@ static void add_row(struct table *table, const struct bal_case *c, const struct 
     bal_table_add(table, "%s%s", policy, bal_sizes_mark(c->policy.policy));
     const struct bal_estimate mean = result->metric[BAL_RESPONSE_MEAN];
     add_mean(table, result, decimals_of(mean.half, mean.mean), bal_doubt_take(notes, policy, c, result));
-    bal_table_add(table, "%s", bar);
-    if (!powered)
-        add_short(table, known ? result->metric[BAL_RESPONSE_P50].mean : NAN);
-    add_short(table, known ? result->metric[BAL_RESPONSE_P99].mean : NAN);
-    if (powered)
+    if (columns->bars)
+        bal_table_add(table, "%s", bar);
+    add_percentiles(table, columns, c, result, BAL_OF_RESPONSE);
+    if (columns->powered)
         add_short(table, result->verdict == BAL_UNSTABLE ? NAN : result->metric[BAL_POWER_MEAN].mean);
-    else
-        add_short(table, known ? result->metric[BAL_RESPONSE_P999].mean : NAN);
     if (known)
         bal_table_add(table, "%.1f%%", 100 * result->metric[BAL_WAITING_PROBABILITY].mean);
     else
@@ -166,25 +198,27 @@ static void add_class_theory(struct table *table, enum bal_known_kind kind, doub
         bal_table_add(table, "%s %s", bal_known_sign(kind), value);
 }
 
-static void add_class(struct table *table, const struct bal_result *result, const struct bal_known *known,
-                      enum bal_metric first, double theory) {
+static void add_class(struct table *table, const struct columns *columns, const struct bal_case *c,
+                      const struct bal_result *result, const struct bal_known *known,
+                      enum bal_distribution distribution, double theory) {
     static const struct bal_estimate none = {NAN, NAN};
     const bool has = bal_comparison_has_means(result);
-    const struct bal_estimate *metric = &result->metric[first];
-    add_estimate(table, has ? metric[BAL_RESPONSE_MEAN] : none, CLASS_DECIMALS, "");
+    const struct bal_estimate *mean = &result->metric[bal_distribution_median(distribution)] - 1;
+    add_estimate(table, has ? *mean : none, CLASS_DECIMALS, "");
     add_class_theory(table, known->kind, theory);
-    add_short(table, has ? metric[BAL_RESPONSE_P99].mean : NAN);
+    add_percentiles(table, columns, c, result, distribution);
 }
 
 /* Where there are classes: the two side by side in place of more about all jobs. */
-static void add_class_row(struct table *table, const struct bal_case *c, const struct bal_result *result,
-                          const struct bal_known *known, struct doubt_notes *notes) {
+static void add_class_row(struct table *table, const struct columns *columns, const struct bal_case *c,
+                          const struct bal_result *result, const struct bal_known *known,
+                          struct doubt_notes *notes) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
     bal_table_add(table, "%s%s", policy, bal_sizes_mark(c->policy.policy));
     add_mean(table, result, CLASS_DECIMALS, bal_doubt_take(notes, policy, c, result));
-    add_class(table, result, known, BAL_HIGH_RESPONSE_MEAN, known->high.response_mean);
-    add_class(table, result, known, BAL_LOW_RESPONSE_MEAN, known->low.response_mean);
+    add_class(table, columns, c, result, known, BAL_OF_HIGH_RESPONSE, known->high.response_mean);
+    add_class(table, columns, c, result, known, BAL_OF_LOW_RESPONSE, known->low.response_mean);
     add_short(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
 }
 
@@ -313,6 +347,20 @@ static void print_losses(const struct comparison *comparison, FILE *out) {
     }
 }
 
+/* One line for each, as theory has it where it is known. */
+static void print_leaving(const struct comparison *comparison, FILE *out) {
+    for (size_t i = 0; i < comparison->count && comparison->cases[0].model.patience.mean > 0; i++) {
+        char policy[200], share[BAL_METRIC_TEXT], theory[60] = "";
+        const struct bal_estimate gave_up = comparison->results[i].metric[BAL_GAVE_UP];
+        bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
+        bal_metric_print((struct bal_estimate){100 * gave_up.mean, 100 * gave_up.half}, share);
+        if (!isnan(comparison->beside[i].known.gave_up))
+            snprintf(theory, sizeof theory, " (theory: %.4g %%)", 100 * comparison->beside[i].known.gave_up);
+        if (*share)
+            fprintf(out, "%s: %s %% of jobs give up%s; times are of the others.\n", policy, share, theory);
+    }
+}
+
 static void print_failures(const struct comparison *comparison, FILE *out) {
     for (size_t i = 0; i < comparison->count; i++) {
         const double failed = comparison->results[i].metric[BAL_FAILED].mean;
@@ -375,7 +423,7 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
     print_floor(&comparison->cases[0].model, comparison->beside[0].floor_response, out);
     const bool classes = comparison->cases[0].model.classes;
     fprintf(out, "\u00b1: 95 %% confidence over replications. %smsgs: per job, a probe is two.\n",
-            classes ? "p99: of the class. " : "waits: jobs that wait at all. ");
+            classes ? "Percentiles: of the class. " : "waits: jobs that wait at all. ");
     if (exact || limit || near)
         fprintf(out, "theory:%s%s%s%s%s%s.\n", exact ? " = exact" : "", exact && limit ? "," : "",
                 limit ? " \u2192 limit of many servers" : "", (exact || limit) && near ? "," : "",
@@ -390,6 +438,7 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
     print_steals(comparison, out);
     print_proof(comparison, out);
     print_losses(comparison, out);
+    print_leaving(comparison, out);
     print_failures(comparison, out);
     if (unstable)
         fprintf(out, "unstable: the queue grows without bound, so there is no mean.%s\n",
@@ -397,41 +446,76 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
     bal_doubt_print(notes, BAL_REMEDY_OPTION, out);
 }
 
+enum { COLUMNS_MAX = 12 + 2 * BAL_PERCENTILES_MAX };
+
+/* A column: its head, and how it is aligned. */
+static void add_head(struct table *table, char *align, char letter, const char *head) {
+    bal_table_add(table, "%s", head);
+    const size_t used = strlen(align);
+    align[used] = letter;
+    align[used + 1] = 0;
+}
+
+static void add_percentile_heads(struct table *table, char *align, const struct columns *columns) {
+    for (unsigned i = 0; i < columns->percentiles.count; i++) {
+        char name[BAL_PERCENTILE_TEXT];
+        add_head(table, align, 'r', bal_percentile_print(columns->percentiles.quantile[i], name));
+    }
+}
+
+static void add_class_heads(struct table *table, char *align, const struct columns *columns) {
+    static const char *const classes[] = {"high jobs", "low jobs"};
+    add_head(table, align, 'l', "policy");
+    add_head(table, align, 'r', "all jobs");
+    for (unsigned i = 0; i < 2; i++) {
+        add_head(table, align, 'r', classes[i]);
+        add_head(table, align, 'l', "theory");
+        add_percentile_heads(table, align, columns);
+    }
+    add_head(table, align, 'r', "msgs");
+}
+
+static void add_heads(struct table *table, char *align, const struct columns *columns) {
+    add_head(table, align, 'l', "policy");
+    add_head(table, align, 'r', "mean response");
+    if (columns->bars)
+        add_head(table, align, 'l', "");
+    add_percentile_heads(table, align, columns);
+    if (columns->powered)
+        add_head(table, align, 'r', "watts");
+    add_head(table, align, 'r', "waits");
+    add_head(table, align, 'r', "msgs");
+    add_head(table, align, 'r', "bits");
+    add_head(table, align, 'l', "theory");
+}
+
+static unsigned count_columns(const struct columns *columns) {
+    const unsigned percentiles = columns->percentiles.count;
+    return columns->classes ? 7 + 2 * percentiles : 6u + percentiles + columns->bars + columns->powered;
+}
+
 static void print_table(const struct comparison *comparison, const size_t *order, struct doubt_notes *notes,
-                        bool markdown, FILE *out) {
-    static const char *const head[] = {"policy", "mean response", "",     "p50",  "p99",
-                                       "p99.9",  "waits",         "msgs", "bits", "theory"};
-    static const char *const power_head[] = {"policy", "mean response", "",     "p99",   "watts",
-                                             "waits",  "msgs",          "bits", "theory"};
-    static const char *const class_head[] = {"policy",   "all jobs", "high jobs", "theory", "p99",
-                                             "low jobs", "theory",   "p99",       "msgs"};
-    const bool classes = comparison->cases[0].model.classes;
-    const bool powered = !classes && shows_power(comparison);
-    const char *const *shown = classes ? class_head : powered ? power_head : head;
-    const char *align = classes ? "lrrlrrlrr" : powered ? "lrlrrrrrl" : "lrlrrrrrrl";
-    const unsigned columns = (unsigned)strlen(align);
+                        enum bal_table_style style, FILE *out) {
+    const struct columns columns = columns_of(comparison);
+    char align[COLUMNS_MAX] = "";
     struct table table;
-    bal_table_init(&table, columns);
-    for (unsigned i = 0; i < columns; i++)
-        bal_table_add(&table, "%s", shown[i]);
+    bal_table_init(&table, count_columns(&columns));
+    (columns.classes ? add_class_heads : add_heads)(&table, align, &columns);
     const double most = longest(comparison);
     for (size_t i = 0; i < comparison->count; i++) {
         const struct bal_case *c = &comparison->cases[order[i]];
         const struct bal_result *result = &comparison->results[order[i]];
         const struct bal_beside *beside = &comparison->beside[order[i]];
-        if (classes)
-            add_class_row(&table, c, result, &beside->known, notes);
+        if (columns.classes)
+            add_class_row(&table, &columns, c, result, &beside->known, notes);
         else
-            add_row(&table, c, result, beside, most, powered, notes);
+            add_row(&table, &columns, c, result, beside, most, notes);
     }
-    if (markdown)
-        bal_table_print_markdown(&table, align, out);
-    else
-        bal_table_print(&table, align, true, out);
+    bal_table_print(&table, align, style, out);
     bal_table_fini(&table);
 }
 
-static void print(const struct comparison *comparison, bool markdown, FILE *out) {
+void bal_comparison_text(const struct comparison *comparison, enum bal_table_style style, FILE *out) {
     size_t *order = malloc((comparison->count + 1) * sizeof *order);
     if (!order) {
         bal_stream_lose(out);
@@ -440,15 +524,7 @@ static void print(const struct comparison *comparison, bool markdown, FILE *out)
     bal_comparison_order(comparison->results, comparison->count, order);
     struct doubt_notes notes = {0};
     print_setting(comparison, out);
-    print_table(comparison, order, &notes, markdown, out);
+    print_table(comparison, order, &notes, style, out);
     print_notes(comparison, &notes, out);
     free(order);
-}
-
-void bal_comparison_text(const struct comparison *comparison, FILE *out) {
-    print(comparison, false, out);
-}
-
-void bal_comparison_markdown(const struct comparison *comparison, FILE *out) {
-    print(comparison, true, out);
 }

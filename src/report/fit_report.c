@@ -48,7 +48,7 @@ static void print_flow(const struct bal_fit_arrivals *arrivals, FILE *out) {
 }
 
 /* How bursty each way to fit is, beside the log. */
-static void print_bursts(const struct bal_fit_arrivals *arrivals, FILE *out) {
+static void print_bursts(const struct bal_fit_arrivals *arrivals, enum bal_table_style style, FILE *out) {
     if (arrivals->flow != BAL_FIT_BURSTY)
         return;
     struct table table;
@@ -73,7 +73,7 @@ static void print_bursts(const struct bal_fit_arrivals *arrivals, FILE *out) {
         for (unsigned i = 0; i < arrivals->scales; i++)
             bal_table_add(&table, "%.4g", fit->dispersion[i]);
     }
-    bal_table_print(&table, "lrrrrrrrr", true, out);
+    bal_table_print(&table, "lrrrrrrrr", style, out);
     bal_table_fini(&table);
     char text[BAL_ARRIVALS_TEXT];
     bal_arrivals_print(&arrivals->burst[arrivals->as].arrivals, text, sizeof text);
@@ -126,7 +126,7 @@ static void add_fit(struct table *table, const struct bal_fit_report *report, en
     add_quantiles(table, fit->quantile);
 }
 
-static void print_fits(const struct bal_fit_report *report, FILE *out) {
+static void print_fits(const struct bal_fit_report *report, enum bal_table_style style, FILE *out) {
     static const char *const head[] = {"law", "parameters", "bic", "distance", "c2"};
     struct table table;
     bal_table_init(&table, 9);
@@ -142,7 +142,7 @@ static void print_fits(const struct bal_fit_report *report, FILE *out) {
     for (unsigned i = 0; i < BAL_FIT_METHOD_COUNT; i++)
         if (report->fits->fit[i].made)
             add_fit(&table, report, (enum bal_fit_method)i);
-    bal_table_print(&table, "lrrrrrrrr", true, out);
+    bal_table_print(&table, "lrrrrrrrr", style, out);
     bal_table_fini(&table);
 }
 
@@ -201,15 +201,15 @@ static void print_law(const struct bal_fit_report *report, FILE *out) {
     bal_table_wrap("", text, 0, out);
 }
 
-void bal_fit_text(const struct bal_fit_report *report, FILE *out) {
+void bal_fit_text(const struct bal_fit_report *report, enum bal_table_style style, FILE *out) {
     bal_log_summary_text(report->summary, report->info, out);
     bal_recovery_text(report->times, out);
     print_arrivals(report, out);
     print_flow(report->arrivals, out);
     print_fleet(report, out);
     fputc('\n', out);
-    print_bursts(report->arrivals, out);
-    print_fits(report, out);
+    print_bursts(report->arrivals, style, out);
+    print_fits(report, style, out);
     print_law(report, out);
 }
 

@@ -5,6 +5,7 @@
 #include "ballast/fit.h"
 #include "ballast/log.h"
 #include "ballast/model.h"
+#include "format/table.h"
 #include "report/recovery_report.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ struct bal_fit_report {
 /* The experiment: the fleet under several policies, at the load of the log and at others. */
 void bal_fit_yaml(const struct bal_fit_report *report, FILE *out);
 
-void bal_fit_text(const struct bal_fit_report *report, FILE *out);
+void bal_fit_text(const struct bal_fit_report *report, enum bal_table_style style, FILE *out);
 void bal_fit_json(const struct bal_fit_report *report, FILE *out);
 
 #endif

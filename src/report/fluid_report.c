@@ -109,7 +109,7 @@ static size_t most_columns(const struct bal_fluid_report *report) {
     return followed->power[0] ? BESIDE / 2 : followed->simulated.fraction ? BESIDE : ALONE;
 }
 
-void bal_fluid_text(const struct bal_fluid_report *report, FILE *out) {
+void bal_fluid_text(const struct bal_fluid_report *report, enum bal_table_style style, FILE *out) {
     const struct fluid_view whole = bal_fluid_view(report, most_columns(report)), *view = &whole;
     const size_t columns = (view->simulated ? 2 : 1) * (view->levels + view->extras + 1) + 1;
     char *align = malloc(columns + 1);
@@ -140,7 +140,7 @@ void bal_fluid_text(const struct bal_fluid_report *report, FILE *out) {
     if (view->followed->limit)
         add_limit(&table, view);
     print_head(view, out);
-    bal_table_print(&table, align, true, out);
+    bal_table_print(&table, align, style, out);
     print_notes(view, out);
     bal_table_fini(&table);
     free(align);

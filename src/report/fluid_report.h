@@ -2,6 +2,7 @@
 #ifndef REPORT_FLUID_REPORT_H
 #define REPORT_FLUID_REPORT_H
 
+#include "format/table.h"
 #include "report/head.h"
 #include "study/follow.h"
 
@@ -16,7 +17,7 @@ struct bal_fluid_report {
     uint64_t seed;
 };
 
-void bal_fluid_text(const struct bal_fluid_report *report, FILE *out);
+void bal_fluid_text(const struct bal_fluid_report *report, enum bal_table_style style, FILE *out);
 void bal_fluid_csv(const struct bal_fluid_report *report, FILE *out);
 void bal_fluid_json(const struct bal_fluid_report *report, FILE *out);
 enum bal_code bal_fluid_figure(const struct bal_fluid_report *report, const char *path,

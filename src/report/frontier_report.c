@@ -86,7 +86,8 @@ static void add_seen(struct table *table, struct bal_estimate seen, const char *
                       seen.half);
 }
 
-static void print_points(const struct bal_frontier_question *q, const struct bal_frontier *f, FILE *out) {
+static void print_points(const struct bal_frontier_question *q, const struct bal_frontier *f,
+                         enum bal_table_style style, FILE *out) {
     const bool both = f->test == BAL_FRONTIER_STARTS;
     const char *const head[] = {axis_name(q), "verdict", "drift", "looks", "run", "growth"};
     struct table table;
@@ -103,7 +104,7 @@ static void print_points(const struct bal_frontier_question *q, const struct bal
         if (both)
             add_seen(&table, point->growth, "");
     }
-    bal_table_print(&table, "rlrrrr", true, out);
+    bal_table_print(&table, "rlrrrr", style, out);
     bal_table_fini(&table);
 }
 
@@ -167,13 +168,13 @@ static void print_doubts(const struct bal_frontier *f, FILE *out) {
 }
 
 void bal_frontier_text(const struct bal_frontier_question *question, const struct bal_frontier *frontier,
-                       FILE *out) {
+                       enum bal_table_style style, FILE *out) {
     char what[60] = "";
     if (question->axis == BAL_FRONTIER_CONSTANT)
         snprintf(what, sizeof what, ", load %g", question->model.load);
     print_head(question, what, out);
     if (frontier->points > 0)
-        print_points(question, frontier, out);
+        print_points(question, frontier, style, out);
     fputc('\n', out);
     print_answer(question, frontier, out);
     fprintf(out, "The probability that chance makes any of these claims wrong is at most %g.\n",
@@ -211,7 +212,7 @@ static void add_tenths(struct table *table, double value) {
         bal_table_add(table, "%.1f", value);
 }
 
-void bal_frontier_map_text(const struct bal_frontier_chart *chart, FILE *out) {
+void bal_frontier_map_text(const struct bal_frontier_chart *chart, enum bal_table_style style, FILE *out) {
     static const char *const head[] = {"load", "unstable", "stable", "drift 0 at", "Theorem 9", "asked"};
     struct table table;
     bal_table_init(&table, 6);
@@ -228,7 +229,7 @@ void bal_frontier_map_text(const struct bal_frontier_chart *chart, FILE *out) {
         add_tenths(&table, fmax(line[1], 0));
     }
     print_head(chart->question, "", out);
-    bal_table_print(&table, "rrrrrr", true, out);
+    bal_table_print(&table, "rrrrrr", style, out);
     bal_table_fini(&table);
     fprintf(out,
             "\nunstable, stable: the nearest constants that are so, all claims together wrong with "

@@ -115,7 +115,8 @@ static void add_mean(struct table *table, const struct row *row) {
         bal_table_add(table, "%s", mean);
 }
 
-static void print_table(const struct bal_load *load, const struct bal_load_result *result, FILE *out) {
+static void print_table(const struct bal_load *load, const struct bal_load_result *result,
+                        enum bal_table_style style, FILE *out) {
     static const char *const head[] = {"outcome", "requests", "share", "mean", "p50",
                                        "p90",     "p99",      "p99.9", "most"};
     struct table table;
@@ -134,7 +135,7 @@ static void print_table(const struct bal_load *load, const struct bal_load_resul
             add_ms(&table, quantile_of(row.times, q));
         add_ms(&table, most_of(row.times));
     }
-    bal_table_print(&table, "lrrrrrrrr", true, out);
+    bal_table_print(&table, "lrrrrrrrr", style, out);
     bal_table_fini(&table);
 }
 
@@ -185,9 +186,10 @@ static void print_notes(const struct bal_load *load, const struct bal_load_resul
                 (unsigned long long)result->cut);
 }
 
-void bal_load_text(const struct bal_load *load, const struct bal_load_result *result, FILE *out) {
+void bal_load_text(const struct bal_load *load, const struct bal_load_result *result,
+                   enum bal_table_style style, FILE *out) {
     print_head(load, result, out);
-    print_table(load, result, out);
+    print_table(load, result, style, out);
     print_notes(load, result, out);
 }
 

@@ -3,10 +3,12 @@
 #define REPORT_LOAD_REPORT_H
 
 #include "ballast/load.h"
+#include "format/table.h"
 
 #include <stdio.h>
 
-void bal_load_text(const struct bal_load *load, const struct bal_load_result *result, FILE *out);
+void bal_load_text(const struct bal_load *load, const struct bal_load_result *result,
+                   enum bal_table_style style, FILE *out);
 void bal_load_csv(const struct bal_load *load, const struct bal_load_result *result, FILE *out);
 void bal_load_json(const struct bal_load *load, const struct bal_load_result *result, FILE *out);
 

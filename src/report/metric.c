@@ -4,6 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+/* 91st, 92nd, 93rd, 95th, 97.5th. */
+static const char *ordinal(double number) {
+    static const char *const endings[] = {"th", "st", "nd", "rd"};
+    const double last = fmod(number, 10);
+    return number > 10 && number < 20 ? "th" : last == floor(last) && last < 4 ? endings[(int)last] : "th";
+}
+
 /* The table explains: "high class: mean response time: from arrival to completion". Its explanation stands
  * behind the last colon or the first comma. */
 void bal_metric_label(struct bal_quantity quantity, const struct bal_model *model,
@@ -14,6 +21,17 @@ void bal_metric_label(struct bal_quantity quantity, const struct bal_model *mode
         return;
     }
     const struct bal_metric_info *info = &bal_metric_table[quantity.metric];
+    if (quantity.quantile > 0) { /* as the next one behind the median: "90th percentile of the response time"
+                                  */
+        const double percent = 100 * quantity.quantile;
+        const char *meaning = strstr(info[1].meaning, "90th percentile");
+        snprintf(text, BAL_METRIC_TEXT, "%.*s%.10g%s%s", (int)(meaning - info[1].meaning), info[1].meaning,
+                 percent, ordinal(percent), meaning + strlen("90th"));
+        char *over = strstr(text, ", ");
+        if (over)
+            *over = '\0';
+        return;
+    }
     snprintf(text, BAL_METRIC_TEXT, "%s", info->meaning);
     char *explanation = strstr(text, ": from ");
     if (!explanation)
@@ -47,7 +65,7 @@ static size_t print_number(double value, int decimals, char *text, size_t size) 
     return (size_t)snprintf(text, size, "%.*f", decimals < 0 ? 0 : decimals, value);
 }
 
-void bal_metric_print(struct bal_estimate estimate, char text[BAL_METRIC_TEXT]) {
+static void print_estimate(struct bal_estimate estimate, int digits, char text[BAL_METRIC_TEXT]) {
     text[0] = '\0';
     if (isnan(estimate.mean))
         return;
@@ -56,8 +74,19 @@ void bal_metric_print(struct bal_estimate estimate, char text[BAL_METRIC_TEXT]) 
         snprintf(text, BAL_METRIC_TEXT, "%.4g", estimate.mean);
         return;
     }
-    const int decimals = 1 - (int)floor(log10(estimate.half));
+    const int decimals = digits - 1 - (int)floor(log10(estimate.half));
     const size_t length = print_number(estimate.mean, decimals, text, BAL_METRIC_TEXT);
     const size_t sign = (size_t)snprintf(text + length, BAL_METRIC_TEXT - length, " ± ");
     print_number(estimate.half, decimals, text + length + sign, BAL_METRIC_TEXT - length - sign);
+}
+
+void bal_metric_print(struct bal_estimate estimate, char text[BAL_METRIC_TEXT]) {
+    print_estimate(estimate, 2, text);
+}
+
+void bal_percentile_cell(struct bal_estimate estimate, char text[BAL_METRIC_TEXT]) {
+    if (estimate.half > 0) /* no histogram tells percentiles more closely than a thousandth */
+        estimate.half = fmax(estimate.half, 1e-3 * fabs(estimate.mean));
+    const double first = estimate.half / pow(10, floor(log10(estimate.half))); /* NaN where there is none */
+    print_estimate(estimate, first < 2 ? 2 : 1, text);
 }

@@ -16,5 +16,8 @@ const char *bal_metric_unit(struct bal_quantity quantity, const struct bal_model
 
 /* "2.658 ± 0.005": as many digits as the half-width can bear; "" for NaN. */
 void bal_metric_print(struct bal_estimate estimate, char text[BAL_METRIC_TEXT]);
+/* "4.64 ± 0.05": a percentile, to the first digit of its half-width, two if that is a 1; without one where
+ * there is one run. */
+void bal_percentile_cell(struct bal_estimate estimate, char text[BAL_METRIC_TEXT]);
 
 #endif

@@ -67,6 +67,21 @@ static enum bal_code ratio_of(struct walk *w, const struct row *row, struct bal_
                            w->err);
 }
 
+/* Is it shown, but none of the metrics that every trial has? */
+static bool is_extra(struct bal_quantity quantity) {
+    return quantity.quantile > 0 || quantity.metric == BAL_METRIC_COUNT;
+}
+
+/* The quantity itself; unknown where it grows without bound. */
+static enum bal_code value_of(struct walk *w, const struct row *row, struct bal_quantity quantity,
+                              struct bal_estimate *value) {
+    *value = (struct bal_estimate){NAN, NAN};
+    if (row->result.replications == 0 ||
+        (row->result.verdict == BAL_UNSTABLE && bal_quantity_diverges(quantity)))
+        return BAL_OK;
+    return bal_store_quantity(w->store, w->e, row->point, row->policy, quantity, value, w->err);
+}
+
 /* The names of the settings that are swept, ended by NULL. */
 struct swept {
     const char *name[BAL_AXES_MAX * BAL_AXIS_FIELDS_MAX + 1];
@@ -92,9 +107,16 @@ static void csv_head(const struct bal_experiment *e, bool seconds, FILE *out) {
         fputc(',', out);
     }
     fputs("label,seed,", out);
-    bal_comparison_csv_head(out);
+    const struct bal_case plain = {.run = {.percentiles = NULL}};
+    bal_comparison_csv_head(&plain, out);
     for (size_t i = 0; i < e->metrics; i++) {
-        char text[32];
+        char text[BAL_QUANTITY_TEXT];
+        const char *name = bal_quantity_text(e->metric[i], text);
+        if (is_extra(e->metric[i]))
+            fprintf(out, ",%s,%s.ci", name, name);
+    }
+    for (size_t i = 0; i < e->metrics; i++) {
+        char text[BAL_QUANTITY_TEXT];
         const char *name = bal_quantity_text(e->metric[i], text);
         fprintf(out, ",ratio.%s,ratio.%s.ci", name, name);
     }
@@ -113,6 +135,16 @@ static enum bal_code csv_row(struct walk *w, const struct row *row) {
     bal_csv_text(e->policy[row->policy].label, out);
     fprintf(out, ",%" PRIu64 ",", row->c.run.seed);
     bal_comparison_csv_row(&row->c, &row->result, &row->beside, out);
+    for (size_t i = 0; i < e->metrics; i++) {
+        struct bal_estimate value;
+        const enum bal_code code = is_extra(e->metric[i]) ? value_of(w, row, e->metric[i], &value) : BAL_OK;
+        if (code)
+            return code;
+        if (is_extra(e->metric[i])) {
+            bal_csv_number(value.mean, out);
+            bal_csv_number(value.half, out);
+        }
+    }
     for (size_t i = 0; i < e->metrics; i++) {
         struct bal_estimate ratio;
         const enum bal_code code = ratio_of(w, row, e->metric[i], &ratio, NULL);
@@ -157,12 +189,38 @@ static void json_experiment(struct json *json, const struct bal_experiment *e) {
     bal_json_close(json, '}');
 }
 
+/* Quantities of the experiment that have no place of their own in a result. */
+static enum bal_code json_extra(struct walk *w, const struct row *row) {
+    struct json *json = w->into;
+    bool any = false;
+    for (size_t i = 0; i < w->e->metrics; i++)
+        any = any || is_extra(w->e->metric[i]);
+    if (!any)
+        return BAL_OK;
+    bal_json_open_line(json, "metrics", '{');
+    for (size_t i = 0; i < w->e->metrics; i++) {
+        struct bal_estimate value;
+        char text[BAL_QUANTITY_TEXT];
+        if (!is_extra(w->e->metric[i]))
+            continue;
+        const enum bal_code code = value_of(w, row, w->e->metric[i], &value);
+        if (code)
+            return code;
+        bal_json_open_line(json, bal_quantity_text(w->e->metric[i], text), '{');
+        bal_json_number(json, "mean", value.mean);
+        bal_json_number(json, "ci", value.half);
+        bal_json_close(json, '}');
+    }
+    bal_json_close(json, '}');
+    return BAL_OK;
+}
+
 static enum bal_code json_ratio(struct walk *w, const struct row *row) {
     struct json *json = w->into;
     bal_json_open_line(json, "ratio", '{');
     for (size_t i = 0; i < w->e->metrics; i++) {
         struct bal_estimate ratio;
-        char text[32];
+        char text[BAL_QUANTITY_TEXT];
         const enum bal_code code = ratio_of(w, row, w->e->metric[i], &ratio, NULL);
         if (code)
             return code;
@@ -193,7 +251,9 @@ static enum bal_code json_row(struct walk *w, const struct row *row) {
     bal_json_text(json, "label", e->policy[row->policy].label);
     bal_json_count(json, "seed", row->c.run.seed);
     bal_comparison_json_fields(json, &row->c, &row->result, &row->beside);
-    const enum bal_code code = json_ratio(w, row);
+    enum bal_code code = json_extra(w, row);
+    if (!code)
+        code = json_ratio(w, row);
     bal_json_close(json, '}');
     return code;
 }
@@ -280,8 +340,7 @@ static enum bal_code add_metric(struct walk *w, const struct row *row, struct ba
         bal_table_add(table, "unstable");
         return BAL_OK;
     }
-    const enum bal_code code =
-        bal_store_quantity(w->store, w->e, row->point, row->policy, quantity, &estimate, w->err);
+    const enum bal_code code = value_of(w, row, quantity, &estimate);
     if (!code)
         add_estimate(table, estimate);
     return code;
@@ -337,15 +396,15 @@ static void text_head(const struct bal_experiment *e, struct table *table) {
         bal_table_add(table, "%s", e->axis[a].label);
     bal_table_add(table, "policy");
     for (size_t i = 0; i < e->metrics; i++) {
-        char text[32];
+        char text[BAL_QUANTITY_TEXT];
         bal_table_add(table, "%s", bal_quantity_text(e->metric[i], text));
     }
     if (e->policies > 1)
         bal_table_add(table, "vs %s", e->policy[e->baseline].label);
 }
 
-static enum bal_code text_results(struct bal_store *store, const struct bal_experiment *e, FILE *out,
-                                  struct bal_error *err) {
+static enum bal_code text_results(struct bal_store *store, const struct bal_experiment *e,
+                                  enum bal_table_style style, FILE *out, struct bal_error *err) {
     const size_t columns = e->axes + 1 + e->metrics + (e->policies > 1);
     char *align = malloc(columns + 1);
     if (!align)
@@ -359,9 +418,9 @@ static enum bal_code text_results(struct bal_store *store, const struct bal_expe
     struct walk w = {.store = store, .e = e, .err = err, .into = &table};
     const enum bal_code code = walk(&w, text_row);
     if (!code)
-        bal_table_print(&table, align, true, out);
+        bal_table_print(&table, align, style, out);
     if (!code && e->policies > 1) {
-        char text[32];
+        char text[BAL_QUANTITY_TEXT];
         const char *label = e->policy[e->baseline].label;
         fprintf(out, "\nvs %s: %s compared with that of %s on the same arrivals\n", label,
                 bal_quantity_text(e->metric[0], text), label);
@@ -406,10 +465,10 @@ static void print_head(const struct bal_experiment *e, FILE *out) {
     fputc('\n', out);
 }
 
-enum bal_code bal_outcome_text(struct bal_store *store, const struct bal_experiment *experiment, FILE *out,
-                               struct bal_error *err) {
+enum bal_code bal_outcome_text(struct bal_store *store, const struct bal_experiment *experiment,
+                               enum bal_table_style style, FILE *out, struct bal_error *err) {
     print_head(experiment, out);
-    enum bal_code code = text_results(store, experiment, out, err);
+    enum bal_code code = text_results(store, experiment, style, out, err);
     if (!code)
         code = text_claims(store, experiment, out, err);
     return code;

@@ -3,10 +3,11 @@
 #define REPORT_OUTCOME_H
 
 #include "ballast/store.h"
+#include "format/table.h"
 
 /* Everything is read from the store, a cell at a time. */
-enum bal_code bal_outcome_text(struct bal_store *store, const struct bal_experiment *experiment, FILE *out,
-                               struct bal_error *err);
+enum bal_code bal_outcome_text(struct bal_store *store, const struct bal_experiment *experiment,
+                               enum bal_table_style style, FILE *out, struct bal_error *err);
 
 /* The fields of `ballast compare --format csv` behind the coordinates of the point and the policy's label;
  * then, for each metric that the experiment shows, its ratio to the baseline. With seconds there is a last

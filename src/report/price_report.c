@@ -159,7 +159,7 @@ static void print_list_notes(const struct bal_price_list *list, FILE *out) {
               out);
 }
 
-void bal_price_list_text(const struct bal_price_list *list, FILE *out) {
+void bal_price_list_text(const struct bal_price_list *list, enum bal_table_style style, FILE *out) {
     static const char *const head[] = {"policy", "waiting", "theory", "msgs",    "(one)",
                                        "bits",   "msgs ~",  "bits ~", "vanishes"};
     struct doubt_notes notes = {0};
@@ -171,7 +171,7 @@ void bal_price_list_text(const struct bal_price_list *list, FILE *out) {
         bal_table_add(&table, "%s", head[i]);
     for (size_t i = 0; i < list->count; i++)
         add_price(&table, list, i, &notes);
-    bal_table_print(&table, "lrlrrrlll", true, out);
+    bal_table_print(&table, "lrlrrrlll", style, out);
     bal_table_fini(&table);
     print_list_notes(list, out);
     bal_doubt_print(&notes, BAL_REMEDY_OPTION, out);
@@ -341,7 +341,7 @@ static void print_outcome(const struct bal_offers *offers, const struct bal_wish
 }
 
 void bal_offers_text(const struct bal_offers *offers, const struct bal_draft *draft,
-                     const struct bal_wish *wish, FILE *out) {
+                     const struct bal_wish *wish, enum bal_table_style style, FILE *out) {
     static const char *const head[] = {"policy", "waiting", "theory", "msgs", "bits", "does it?"};
     print_wish(wish, out);
     struct doubt_notes notes = {0};
@@ -354,7 +354,7 @@ void bal_offers_text(const struct bal_offers *offers, const struct bal_draft *dr
             bal_table_add(&table, "%s", head[i]);
         for (size_t i = 0; i < offers->count; i++)
             add_offer(&table, &offers->offer[i], &draft->c, &notes);
-        bal_table_print(&table, "lrlrrl", true, out);
+        bal_table_print(&table, "lrlrrl", style, out);
         bal_table_fini(&table);
     }
     print_outcome(offers, wish, out);

@@ -3,6 +3,7 @@
 #define REPORT_PRICE_REPORT_H
 
 #include "ballast/price.h"
+#include "format/table.h"
 #include "report/beside.h"
 #include "report/head.h"
 
@@ -17,13 +18,13 @@ struct bal_price_list {
     bool cut_short;                /* not all replications were run */
 };
 
-void bal_price_list_text(const struct bal_price_list *list, FILE *out);
+void bal_price_list_text(const struct bal_price_list *list, enum bal_table_style style, FILE *out);
 void bal_price_list_csv(const struct bal_price_list *list, FILE *out);
 void bal_price_list_json(const struct bal_price_list *list, FILE *out);
 
 /* draft: the model and the runs that the offers were found with. */
 void bal_offers_text(const struct bal_offers *offers, const struct bal_draft *draft,
-                     const struct bal_wish *wish, FILE *out);
+                     const struct bal_wish *wish, enum bal_table_style style, FILE *out);
 void bal_offers_csv(const struct bal_offers *offers, const struct bal_draft *draft, FILE *out);
 void bal_offers_json(const struct bal_offers *offers, const struct bal_draft *draft,
                      const struct bal_wish *wish, FILE *out);

@@ -60,43 +60,65 @@ struct bal_replay_unit bal_energy_unit(double joules) {
                             : (struct bal_replay_unit){"MWh", 3.6e9};
 }
 
-static const struct {
-    enum bal_response_time time;
-    double quantile;
-    const char *name;
-    bool always;
-} usual[] = {{BAL_TIME_P50, 0.5, "p50", true},
-             {BAL_TIME_P90, 0.9, "p90", false},
-             {BAL_TIME_P99, 0.99, "p99", true},
-             {BAL_TIME_P999, 0.999, "p99.9", false}};
-
-enum { USUAL = sizeof usual / sizeof *usual };
-
-unsigned bal_shown_quantiles(const struct bal_target *target, bool all,
-                             enum bal_response_time shown[BAL_REPLAY_TIMES]) {
-    const double wanted = target ? target->quantile : 0;
-    unsigned count = 0;
-    bool there = wanted == 0;
-    for (size_t i = 0; i < USUAL; i++) {
-        const bool same = fabs(usual[i].quantile - wanted) < 1e-9;
-        if (!there && !same && usual[i].quantile > wanted) {
-            shown[count++] = BAL_TIME_WANTED;
-            there = true;
-        }
-        if (all || usual[i].always || same)
-            shown[count++] = usual[i].time;
-        there = there || same;
-    }
-    if (!there)
-        shown[count++] = BAL_TIME_WANTED;
-    return count;
+/* 0: the mean. */
+static double quantile_of(const struct bal_replay_report *report, enum bal_response_time which) {
+    static const double usual[] = {0, 0.5, 0.9, 0.99, 0.999};
+    return which >= BAL_TIME_ASKED    ? report->replay->percentiles.quantile[which - BAL_TIME_ASKED]
+           : which == BAL_TIME_WANTED ? report->target->quantile
+                                      : usual[which];
 }
 
-const char *bal_quantile_name(const struct bal_target *target, enum bal_response_time which) {
-    for (size_t i = 0; i < USUAL; i++)
-        if (usual[i].time == which)
-            return usual[i].name;
-    return target->name;
+static bool is_same(double a, double b) {
+    return fabs(a - b) < 1e-9;
+}
+
+/* In its place, if its quantile is not there. */
+static unsigned show(const struct bal_replay_report *report, enum bal_response_time which,
+                     enum bal_response_time *shown, unsigned count) {
+    const double quantile = quantile_of(report, which);
+    unsigned at = 0;
+    while (at < count && quantile_of(report, shown[at]) < quantile - 1e-9)
+        at++;
+    if (at < count && is_same(quantile_of(report, shown[at]), quantile))
+        return count;
+    memmove(&shown[at + 1], &shown[at], (count - at) * sizeof *shown);
+    shown[at] = which;
+    return count + 1;
+}
+
+unsigned bal_shown_quantiles(const struct bal_replay_report *report,
+                             enum bal_response_time shown[BAL_REPLAY_TIMES]) {
+    const unsigned asked = report->replay->percentiles.count;
+    unsigned count = 0;
+    for (unsigned i = 0; i < asked; i++)
+        count = show(report, (enum bal_response_time)(BAL_TIME_ASKED + i), shown, count);
+    if (asked == 0) {
+        count = show(report, BAL_TIME_P50, shown, count);
+        count = show(report, BAL_TIME_P99, shown, count);
+    }
+    return report->target && report->target->quantile > 0 ? show(report, BAL_TIME_WANTED, shown, count)
+                                                          : count;
+}
+
+const char *bal_quantile_name(const struct bal_replay_report *report, enum bal_response_time which,
+                              char text[BAL_PERCENTILE_TEXT]) {
+    return bal_percentile_print(quantile_of(report, which), text);
+}
+
+const char *bal_time_name(const struct bal_replay_report *report, enum bal_response_time which,
+                          char text[BAL_PERCENTILE_TEXT]) {
+    return which == BAL_TIME_MEAN     ? "mean"
+           : which == BAL_TIME_WANTED ? "target"
+                                      : bal_percentile_name(quantile_of(report, which), text);
+}
+
+bool bal_time_is_told(const struct bal_replay_report *report, enum bal_response_time which) {
+    if (which < BAL_TIME_WANTED)
+        return true;
+    if (which == BAL_TIME_WANTED)
+        return report->target;
+    return which < BAL_TIME_ASKED + report->replay->percentiles.count &&
+           bal_distribution_metric(BAL_OF_RESPONSE, quantile_of(report, which)) == BAL_METRIC_COUNT;
 }
 
 /* ---- policies ---- */

@@ -2,6 +2,7 @@
 #ifndef REPORT_REPLAY_CELLS_H
 #define REPORT_REPLAY_CELLS_H
 
+#include "format/table.h"
 #include "report/replay_report.h"
 
 enum { BAL_CELL = 32 };
@@ -17,11 +18,17 @@ void bal_cell_add_time(struct table *table, struct bal_estimate time, struct bal
 void bal_cell_add_wanted(struct table *table, const struct bal_target *target, struct bal_estimate time,
                          struct bal_replay_unit unit);
 
-/* The quantiles that a table shows, in order: those that are usual, in short or all of them, and the one that
+/* The quantiles that a table shows, in order: those that were asked for, else p50 and p99, and the one that
  * is wanted, if it is none of them. Returns how many. */
-unsigned bal_shown_quantiles(const struct bal_target *target, bool all,
+unsigned bal_shown_quantiles(const struct bal_replay_report *report,
                              enum bal_response_time shown[BAL_REPLAY_TIMES]);
-const char *bal_quantile_name(const struct bal_target *target, enum bal_response_time which);
+/* "p99.9"; and as data have it: "mean", "p999", "target". */
+const char *bal_quantile_name(const struct bal_replay_report *report, enum bal_response_time which,
+                              char text[BAL_PERCENTILE_TEXT]);
+const char *bal_time_name(const struct bal_replay_report *report, enum bal_response_time which,
+                          char text[BAL_PERCENTILE_TEXT]);
+/* Is it among what data tell? Those that were asked for and are usual are told once. */
+bool bal_time_is_told(const struct bal_replay_report *report, enum bal_response_time which);
 
 struct bal_replay_unit bal_energy_unit(double joules);
 
@@ -58,7 +65,9 @@ const char *bal_leading_name(const struct bal_replay_report *report);
 
 /* Parts of the text, each with a title and a blank line behind it: how many servers are needed, and how kinds
  * of jobs fare. */
-void bal_sizing_text(const struct bal_replay_report *report, const size_t *order, FILE *out);
-void bal_kinds_text(const struct bal_replay_report *report, const size_t *order, FILE *out);
+void bal_sizing_text(const struct bal_replay_report *report, const size_t *order, enum bal_table_style style,
+                     FILE *out);
+void bal_kinds_text(const struct bal_replay_report *report, const size_t *order, enum bal_table_style style,
+                    FILE *out);
 
 #endif

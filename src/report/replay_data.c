@@ -75,6 +75,13 @@ static void csv_row(const struct bal_replay_report *report, size_t i, const stru
         bal_csv_number(outcome->log[t].low, out);
         bal_csv_number(outcome->log[t].high, out);
     }
+    for (int t = BAL_TIME_ASKED; t < BAL_REPLAY_TIMES; t++)
+        if (bal_time_is_told(report, (enum bal_response_time)t)) {
+            bal_csv_number(outcome->time[t].mean, out);
+            bal_csv_number(outcome->time[t].half, out);
+            bal_csv_number(outcome->log[t].low, out);
+            bal_csv_number(outcome->log[t].high, out);
+        }
     for (size_t k = 1; k <= report->kinds; k++)
         for (int t = BAL_TIME_MEAN; t <= BAL_TIME_P999; t++) {
             bal_csv_number(outcome->kind[k].time[t].mean, out);
@@ -124,6 +131,14 @@ void bal_replay_csv(const struct bal_replay_report *report, FILE *out) {
     fputs(",energy.kwh,replications,jobs,service_times,doubts", out);
     for (int t = BAL_TIME_MEAN; t <= BAL_TIME_P999; t++)
         fprintf(out, ",response.%s.log_low,response.%s.log_high", time_names[t], time_names[t]);
+    for (int t = BAL_TIME_ASKED; t < BAL_REPLAY_TIMES; t++) {
+        char text[BAL_PERCENTILE_TEXT];
+        if (!bal_time_is_told(report, (enum bal_response_time)t))
+            continue;
+        const char *name = bal_time_name(report, (enum bal_response_time)t, text);
+        fprintf(out, ",response.%s,response.%s.ci,response.%s.log_low,response.%s.log_high", name, name, name,
+                name);
+    }
     for (size_t k = 0; k < report->kinds; k++)
         for (int t = BAL_TIME_MEAN; t <= BAL_TIME_P999; t++) {
             csv_head(out, "class.", report->kind[k], ".response.", time_names[t], "");
@@ -225,11 +240,13 @@ static void json_range(struct json *json, const char *key, struct bal_range rang
 
 /* Response times as estimates; with where other logs would have them, if that is known. */
 static void json_estimates(struct json *json, const char *key, const struct bal_estimate *time,
-                           const struct bal_target *target) {
+                           const struct bal_replay_report *report) {
     bal_json_open_line(json, key, '{');
-    for (int t = BAL_TIME_MEAN; t <= (target ? BAL_TIME_WANTED : BAL_TIME_P999); t++) {
-        const char *name = t == BAL_TIME_WANTED ? "target" : time_names[t];
-        char ci[16];
+    for (int t = BAL_TIME_MEAN; t < BAL_REPLAY_TIMES; t++) {
+        char text[BAL_PERCENTILE_TEXT], ci[BAL_PERCENTILE_TEXT + 4];
+        if (!bal_time_is_told(report, (enum bal_response_time)t))
+            continue;
+        const char *name = bal_time_name(report, (enum bal_response_time)t, text);
         snprintf(ci, sizeof ci, "%s_ci", name);
         bal_json_number(json, name, time[t].mean);
         bal_json_number(json, ci, time[t].half);
@@ -238,10 +255,13 @@ static void json_estimates(struct json *json, const char *key, const struct bal_
 }
 
 static void json_other_logs(struct json *json, const struct bal_replay_outcome *outcome,
-                            const struct bal_target *target) {
+                            const struct bal_replay_report *report) {
     bal_json_open(json, "other_logs", '{');
-    for (int t = BAL_TIME_MEAN; t <= (target ? BAL_TIME_WANTED : BAL_TIME_P999); t++)
-        json_range(json, t == BAL_TIME_WANTED ? "target" : time_names[t], outcome->log[t]);
+    for (int t = BAL_TIME_MEAN; t < BAL_REPLAY_TIMES; t++) {
+        char text[BAL_PERCENTILE_TEXT];
+        if (bal_time_is_told(report, (enum bal_response_time)t))
+            json_range(json, bal_time_name(report, (enum bal_response_time)t, text), outcome->log[t]);
+    }
     bal_json_close(json, '}');
 }
 
@@ -258,7 +278,7 @@ static void json_kinds(struct json *json, const struct bal_replay_report *report
         else
             bal_json_text(json, "class", report->kind[kind - 1]);
         bal_json_count(json, "jobs", outcome->kind[kind].jobs);
-        json_estimates(json, "response", outcome->kind[kind].time, report->target);
+        json_estimates(json, "response", outcome->kind[kind].time, report);
         bal_json_close(json, '}');
     }
     bal_json_close(json, ']');
@@ -308,8 +328,8 @@ static void json_result(struct json *json, const struct bal_replay_report *repor
     bal_json_open(json, NULL, '{');
     bal_json_text(json, "policy", label);
     bal_json_text(json, "service_times", times_text(report));
-    json_estimates(json, "response", report->outcomes[i].time, report->target);
-    json_other_logs(json, &report->outcomes[i], report->target);
+    json_estimates(json, "response", report->outcomes[i].time, report);
+    json_other_logs(json, &report->outcomes[i], report);
     json_times(json, "waiting", result, BAL_WAITING_MEAN);
     bal_json_number(json, "waiting_probability", result->metric[BAL_WAITING_PROBABILITY].mean);
     if (report->replay->model.classes)

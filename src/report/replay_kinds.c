@@ -29,7 +29,7 @@ static void add_kind(struct table *table, const struct bal_replay_report *report
         bal_table_add(table, "%s", label);
         bal_cell_add_estimate(table, bal_in_unit(outcome->time[BAL_TIME_MEAN], unit), 2, "");
         enum bal_response_time shown[BAL_REPLAY_TIMES];
-        const unsigned times = bal_shown_quantiles(report->target, false, shown);
+        const unsigned times = bal_shown_quantiles(report, shown);
         for (unsigned t = 0; t < times; t++)
             bal_cell_add_time(table, outcome->time[shown[t]], unit);
         bal_cell_add_mark(table, report);
@@ -39,15 +39,17 @@ static void add_kind(struct table *table, const struct bal_replay_report *report
 void bal_kinds_table(const struct bal_replay_report *report, const size_t *order, struct table *table,
                      char align[BAL_REPLAY_COLUMNS]) {
     enum bal_response_time shown[BAL_REPLAY_TIMES];
-    const unsigned times = bal_shown_quantiles(report->target, false, shown);
+    const unsigned times = bal_shown_quantiles(report, shown);
     bal_table_init(table, 4u + times + bal_is_marked(report));
     *align = 0;
     bal_column_add(table, align, 'l', "class", "");
     bal_column_add(table, align, 'r', "jobs", "");
     bal_column_add(table, align, 'l', "policy", "");
     bal_column_add(table, align, 'r', "mean", bal_replay_unit(report).name);
-    for (unsigned t = 0; t < times; t++)
-        bal_column_add(table, align, 'r', bal_quantile_name(report->target, shown[t]), "");
+    for (unsigned t = 0; t < times; t++) {
+        char name[BAL_PERCENTILE_TEXT];
+        bal_column_add(table, align, 'r', bal_quantile_name(report, shown[t], name), "");
+    }
     if (bal_is_marked(report))
         bal_column_add(table, align, 'l', "service times", "");
     for (size_t kind = 1; kind <= report->kinds; kind++)
@@ -55,11 +57,12 @@ void bal_kinds_table(const struct bal_replay_report *report, const size_t *order
     add_kind(table, report, order, 0);
 }
 
-void bal_kinds_text(const struct bal_replay_report *report, const size_t *order, FILE *out) {
+void bal_kinds_text(const struct bal_replay_report *report, const size_t *order, enum bal_table_style style,
+                    FILE *out) {
     struct table table;
     char align[BAL_REPLAY_COLUMNS];
     fputs("Response times by class\n\n", out);
     bal_kinds_table(report, order, &table, align);
-    bal_table_print(&table, align, true, out);
+    bal_table_print(&table, align, style, out);
     bal_table_fini(&table);
 }

@@ -126,7 +126,7 @@ static void add_row(struct table *table, const struct bal_replay_report *report,
     bal_cell_add_estimate(table, bal_in_unit(outcome->time[BAL_TIME_MEAN], unit), 2,
                           result->doubts ? " !" : "");
     enum bal_response_time shown[BAL_REPLAY_TIMES];
-    const unsigned times = bal_shown_quantiles(report->target, true, shown);
+    const unsigned times = bal_shown_quantiles(report, shown);
     for (unsigned t = 0; t < times; t++)
         bal_cell_add_time(table, outcome->time[shown[t]], unit);
     add_range(table, outcome->log[bal_leading(report)], unit);
@@ -151,14 +151,16 @@ void bal_replay_table(const struct bal_replay_report *report, const size_t *orde
     const struct bal_replay_unit energy = bal_energy_unit(largest_energy(report));
     const bool classes = report->replay->model.classes;
     enum bal_response_time shown[BAL_REPLAY_TIMES];
-    const unsigned times = bal_shown_quantiles(report->target, true, shown);
+    const unsigned times = bal_shown_quantiles(report, shown);
     bal_table_init(table, (classes ? 7u : 5u) + times + bal_columns_of_costs(report) + report->keeper +
                               bal_is_marked(report));
     *align = 0;
     bal_column_add(table, align, 'l', "policy", "");
     bal_column_add(table, align, 'r', "mean", unit.name);
-    for (unsigned t = 0; t < times; t++)
-        bal_column_add(table, align, 'r', bal_quantile_name(report->target, shown[t]), "");
+    for (unsigned t = 0; t < times; t++) {
+        char name[BAL_PERCENTILE_TEXT];
+        bal_column_add(table, align, 'r', bal_quantile_name(report, shown[t], name), "");
+    }
     bal_column_add(table, align, 'r', "other logs", "");
     if (classes) {
         bal_column_add(table, align, 'r', "high p99", "");
@@ -359,7 +361,7 @@ void bal_replay_notes(const struct bal_replay_report *report, const size_t *orde
 
 /* ---- all of it ---- */
 
-void bal_replay_text(const struct bal_replay_report *report, FILE *out) {
+void bal_replay_text(const struct bal_replay_report *report, enum bal_table_style style, FILE *out) {
     size_t *order = bal_replay_order(report);
     if (!order) {
         bal_stream_lose(out);
@@ -370,17 +372,17 @@ void bal_replay_text(const struct bal_replay_report *report, FILE *out) {
     bal_replay_head(report, out);
     fputc('\n', out);
     bal_replay_table(report, order, &table, align);
-    bal_table_print(&table, align, true, out);
+    bal_table_print(&table, align, style, out);
     bal_table_fini(&table);
     fputc('\n', out);
     bal_replay_notes(report, order, out);
     if (report->kinds > 0) {
         fputc('\n', out);
-        bal_kinds_text(report, order, out);
+        bal_kinds_text(report, order, style, out);
     }
     if (report->target) {
         fputc('\n', out);
-        bal_sizing_text(report, order, out);
+        bal_sizing_text(report, order, style, out);
     }
     if (report->nginx) {
         fputc('\n', out);

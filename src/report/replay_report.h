@@ -32,7 +32,7 @@ struct bal_replay_report {
     bool keeper;                           /* and the hours for which servers are on */
 };
 
-void bal_replay_text(const struct bal_replay_report *report, FILE *out);
+void bal_replay_text(const struct bal_replay_report *report, enum bal_table_style style, FILE *out);
 /* One row for each policy: every metric with its half-width, energy, and what the target needs. */
 void bal_replay_csv(const struct bal_replay_report *report, FILE *out);
 void bal_replay_json(const struct bal_replay_report *report, FILE *out);
@@ -48,7 +48,7 @@ void bal_replay_nginx(const struct bal_replay_report *report, FILE *out);
 
 /* ---- parts that text and page share ---- */
 
-enum { BAL_REPLAY_LABEL = 200, BAL_REPLAY_COLUMNS = 24 };
+enum { BAL_REPLAY_LABEL = 200, BAL_REPLAY_COLUMNS = 32 };
 
 /* The policy as the tables call it. One that switches servers off has its times from the fleet, not from its
  * own rates, which are left out; so is what is as by default. */

@@ -190,14 +190,15 @@ void bal_sizing_notes(const struct bal_replay_report *report, FILE *out) {
         print_failures(report, i, out);
 }
 
-void bal_sizing_text(const struct bal_replay_report *report, const size_t *order, FILE *out) {
+void bal_sizing_text(const struct bal_replay_report *report, const size_t *order, enum bal_table_style style,
+                     FILE *out) {
     struct table table;
     char align[BAL_REPLAY_COLUMNS];
     bal_sizing_title(report, out);
     fputc('\n', out);
     if (!bal_sizing_is_hopeless(report)) {
         bal_sizing_table(report, order, &table, align);
-        bal_table_print(&table, align, true, out);
+        bal_table_print(&table, align, style, out);
         bal_table_fini(&table);
         fputc('\n', out);
     }

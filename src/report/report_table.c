@@ -19,7 +19,7 @@ static void put_table_head(const struct page *page, const struct bal_experiment 
     bal_html_table_head("policy", true, BAL_HTML_COLUMN, page->out);
     bal_html_table_head("verdict", true, BAL_HTML_COLUMN, page->out);
     for (size_t m = 0; m < e->metrics; m++) {
-        char text[32];
+        char text[BAL_QUANTITY_TEXT];
         bal_html_table_head(bal_quantity_text(e->metric[m], text), false, BAL_HTML_COLUMN, page->out);
     }
     bal_html_table_head("replications", false, BAL_HTML_COLUMN, page->out);

@@ -59,7 +59,7 @@ static void add_row(struct table *table, const struct bal_privilege_answer *answ
         bal_table_add(table, "%.4f \u00b1 %.4f%s", measured.mean, measured.half, mark);
 }
 
-static void print_table(const struct bal_share_report *report, FILE *out) {
+static void print_table(const struct bal_share_report *report, enum bal_table_style style, FILE *out) {
     const struct bal_privilege_wish *wish = report->wish;
     const struct bal_privilege_answer *answer = report->answer;
     const struct bal_priority_result *theory = &answer->found.theory;
@@ -83,7 +83,7 @@ static void print_table(const struct bal_share_report *report, FILE *out) {
     add_row(&table, answer, "mean response, high", "", theory->high, measured->high);
     add_row(&table, answer, "mean response, low", "", theory->low, measured->low);
     add_row(&table, answer, pod_label, "", theory->pod, measured->pod);
-    bal_table_print(&table, "llrr", true, out);
+    bal_table_print(&table, "llrr", style, out);
     bal_table_fini(&table);
 }
 
@@ -126,7 +126,7 @@ static void print_confirmation(const struct bal_privilege_answer *answer, FILE *
         fputs("Confirmed by simulation.\n", out);
 }
 
-void bal_share_text(const struct bal_share_report *report, FILE *out) {
+void bal_share_text(const struct bal_share_report *report, enum bal_table_style style, FILE *out) {
     const struct bal_privilege_answer *answer = report->answer;
     if (isnan(answer->found.p)) {
         print_none(report, out);
@@ -137,7 +137,7 @@ void bal_share_text(const struct bal_share_report *report, FILE *out) {
     wish_text(report->wish, wish, sizeof wish);
     fprintf(out, "At load %g up to %.2f %% of jobs can be high: %s then has %s.\n\n",
             report->wish->priority.lambda, 100 * answer->found.p, policy, wish);
-    print_table(report, out);
+    print_table(report, style, out);
     if (!answer->simulated || answer->measured.replications == 0)
         return;
     fputc('\n', out);

@@ -2,6 +2,7 @@
 #ifndef REPORT_SHARE_REPORT_H
 #define REPORT_SHARE_REPORT_H
 
+#include "format/table.h"
 #include "report/head.h"
 #include "study/privilege.h"
 
@@ -12,7 +13,7 @@ struct bal_share_report {
     uint64_t seed;
 };
 
-void bal_share_text(const struct bal_share_report *report, FILE *out);
+void bal_share_text(const struct bal_share_report *report, enum bal_table_style style, FILE *out);
 void bal_share_json(const struct bal_share_report *report, FILE *out);
 
 #endif

@@ -7,6 +7,7 @@
 #include "format/table.h"
 #include "report/comparison.h"
 #include "report/doubt.h"
+#include "report/metric.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,8 +48,12 @@ static void add_number(struct table *table, const char *format, double value) {
 static void add_result(struct table *table, const struct bal_result *result, bool quantile,
                        const char *mark) {
     add_waiting(table, result, mark);
-    if (quantile)
-        add_number(table, "%.2f", metric_of(result, BAL_RESPONSE_P99));
+    if (quantile) {
+        char text[BAL_METRIC_TEXT] = "";
+        if (bal_comparison_has_means(result))
+            bal_percentile_cell(result->metric[BAL_RESPONSE_P99], text);
+        bal_table_add(table, "%s", text);
+    }
     add_number(table, "%.1f", metric_of(result, BAL_POWER_MEAN));
 }
 
@@ -135,7 +140,7 @@ static void print_advice(const struct bal_tuning *tuning, const struct bal_tuned
 }
 
 void bal_tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tuned,
-                   const struct bal_draft *draft, FILE *out) {
+                   const struct bal_draft *draft, enum bal_table_style style, FILE *out) {
     static const char *const head[] = {"standby", "tabs waits",        "p99",  "watts", "waste",
                                        "",        "delayed-off waits", "watts"};
     struct table table;
@@ -151,7 +156,7 @@ void bal_tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tune
     for (int i = 0; i < 3; i++)
         bal_table_add(&table, "%s", i == 0 ? "(jiq)" : "");
     print_head(tuning, draft, out);
-    bal_table_print(&table, "rrrrrlrr", true, out);
+    bal_table_print(&table, "rrrrrlrr", style, out);
     bal_table_fini(&table);
     print_advice(tuning, tuned, out);
     bal_doubt_print(&notes, BAL_REMEDY_OPTION, out);

@@ -3,11 +3,12 @@
 #define REPORT_TUNE_REPORT_H
 
 #include "ballast/tune.h"
+#include "format/table.h"
 #include "report/head.h"
 
 /* draft: the settings that were given. */
 void bal_tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tuned,
-                   const struct bal_draft *draft, FILE *out);
+                   const struct bal_draft *draft, enum bal_table_style style, FILE *out);
 void bal_tune_csv(const struct bal_tuning *tuning, const struct bal_tuned *tuned,
                   const struct bal_draft *draft, FILE *out);
 void bal_tune_json(const struct bal_tuning *tuning, const struct bal_tuned *tuned,

@@ -210,8 +210,9 @@ static enum bal_code fill_trial(const struct rig_block *block, struct bal_trial 
         trial->tail[i] = NAN;
     for (int q = 0; q < 4; q++)
         trial->quarter[q] = mean_queue(block, time * q / 4, time * (q + 1) / 4);
-    put_times(block, cut, time, -1, unit, trial->response, &trial->metric[BAL_RESPONSE_MEAN]);
-    trial->jobs = bal_histogram_total(trial->response);
+    put_times(block, cut, time, -1, unit, trial->histogram[BAL_OF_RESPONSE],
+              &trial->metric[BAL_RESPONSE_MEAN]);
+    trial->jobs = bal_histogram_total(trial->histogram[BAL_OF_RESPONSE]);
     if (rig->c.model.classes) {
         put_times(block, cut, time, 0, unit, scratch, &trial->metric[BAL_HIGH_RESPONSE_MEAN]);
         put_times(block, cut, time, 1, unit, scratch, &trial->metric[BAL_LOW_RESPONSE_MEAN]);

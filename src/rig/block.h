@@ -48,7 +48,8 @@ struct rig_block {
     size_t facts, fact_room;
 };
 
-/* Runs it. trial->response and waiting must be set. BAL_E_STOPPED where it was told to stop. */
+/* Runs it. the histograms of response and waiting times must be set. BAL_E_STOPPED where it was told to stop.
+ */
 enum bal_code bal_block_run(struct rig_block *block, struct rig *rig, uint64_t replication,
                             const volatile int *stop, void (*progress)(void *context, double part),
                             void *context, struct bal_trial *trial, struct bal_error *err);

@@ -41,7 +41,7 @@ static enum bal_code measure_block(struct session *s, size_t point, size_t polic
     struct rig_block block = {0};
     memset(s->response, 0, sizeof *s->response);
     memset(s->waiting, 0, sizeof *s->waiting);
-    struct bal_trial trial = {.response = s->response, .waiting = s->waiting};
+    struct bal_trial trial = {.histogram = {s->response, s->waiting}};
     s->label = s->e->policy[policy].label;
     show(s, 0);
     enum bal_code code = bal_rig_start(s->rig, &s->options->programs, s->e, point, policy, s->place, err);

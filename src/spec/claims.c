@@ -84,7 +84,7 @@ static bool needs_other(enum bal_measure measure) {
 }
 
 static enum bal_code read_sides(struct bal_reader *reader, int map, struct bal_claim *claim) {
-    struct bal_quantity quantity = {BAL_RESPONSE_MEAN, 0};
+    struct bal_quantity quantity = {.metric = BAL_RESPONSE_MEAN};
     const int metric = bal_node_get(reader->document, map, "metric");
     const int of = bal_node_get(reader->document, map, "of"), to = bal_node_get(reader->document, map, "to");
     enum bal_code code = metric ? bal_reader_quantity(reader, metric, "metric", &quantity) : BAL_OK;

@@ -203,6 +203,9 @@ static void write_metrics(FILE *out) {
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         fprintf(out, "| `%s` | %s | %s |\n", bal_metric_table[m].name, bal_metric_table[m].unit,
                 bal_metric_table[m].meaning);
+    fputs("| `response.pX`, `waiting.pX`, `load.pX` | | any other percentile, 0 < X < 100: `response.p95`, "
+          "`high.waiting.p97.5`; `p95` alone is that of the response time |\n",
+          out);
     fprintf(out, "| `queue.tail.I` | | fraction of servers with at least I jobs, I from 0 to %d |\n",
             BAL_TAIL_LEVELS - 1);
 }

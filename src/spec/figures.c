@@ -72,7 +72,7 @@ static enum bal_code read_metrics(struct bal_reader *reader, int map, struct bal
     const int y = bal_node_get(reader->document, map, "y");
     plot->metrics = 1;
     plot->metric[0] =
-        (struct bal_quantity){plot->kind == BAL_PLOT_TAIL ? BAL_METRIC_COUNT : BAL_RESPONSE_MEAN, 0};
+        (struct bal_quantity){.metric = plot->kind == BAL_PLOT_TAIL ? BAL_METRIC_COUNT : BAL_RESPONSE_MEAN};
     if (!y)
         return BAL_OK;
     if (plot->kind == BAL_PLOT_TAIL || plot->kind == BAL_PLOT_MAP)

@@ -9,26 +9,65 @@
 
 static const char tail_name[] = "queue.tail.";
 
-bool bal_quantity_find(const char *name, struct bal_quantity *quantity) {
+/* "response.p95": of which distribution, and what follows the point; -1: of none. */
+static int percentile_of(const char *name, const char **percentile) {
+    *percentile = name;
+    if (bal_percentile_looks(name))
+        return BAL_OF_RESPONSE;
+    for (int d = 0; d < BAL_DISTRIBUTIONS; d++) {
+        const char *median = bal_metric_table[bal_distribution_median((enum bal_distribution)d)].name;
+        const size_t prefix = strlen(median) - strlen("p50");
+        *percentile = name + prefix;
+        if (strncmp(name, median, prefix) == 0 && bal_percentile_looks(*percentile))
+            return d;
+    }
+    return -1;
+}
+
+static enum bal_code find_percentile(const char *name, struct bal_quantity *quantity, struct bal_error *err) {
+    const char *text;
+    const int distribution = percentile_of(name, &text);
+    double quantile;
+    if (distribution < 0)
+        return BAL_E_UNKNOWN;
+    const enum bal_code code = bal_percentile_parse(text, strlen(text), &quantile, err);
+    if (code)
+        return code;
+    const int metric = (int)bal_distribution_metric((enum bal_distribution)distribution, quantile);
+    *quantity = metric < BAL_METRIC_COUNT
+                    ? (struct bal_quantity){.metric = metric}
+                    : (struct bal_quantity){(int)bal_distribution_median((enum bal_distribution)distribution),
+                                            distribution, quantile};
+    return BAL_OK;
+}
+
+enum bal_code bal_quantity_find(const char *name, struct bal_quantity *quantity, struct bal_error *err) {
     const int metric = (int)bal_metric_find(name);
     if (metric < BAL_METRIC_COUNT) {
-        *quantity = (struct bal_quantity){metric, 0};
-        return true;
+        *quantity = (struct bal_quantity){.metric = metric};
+        return BAL_OK;
     }
     const size_t prefix = sizeof tail_name - 1;
     if (strncmp(name, tail_name, prefix) != 0 || strspn(name + prefix, "0123456789") != strlen(name + prefix))
-        return false;
+        return find_percentile(name, quantity, err);
     double level;
     if (!bal_number_parse(name + prefix, strlen(name + prefix), &level) || level >= BAL_TAIL_LEVELS)
-        return false;
-    *quantity = (struct bal_quantity){BAL_METRIC_COUNT, (int)level};
-    return true;
+        return BAL_E_UNKNOWN;
+    *quantity = (struct bal_quantity){.metric = BAL_METRIC_COUNT, .level = (int)level};
+    return BAL_OK;
 }
 
-const char *bal_quantity_text(struct bal_quantity quantity, char text[32]) {
+const char *bal_quantity_text(struct bal_quantity quantity, char text[BAL_QUANTITY_TEXT]) {
+    if (quantity.quantile > 0) {
+        const char *median = bal_metric_table[quantity.metric].name;
+        char name[BAL_PERCENTILE_TEXT];
+        snprintf(text, BAL_QUANTITY_TEXT, "%.*s%s", (int)(strlen(median) - strlen("p50")), median,
+                 bal_percentile_name(quantity.quantile, name));
+        return text;
+    }
     if (quantity.metric < BAL_METRIC_COUNT)
         return bal_metric_table[quantity.metric].name;
-    snprintf(text, 32, "%s%d", tail_name, quantity.level);
+    snprintf(text, BAL_QUANTITY_TEXT, "%s%d", tail_name, quantity.level);
     return text;
 }
 
@@ -41,7 +80,9 @@ bool bal_quantity_diverges(struct bal_quantity quantity) {
 }
 
 double bal_quantity_of_trial(struct bal_quantity quantity, const struct bal_trial *trial) {
-    return quantity.metric < BAL_METRIC_COUNT ? trial->metric[quantity.metric] : trial->tail[quantity.level];
+    return quantity.quantile > 0                ? NAN /* histograms know */
+           : quantity.metric < BAL_METRIC_COUNT ? trial->metric[quantity.metric]
+                                                : trial->tail[quantity.level];
 }
 
 /* What theory says of all jobs or of those of one class: a metric by its place after RESPONSE_MEAN. */
@@ -75,7 +116,7 @@ double bal_quantity_of_known(struct bal_quantity quantity, const struct bal_mode
                              const struct bal_known *known) {
     const int metric = quantity.metric;
     const double rate = bal_model_arrival_rate(model);
-    if (known->kind == BAL_KNOWN_NOTHING)
+    if (known->kind == BAL_KNOWN_NOTHING || quantity.quantile > 0)
         return NAN;
     if (metric == BAL_METRIC_COUNT) /* beyond the levels that were worth keeping there is nothing */
         return (unsigned)quantity.level < known->levels ? known->tail[quantity.level]
@@ -94,7 +135,7 @@ double bal_quantity_of_known(struct bal_quantity quantity, const struct bal_mode
 }
 
 double bal_quantity_bound(struct bal_quantity quantity, const struct bal_known *known) {
-    if (known->kind == BAL_KNOWN_NOTHING)
+    if (known->kind == BAL_KNOWN_NOTHING || quantity.quantile > 0)
         return NAN;
     return quantity.metric == BAL_WAITING_MEAN         ? known->waiting_bound
            : quantity.metric == BAL_HIGH_RESPONSE_MEAN ? known->high.response_bound
@@ -148,10 +189,17 @@ double bal_quantity_of_case(struct bal_quantity quantity, const struct bal_case 
     if (c->run.warmup >= 0 &&
         bal_known_over(&c->model, &c->policy, c->run.warmup * c->run.time, c->run.time, &span)) {
         *name = "fluid limit";
-        return known_over(quantity, &c->model, &span);
+        return quantity.quantile > 0 ? NAN : known_over(quantity, &c->model, &span);
     }
     const struct bal_known known = bal_known_of(&c->model, &c->policy);
     *name = known.source;
+    if (quantity.quantile > 0)
+        return quantity.level > BAL_OF_WAITING
+                   ? NAN
+                   : bal_known_quantile(&c->model, &c->policy,
+                                        quantity.level == BAL_OF_RESPONSE ? BAL_KNOWN_RESPONSE
+                                                                          : BAL_KNOWN_WAITING,
+                                        quantity.quantile);
     if (c->policy.policy->power && known.kind == BAL_KNOWN_LIMIT && c->model.load < 1) {
         /* in the limit a server is busy or off */
         const struct bal_known_span limit = {.busy = c->model.load, .off = 1 - c->model.load};

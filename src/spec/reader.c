@@ -133,8 +133,14 @@ enum bal_code bal_reader_axis(struct bal_reader *reader, int node, const char *f
 enum bal_code bal_reader_quantity(struct bal_reader *reader, int node, const char *field,
                                   struct bal_quantity *quantity) {
     const char *text = bal_node_text(reader->document, node);
-    if (bal_quantity_find(text, quantity))
+    struct bal_error why = {0};
+    const enum bal_code code = bal_quantity_find(text, quantity, &why);
+    if (code == BAL_E_RANGE)
+        return bal_reader_fail(reader, node, field, code, "%s", why.text);
+    if (!code) {
+        reader->e->distributions |= quantity->quantile > 0 && quantity->level > BAL_OF_WAITING;
         return BAL_OK;
+    }
     /* There are too many metrics for one line: those that begin alike, else the first words of all. */
     struct names names = {0};
     const size_t word = strcspn(text, ".");

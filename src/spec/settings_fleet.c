@@ -101,6 +101,14 @@ static size_t print_setup(const struct bal_draft *draft, char *text, size_t size
     return print_timer(&draft->c.model.setup, text, size);
 }
 
+static enum bal_code set_failures(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return bal_failures_parse(text, &draft->c.model.failures, err);
+}
+
+static size_t print_failures(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_failures_print(&draft->c.model.failures, text, size);
+}
+
 static enum bal_code set_start(struct bal_draft *draft, const char *text, struct bal_error *err) {
     return bal_start_parse(text, &draft->c.model.start, err);
 }
@@ -156,6 +164,12 @@ static const struct bal_field fields[] = {
      .fallback = "",
      .argument = "LAW",
      .help = "time to switch a server on, in place of 1/nu: `10`, `det(10)`, `erlang(4,10)`, ..."},
+    {.name = "failures",
+     BAL_SETTING(failures),
+     .fallback = "none",
+     .argument = "HOW",
+     .help =
+         "servers fail and are repaired: `mtbf=1000,mttr=10`, also `...,jobs=restart` or `lost`, `seen=no`"},
     {.name = "start",
      BAL_SETTING(start),
      .fallback = "idle",

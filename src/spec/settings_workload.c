@@ -97,6 +97,22 @@ static size_t print_batch(const struct bal_draft *draft, char *text, size_t size
                                          : bal_batch_print(batch, text, size);
 }
 
+static enum bal_code set_patience(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    struct bal_law law = {.mean = 0};
+    if (strcmp(text, "none") != 0) {
+        const enum bal_code code = bal_law_parse(text, &law, err);
+        if (code)
+            return code;
+    }
+    draft->c.model.patience = law;
+    return BAL_OK;
+}
+
+static size_t print_patience(const struct bal_draft *draft, char *text, size_t size) {
+    const struct bal_law *law = &draft->c.model.patience;
+    return law->mean > 0 ? bal_law_print(law, text, size) : bal_value_print_text("none", text, size);
+}
+
 static enum bal_code set_split(struct bal_draft *draft, const char *text, struct bal_error *err) {
     return bal_value_flag(text, &draft->c.model.split, err);
 }
@@ -176,6 +192,11 @@ static const struct bal_field fields[] = {
      .fallback = "constant",
      .argument = "SHAPE",
      .help = "load over time: `sine(A,P)`, `table(T:F ...)`, `file(PATH)`; `table(...) repeat`"},
+    {.name = "patience",
+     BAL_SETTING(patience),
+     .fallback = "none",
+     .argument = "LAW",
+     .help = "time after which jobs whose service has not begun give up: `exp(2)`, `det(10)`, ..."},
     {.name = "batch",
      BAL_SETTING(batch),
      .fallback = "",

@@ -9,14 +9,7 @@
 #include <string.h>
 
 bool bal_field_number(const char *text, double *value) {
-    const size_t length = strlen(text);
-    if (length > 1 && text[length - 1] == '%') {
-        if (!bal_number_parse(text, length - 1, value))
-            return false;
-        *value /= 100;
-        return true;
-    }
-    return bal_number_parse(text, length, value);
+    return bal_share_parse(text, strlen(text), value);
 }
 
 enum bal_code bal_value_number(const char *text, const struct bal_range *range, double *value,

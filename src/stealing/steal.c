@@ -24,7 +24,7 @@ static enum bal_code bad_steal(const char *text, const char *why, struct bal_err
 /* Reads the number that ends at a blank or a parenthesis; returns its end, or NULL if there is none. */
 static const char *take(const char *at, double *value) {
     const size_t length = strcspn(at, " )");
-    return bal_number_parse(at, length, value) ? at + length : NULL;
+    return bal_share_parse(at, length, value) ? at + length : NULL;
 }
 
 static bool is_amount(double value) {

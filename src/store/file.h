@@ -20,6 +20,7 @@ struct bal_store {
     int places;                    /* metrics that the file knows, by place in a trial's list */
     int metric[BAL_STORE_METRICS]; /* which metric of ours it is, BAL_METRIC_COUNT: none */
     int place[BAL_METRIC_COUNT];   /* and back; -1: not there */
+    bool others;                   /* the file has all distributions of a trial */
     bool makers;                   /* the file knows who made its trials */
     int64_t maker;                 /* this program among them; 0 until a run has begun */
 };

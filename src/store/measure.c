@@ -58,10 +58,8 @@ static enum bal_code load_policy(struct gauge *gauge, const struct bal_operand *
         side->infinite = result.verdict == BAL_UNSTABLE && bal_quantity_diverges(operand->quantity);
         side->count = bal_cell_extent(&cell);
         side->value = malloc((side->count + 1) * sizeof *side->value);
-        if (side->value)
-            bal_cell_values(&cell, operand->quantity, side->value);
-        else
-            code = no_memory(gauge);
+        code = side->value ? bal_cell_values(&cell, gauge->store, operand->quantity, side->value, gauge->err)
+                           : no_memory(gauge);
     }
     bal_cell_fini(&cell);
     return code;

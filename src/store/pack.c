@@ -78,9 +78,35 @@ static uint64_t get_word(const uint8_t *bytes) {
     return le64toh(word);
 }
 
-/* metrics, tail, quarters, warm-up, seconds; jobs, events, engine, size of the first histogram; the
- * histograms. */
-enum { DOUBLES = BAL_METRIC_COUNT + BAL_TAIL_LEVELS + 4 + 2, WORDS = 4, HEAD = 8 * (DOUBLES + WORDS) };
+size_t bal_pack_histograms(const struct bal_trial *trial, unsigned first, uint8_t *bytes) {
+    uint8_t *at = bytes + 8 * (BAL_DISTRIBUTIONS - first);
+    for (unsigned d = first; d < BAL_DISTRIBUTIONS; d++) {
+        const size_t size = trial->histogram[d] ? bal_pack_histogram(trial->histogram[d], at) : 0;
+        put_word(bytes + 8 * (d - first), size);
+        at += size;
+    }
+    return (size_t)(at - bytes);
+}
+
+bool bal_unpack_histograms(const uint8_t *bytes, size_t size, unsigned first, struct bal_trial *trial) {
+    const uint8_t *at = bytes + 8 * (BAL_DISTRIBUTIONS - first);
+    if (size < (size_t)(at - bytes))
+        return false;
+    size -= (size_t)(at - bytes);
+    for (unsigned d = first; d < BAL_DISTRIBUTIONS; d++) {
+        const uint64_t length = get_word(bytes + 8 * (d - first));
+        if (length > size)
+            return false;
+        if (trial->histogram[d] && !bal_unpack_histogram(at, (size_t)length, trial->histogram[d]))
+            return false;
+        at += length;
+        size -= (size_t)length;
+    }
+    return size == 0;
+}
+
+/* metrics, tail, quarters, warm-up, seconds; jobs, events, engine; the histograms. */
+enum { DOUBLES = BAL_METRIC_COUNT + BAL_TAIL_LEVELS + 4 + 2, WORDS = 3, HEAD = 8 * (DOUBLES + WORDS) };
 
 size_t bal_pack_trial(const struct bal_trial *trial, uint8_t *bytes) {
     uint8_t *at = bytes;
@@ -95,9 +121,7 @@ size_t bal_pack_trial(const struct bal_trial *trial, uint8_t *bytes) {
     put_word(at + 16, trial->jobs);
     put_word(at + 24, trial->events);
     put_word(at + 32, trial->engine);
-    const size_t response = bal_pack_histogram(trial->response, bytes + HEAD);
-    put_word(at + 40, response);
-    return HEAD + response + bal_pack_histogram(trial->waiting, bytes + HEAD + response);
+    return HEAD + bal_pack_histograms(trial, 0, bytes + HEAD);
 }
 
 bool bal_unpack_trial(const uint8_t *bytes, size_t size, struct bal_trial *trial) {
@@ -114,10 +138,9 @@ bool bal_unpack_trial(const uint8_t *bytes, size_t size, struct bal_trial *trial
     bal_unpack_doubles(at + 8, 1, &trial->seconds);
     trial->jobs = get_word(at + 16);
     trial->events = get_word(at + 24);
-    const uint64_t engine = get_word(at + 32), response = get_word(at + 40);
-    if (engine >= BAL_ENGINE_COUNT || response > size - HEAD)
+    const uint64_t engine = get_word(at + 32);
+    if (engine >= BAL_ENGINE_COUNT)
         return false;
     trial->engine = (enum bal_engine)engine;
-    return bal_unpack_histogram(bytes + HEAD, (size_t)response, trial->response) &&
-           bal_unpack_histogram(bytes + HEAD + response, size - HEAD - (size_t)response, trial->waiting);
+    return bal_unpack_histograms(bytes + HEAD, size - HEAD, 0, trial);
 }

@@ -61,11 +61,22 @@ size_t bal_cell_extent(const struct bal_cell *cell) {
     return cell->count ? cell->which[cell->count - 1] + 1 : 0;
 }
 
-void bal_cell_values(const struct bal_cell *cell, struct bal_quantity quantity, double *value) {
+static double unit_of(const struct bal_cell *cell) {
+    return cell->c.model.clock == BAL_CLOCK_SLOTTED ? 1 : cell->c.model.size.mean;
+}
+
+enum bal_code bal_cell_values(const struct bal_cell *cell, struct bal_store *store,
+                              struct bal_quantity quantity, double *value, struct bal_error *err) {
     for (size_t r = 0; r < bal_cell_extent(cell); r++)
         value[r] = NAN;
+    if (quantity.quantile > 0) {
+        const struct bal_asked asked = {(enum bal_distribution)quantity.level, quantity.quantile,
+                                        unit_of(cell), cell->c.model.clock == BAL_CLOCK_SLOTTED};
+        return bal_store_quantiles(store, cell->id, (unsigned)bal_cell_extent(cell), &asked, value, err);
+    }
     for (size_t i = 0; i < cell->count; i++)
         value[cell->which[i]] = bal_quantity_of_trial(quantity, &cell->trial[i]);
+    return BAL_OK;
 }
 
 enum bal_code bal_store_result(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
@@ -86,10 +97,10 @@ enum bal_code bal_store_quantity(struct bal_store *store, const struct bal_exper
     double *value = malloc((bal_cell_extent(&cell) + 1) * sizeof *value);
     if (!code && !value)
         code = no_memory(err);
-    if (!code) {
-        bal_cell_values(&cell, quantity, value);
+    if (!code)
+        code = bal_cell_values(&cell, store, quantity, value, err);
+    if (!code)
         *estimate = bal_estimate_mean(value, bal_cell_extent(&cell));
-    }
     free(value);
     bal_cell_fini(&cell);
     return code;
@@ -107,11 +118,12 @@ enum bal_code bal_store_ratio(struct bal_store *store, const struct bal_experime
     double *top = malloc((tops + 1) * sizeof *top), *bottom = malloc((bottoms + 1) * sizeof *bottom);
     if (!code && (!top || !bottom))
         code = no_memory(err);
-    if (!code) {
-        bal_cell_values(&above, quantity, top);
-        bal_cell_values(&below, over, bottom);
+    if (!code)
+        code = bal_cell_values(&above, store, quantity, top, err);
+    if (!code)
+        code = bal_cell_values(&below, store, over, bottom, err);
+    if (!code)
         *estimate = bal_estimate_ratio(top, bottom, tops < bottoms ? tops : bottoms);
-    }
     free(top);
     free(bottom);
     bal_cell_fini(&above);
@@ -124,7 +136,7 @@ enum bal_code bal_store_histograms(struct bal_store *store, const struct bal_exp
                                    struct bal_histogram *waiting, double *unit, struct bal_error *err) {
     struct bal_cell cell;
     enum bal_code code = bal_cell_load(&cell, store, experiment, point, policy, err);
-    *unit = cell.c.model.clock == BAL_CLOCK_SLOTTED ? 1 : cell.c.model.size.mean;
+    *unit = unit_of(&cell);
     if (!code && cell.count > 0)
         code = bal_store_add_histograms(store, cell.id, (unsigned)bal_cell_extent(&cell), response, waiting,
                                         err);

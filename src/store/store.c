@@ -27,7 +27,7 @@ enum {
     LOCK_TRIES = 100,         /* while others make and remove the file */
 };
 
-/* Makers came later (see add_makers). */
+/* Makers and other distributions than the first two came later (see add_makers and add_others). */
 static const char schema[] =
     "CREATE TABLE run(id INTEGER PRIMARY KEY, name TEXT NOT NULL, mode TEXT NOT NULL, spec TEXT NOT NULL,"
     " version TEXT NOT NULL, compiler TEXT NOT NULL, machine TEXT NOT NULL, started TEXT NOT NULL, ended "
@@ -43,16 +43,27 @@ static const char schema[] =
 static const char *const statement_text[STATEMENTS] = {
     [FIND_CELL] = "SELECT id FROM cell WHERE identity = ?1",
     [ADD_CELL] = "INSERT INTO cell(identity) VALUES(?1)",
-    [LIST_TRIALS] = "SELECT replication, metrics FROM trial WHERE cell = ?1 AND replication BETWEEN 0 AND ?2 "
+    [LIST_TRIALS] = "SELECT replication, metrics, others IS NOT NULL FROM trial WHERE cell = ?1 AND "
+                    "replication BETWEEN 0 AND ?2 "
                     "- 1 ORDER BY replication",
     [GET_TRIALS] =
         "SELECT replication, metrics, engine, jobs, events, warmup, seconds, quarters, tail FROM trial"
         " WHERE cell = ?1 AND replication BETWEEN 0 AND ?2 - 1 ORDER BY replication",
     [PUT_TRIAL] = "INSERT OR REPLACE INTO trial(cell, replication, engine, jobs, events, warmup, seconds, "
                   "quarters, metrics, tail,"
-                  " response, waiting, maker) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-    [GET_HISTOGRAMS] =
-        "SELECT metrics, response, waiting FROM trial WHERE cell = ?1 AND replication BETWEEN 0 AND ?2 - 1",
+                  " response, waiting, maker, others) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
+                  "?12, ?13, ?14)",
+    [GET_HISTOGRAMS] = "SELECT replication, metrics, response, waiting, others FROM trial"
+                       " WHERE cell = ?1 AND replication BETWEEN 0 AND ?2 - 1 ORDER BY replication",
+};
+
+/* Of files without the other distributions, which are only read. */
+static const char *const older_text[STATEMENTS] = {
+    [LIST_TRIALS] =
+        "SELECT replication, metrics, 0 FROM trial WHERE cell = ?1 AND replication BETWEEN 0 AND ?2 "
+        "- 1 ORDER BY replication",
+    [GET_HISTOGRAMS] = "SELECT replication, metrics, response, waiting, NULL FROM trial"
+                       " WHERE cell = ?1 AND replication BETWEEN 0 AND ?2 - 1 ORDER BY replication",
 };
 
 enum bal_code bal_store_fail(struct bal_store *store, const char *what, struct bal_error *err) {
@@ -250,6 +261,21 @@ static enum bal_code look_for_makers(struct bal_store *store, struct bal_error *
     return code;
 }
 
+/* The distributions of classes and of the load. Versions that do not know of them leave the column empty. */
+static enum bal_code add_others(struct bal_store *store, struct bal_error *err) {
+    const enum bal_code code = bal_store_execute(store, "ALTER TABLE trial ADD COLUMN others BLOB;", err);
+    store->others = !code;
+    return code;
+}
+
+static enum bal_code look_for_others(struct bal_store *store, struct bal_error *err) {
+    int64_t columns = 0;
+    const enum bal_code code = query_number(
+        store, "SELECT count(*) FROM pragma_table_info('trial') WHERE name = 'others'", &columns, err);
+    store->others = columns > 0;
+    return code;
+}
+
 /* Metrics are known by name: a file may have been written by a version with others, or in another order. */
 static enum bal_code read_metrics(struct bal_store *store, struct bal_error *err) {
     sqlite3_stmt *statement = NULL;
@@ -278,8 +304,8 @@ static enum bal_code read_metrics(struct bal_store *store, struct bal_error *err
 static enum bal_code prepare(struct bal_store *store, struct bal_error *err) {
     for (int i = 0; i < STATEMENTS; i++)
         if ((i != PUT_TRIAL || store->lock >= 0) &&
-            sqlite3_prepare_v3(store->db, statement_text[i], -1, SQLITE_PREPARE_PERSISTENT,
-                               &store->statement[i], NULL) != SQLITE_OK)
+            sqlite3_prepare_v3(store->db, store->others || !older_text[i] ? statement_text[i] : older_text[i],
+                               -1, SQLITE_PREPARE_PERSISTENT, &store->statement[i], NULL) != SQLITE_OK)
             return bal_store_fail(store, "cannot be used", err);
     return BAL_OK;
 }
@@ -302,6 +328,10 @@ static enum bal_code open_writing(struct bal_store *store, struct bal_error *err
         code = look_for_makers(store, err);
     if (!code && !store->makers)
         code = add_makers(store, err);
+    if (!code)
+        code = look_for_others(store, err);
+    if (!code && !store->others)
+        code = add_others(store, err);
     if (!code)
         code = read_metrics(store, err);
     return code ? code : add_metrics(store, err);
@@ -346,6 +376,8 @@ static enum bal_code open_with(struct bal_store *store, const char *name, int fl
     enum bal_code code = bal_store_execute(store, "PRAGMA query_only = ON;", err);
     if (!code)
         code = look_for_makers(store, err);
+    if (!code)
+        code = look_for_others(store, err);
     return code ? code : read_metrics(store, err);
 }
 
@@ -484,7 +516,7 @@ static bool column_metrics(const struct bal_store *store, sqlite3_stmt *statemen
     return true;
 }
 
-enum bal_code bal_store_list(struct bal_store *store, int64_t cell, unsigned limit,
+enum bal_code bal_store_list(struct bal_store *store, int64_t cell, unsigned limit, bool distributions,
                              void (*found)(void *context, unsigned replication), void *context,
                              struct bal_error *err) {
     sqlite3_stmt *list = store->statement[LIST_TRIALS];
@@ -493,7 +525,8 @@ enum bal_code bal_store_list(struct bal_store *store, int64_t cell, unsigned lim
     int step;
     while ((step = sqlite3_step(list)) == SQLITE_ROW) {
         double metric[BAL_METRIC_COUNT];
-        const bool complete = column_metrics(store, list, 1, metric);
+        const bool complete =
+            column_metrics(store, list, 1, metric) && (!distributions || sqlite3_column_int(list, 2));
         if (!bal_store_is_whole(store))
             break;
         if (complete)
@@ -560,10 +593,13 @@ static size_t tail_length(const struct bal_trial *trial) {
     return length;
 }
 
+enum { OTHERS = BAL_OF_WAITING + 1 }; /* the first distribution that has no column of its own */
+
 struct packed {
     double metric[BAL_STORE_METRICS];
     uint8_t metrics[8 * BAL_STORE_METRICS], tail[8 * BAL_TAIL_LEVELS], quarters[8 * 4];
     uint8_t response[BAL_PACKED_HISTOGRAM], waiting[BAL_PACKED_HISTOGRAM];
+    uint8_t others[8 * BAL_DISTRIBUTIONS + (BAL_DISTRIBUTIONS - OTHERS) * BAL_PACKED_HISTOGRAM];
 };
 
 static void bind_blob(sqlite3_stmt *statement, int place, const uint8_t *bytes, size_t size) {
@@ -585,8 +621,11 @@ static void bind_trial(struct bal_store *store, sqlite3_stmt *put, const struct 
     bind_blob(put, 8, packed->quarters, sizeof packed->quarters);
     bind_blob(put, 9, packed->metrics, 8 * (size_t)store->places);
     bind_blob(put, 10, packed->tail, 8 * tail_length(trial));
-    bind_blob(put, 11, packed->response, bal_pack_histogram(trial->response, packed->response));
-    bind_blob(put, 12, packed->waiting, bal_pack_histogram(trial->waiting, packed->waiting));
+    bind_blob(put, 11, packed->response,
+              bal_pack_histogram(trial->histogram[BAL_OF_RESPONSE], packed->response));
+    bind_blob(put, 12, packed->waiting,
+              bal_pack_histogram(trial->histogram[BAL_OF_WAITING], packed->waiting));
+    bind_blob(put, 14, packed->others, bal_pack_histograms(trial, OTHERS, packed->others));
 }
 
 enum bal_code bal_store_put(struct bal_store *store, int64_t cell, unsigned replication,
@@ -608,9 +647,24 @@ enum bal_code bal_store_put(struct bal_store *store, int64_t cell, unsigned repl
     return code;
 }
 
-enum bal_code bal_store_add_histograms(struct bal_store *store, int64_t cell, unsigned limit,
-                                       struct bal_histogram *response, struct bal_histogram *waiting,
-                                       struct bal_error *err) {
+/* Adds the histograms of a row to those of the trial that are set. */
+static bool column_histograms(sqlite3_stmt *get, struct bal_trial *trial) {
+    bool good = true;
+    for (int i = 0; i < OTHERS; i++)
+        if (trial->histogram[i])
+            good =
+                good && bal_unpack_histogram(sqlite3_column_blob(get, 2 + i),
+                                             (size_t)sqlite3_column_bytes(get, 2 + i), trial->histogram[i]);
+    const size_t size = (size_t)sqlite3_column_bytes(get, 2 + OTHERS);
+    return good &&
+           (size == 0 || bal_unpack_histograms(sqlite3_column_blob(get, 2 + OTHERS), size, OTHERS, trial));
+}
+
+/* Goes over the histograms of all complete trials; taken(context, replication) is called behind each. */
+static enum bal_code each_histogram(struct bal_store *store, int64_t cell, unsigned limit,
+                                    struct bal_trial *into,
+                                    void (*taken)(void *context, unsigned replication), void *context,
+                                    struct bal_error *err) {
     sqlite3_stmt *get = store->statement[GET_HISTOGRAMS];
     sqlite3_bind_int64(get, 1, cell);
     sqlite3_bind_int64(get, 2, limit);
@@ -618,19 +672,49 @@ enum bal_code bal_store_add_histograms(struct bal_store *store, int64_t cell, un
     bool good = true;
     while (good && (step = sqlite3_step(get)) == SQLITE_ROW) {
         double metric[BAL_METRIC_COUNT];
-        const bool complete = column_metrics(store, get, 0, metric);
+        const bool complete = column_metrics(store, get, 1, metric);
         good = bal_store_is_whole(store);
         if (!complete)
             continue;
-        struct bal_histogram *into[] = {response, waiting};
-        for (int i = 0; i < 2; i++)
-            if (into[i])
-                good = good && bal_unpack_histogram(sqlite3_column_blob(get, 1 + i),
-                                                    (size_t)sqlite3_column_bytes(get, 1 + i), into[i]);
+        good = good && column_histograms(get, into);
+        if (good && taken)
+            taken(context, (unsigned)sqlite3_column_int64(get, 0));
     }
     const enum bal_code code = good || !bal_store_is_whole(store)
                                    ? end_of_rows(store, step, err)
                                    : bal_fail(err, BAL_E_FORMAT, "%s: a histogram is damaged", store->path);
     sqlite3_reset(get);
+    return code;
+}
+
+enum bal_code bal_store_add_histograms(struct bal_store *store, int64_t cell, unsigned limit,
+                                       struct bal_histogram *response, struct bal_histogram *waiting,
+                                       struct bal_error *err) {
+    struct bal_trial into = {.histogram = {response, waiting}};
+    return each_histogram(store, cell, limit, &into, NULL, NULL, err);
+}
+
+struct quantiles {
+    const struct bal_asked *asked;
+    struct bal_histogram *histogram;
+    double *value;
+};
+
+static void take_quantile(void *context, unsigned replication) {
+    const struct quantiles *to = context;
+    to->value[replication] =
+        bal_distribution_quantile(to->histogram, to->asked->quantile, to->asked->unit, to->asked->slotted);
+    memset(to->histogram, 0, sizeof *to->histogram);
+}
+
+enum bal_code bal_store_quantiles(struct bal_store *store, int64_t cell, unsigned limit,
+                                  const struct bal_asked *asked, double *value, struct bal_error *err) {
+    struct quantiles to = {asked, calloc(1, sizeof *to.histogram), value};
+    if (!to.histogram)
+        return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", store->path);
+    struct bal_trial into = {.jobs = 0};
+    into.histogram[asked->distribution] = to.histogram;
+    const enum bal_code code = each_histogram(store, cell, limit, &into, take_quantile, &to, err);
+    free(to.histogram);
     return code;
 }

@@ -13,8 +13,9 @@ enum bal_code bal_store_group(struct bal_store *store, struct bal_error *err);
 enum bal_code bal_store_ungroup(struct bal_store *store, bool keep, struct bal_error *err);
 
 /* Calls found(context, r) for every replication r < limit of the cell that is stored and complete. A trial
- * that lacks a metric which this version measures is not complete. */
-enum bal_code bal_store_list(struct bal_store *store, int64_t cell, unsigned limit,
+ * that lacks a metric which this version measures is not complete; nor, if all distributions are wanted, is
+ * one of a version that kept those of response and waiting times of all jobs alone. */
+enum bal_code bal_store_list(struct bal_store *store, int64_t cell, unsigned limit, bool distributions,
                              void (*found)(void *context, unsigned replication), void *context,
                              struct bal_error *err);
 
@@ -32,6 +33,17 @@ enum bal_code bal_store_get(struct bal_store *store, int64_t cell, unsigned limi
 enum bal_code bal_store_add_histograms(struct bal_store *store, int64_t cell, unsigned limit,
                                        struct bal_histogram *response, struct bal_histogram *waiting,
                                        struct bal_error *err);
+
+/* A quantile of one distribution in each complete trial with a replication < limit: value[replication], which
+ * stays as it is where there is none. */
+struct bal_asked {
+    enum bal_distribution distribution;
+    double quantile;
+    double unit; /* of its histograms */
+    bool slotted;
+};
+enum bal_code bal_store_quantiles(struct bal_store *store, int64_t cell, unsigned limit,
+                                  const struct bal_asked *asked, double *value, struct bal_error *err);
 
 /* Notes that the experiment is being run, with work to do or all done already, and later that it is complete.
  */
@@ -57,6 +69,7 @@ void bal_cell_fini(struct bal_cell *cell);
 /* One more than the largest replication. */
 size_t bal_cell_extent(const struct bal_cell *cell);
 /* The values of a quantity by replication, NaN where there is none; value has room for the extent. */
-void bal_cell_values(const struct bal_cell *cell, struct bal_quantity quantity, double *value);
+enum bal_code bal_cell_values(const struct bal_cell *cell, struct bal_store *store,
+                              struct bal_quantity quantity, double *value, struct bal_error *err);
 
 #endif

@@ -91,8 +91,8 @@ static enum bal_code want(struct bal_sweep *sweep, struct request *request, unsi
         if (!before)
             return no_memory(err);
         memcpy(before, identity->state, known);
-        const enum bal_code code =
-            bal_store_list(sweep->store, identity->cell, wanted, mark_complete, identity, err);
+        const enum bal_code code = bal_store_list(sweep->store, identity->cell, wanted,
+                                                  sweep->e->distributions, mark_complete, identity, err);
         memcpy(identity->state, before, known); /* what is under way here is not asked of the store again */
         free(before);
         if (code)
@@ -404,7 +404,7 @@ enum bal_code bal_task_run(const struct bal_experiment *experiment, const struct
 }
 
 struct bench {
-    struct bal_histogram response, waiting;
+    struct bal_histogram histogram[BAL_DISTRIBUTIONS];
 };
 
 void bal_sweep_work(struct bal_sweep *sweep) {
@@ -418,7 +418,8 @@ void bal_sweep_work(struct bal_sweep *sweep) {
             continue;
         }
         memset(bench, 0, sizeof *bench);
-        struct bal_trial trial = {.response = &bench->response, .waiting = &bench->waiting};
+        struct bal_trial trial = {.jobs = 0};
+        bal_trial_keep(&trial, bench->histogram);
         const enum bal_code code = bal_task_run(sweep->e, &task, sweep->options.stop, &trial, &err);
         bal_sweep_take(sweep, &task, code ? NULL : &trial, &err);
     }

@@ -36,7 +36,7 @@ static enum bal_code read_line(struct levels *levels, char *line, const char *na
     char *rest = line;
     for (char *word; (word = strtok_r(rest, " \t\r\n,", &rest));) {
         double value;
-        if (!bal_number_parse(word, strlen(word), &value) || !(value >= 0 && value <= 1))
+        if (!bal_share_parse(word, strlen(word), &value) || !(value >= 0 && value <= 1))
             return bal_fail(err, BAL_E_SYNTAX, "%s:%u: '%.60s' is not a fraction from 0 to 1", name, number,
                             word);
         if (levels->count == FILE_LEVELS)

@@ -110,34 +110,19 @@ enum bal_code bal_duration_parse(const char *text, double *seconds, struct bal_e
     return bal_fail(err, BAL_E_SYNTAX, "'%.60s' needs a unit: ns, us, ms, s, min or h, as in 200ms", text);
 }
 
-/* "p95", "p99.9", "p999": behind two digits that begin with 9 the point may be left out. */
-static bool read_percentile(const char *text, size_t length, struct bal_target *target) {
-    char number[BAL_TARGET_NAME];
-    if (length < 2 || length >= sizeof number - 1 || text[0] != 'p')
-        return false;
-    const size_t digits = strspn(text + 1, "0123456789");
-    const bool pointless = digits == length - 1 && digits > 2 && text[1] == '9';
-    const int whole = pointless ? 2 : (int)length - 1;
-    snprintf(number, sizeof number, "%.*s%s%.*s", whole, text + 1, pointless ? "." : "",
-             (int)length - 1 - whole, text + 1 + whole);
-    double percent;
-    const char *end = bal_number_read(number, &percent);
-    if (!end || *end || !(percent > 0 && percent < 100))
-        return false;
-    target->quantile = percent / 100;
-    snprintf(target->name, sizeof target->name, "p%.10g", percent);
-    return true;
-}
-
 enum bal_code bal_target_parse(const char *text, struct bal_target *target, struct bal_error *err) {
     const size_t length = strcspn(text, "=");
     struct bal_target wanted = {.name = "mean"};
     const bool mean = length == 4 && strncmp(text, "mean", 4) == 0;
-    if (text[length] != '=' || !(mean || read_percentile(text, length, &wanted)))
+    if (text[length] != '=' || !(mean || bal_percentile_looks(text)))
         return bal_fail(
             err, BAL_E_SYNTAX,
             "not a target; write mean, or a percentile such as p95 or p99.9, and a time: p99=200ms");
-    const enum bal_code code = bal_duration_parse(text + length + 1, &wanted.seconds, err);
+    enum bal_code code = mean ? BAL_OK : bal_percentile_parse(text, length, &wanted.quantile, err);
+    if (!code && !mean)
+        bal_percentile_print(wanted.quantile, wanted.name);
+    if (!code)
+        code = bal_duration_parse(text + length + 1, &wanted.seconds, err);
     if (code)
         return code;
     if (wanted.seconds == 0)

@@ -48,9 +48,15 @@ static size_t count_kinds(const struct bal_trace *trace) {
     return kinds > 1 ? kinds : 0;
 }
 
-static double quantile_of(enum bal_response_time which, const struct bal_target *target) {
+/* 0: the mean; NaN: nobody asks. */
+static double quantile_of(int which, const struct bal_replay *replay) {
     static const double quantiles[] = {0, 0.5, 0.9, 0.99, 0.999};
-    return which == BAL_TIME_WANTED ? target->quantile : quantiles[which];
+    const unsigned asked = (unsigned)(which - BAL_TIME_ASKED);
+    if (which < BAL_TIME_WANTED)
+        return quantiles[which];
+    if (which == BAL_TIME_WANTED)
+        return replay->target ? replay->target->quantile : NAN;
+    return asked < replay->percentiles.count ? replay->percentiles.quantile[asked] : NAN;
 }
 
 /* ---- from histograms to numbers ---- */
@@ -118,12 +124,11 @@ static bool is_telling(const struct memory *memory, double quantile) {
 static void extract_times(const struct runs *runs, const struct memory *memory, const struct bal_trial *trial,
                           double unit, struct extract *extract) {
     for (int t = 0; t < BAL_REPLAY_TIMES; t++) {
-        if (t == BAL_TIME_WANTED && !runs->replay->target) {
-            extract->time[t] = NAN;
-            extract->log[t] = (struct bal_range){NAN, NAN};
+        const double quantile = quantile_of(t, runs->replay);
+        extract->time[t] = NAN;
+        extract->log[t] = (struct bal_range){NAN, NAN};
+        if (isnan(quantile))
             continue;
-        }
-        const double quantile = quantile_of((enum bal_response_time)t, runs->replay->target);
         if (quantile == 0) {
             struct bal_span_sums sums;
             sum_times(memory, &sums);
@@ -211,9 +216,8 @@ static void extract_kinds(const struct runs *runs, const struct memory *memory, 
         const struct bal_kind_times *kind = &memory->kind[k];
         extract->kind_jobs[k] = kind->jobs;
         for (int t = 0; t < BAL_REPLAY_TIMES; t++) {
-            const bool known = t != BAL_TIME_WANTED || runs->replay->target;
-            const double quantile = known ? quantile_of((enum bal_response_time)t, runs->replay->target) : 0;
-            extract->kind_time[k][t] = !known ? NAN
+            const double quantile = quantile_of(t, runs->replay);
+            extract->kind_time[k][t] = isnan(quantile) ? NAN
                                        : quantile == 0
                                            ? kind->response / (double)kind->jobs
                                            : unit * bal_histogram_quantile(&kind->responses, quantile);
@@ -253,9 +257,9 @@ static enum bal_code run_trial(struct runs *runs, size_t i, struct bal_error *er
     run.replication = i % runs->replications;
     run.stop = runs->options->stop;
     run.history = &history;
-    runs->trial[i].response = &memory->all;
+    runs->trial[i].histogram[BAL_OF_RESPONSE] = &memory->all;
     const enum bal_code code = bal_case_trial(c, &run, &runs->trial[i], err);
-    runs->trial[i].response = NULL;
+    runs->trial[i].histogram[BAL_OF_RESPONSE] = NULL;
     if (!code) {
         const double unit = c->model.size.mean;
         extract_times(runs, memory, &runs->trial[i], unit, &runs->extract[i]);

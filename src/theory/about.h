@@ -41,6 +41,10 @@ struct bal_about {
     /* Arrivals that are no Poisson process, on equal servers of one slot, one class. */
     struct bal_known (*arrivals)(const struct bal_model *model, const struct bal_policy_spec *policy,
                                  const struct bal_uniform *u);
+    /* Jobs that give up after exponential times; servers that fail and resume, unseen, and times exponential.
+     */
+    struct bal_known (*patience)(const struct bal_model *model, const struct bal_uniform *u);
+    struct bal_known (*failures)(const struct bal_model *model, const struct bal_uniform *u);
     /* The waiting time where it has an exponential tail; lambda < 1. */
     struct bal_wait (*wait)(const struct bal_policy_spec *policy, const struct bal_uniform *u);
     /* Where it has none: the fraction of jobs whose time is longer than t mean service times. */
@@ -89,6 +93,8 @@ struct bal_known bal_known_apart(const struct bal_model *model, bool by_speed);
 
 struct bal_known bal_known_from_wait(struct bal_wait wait, double unit, enum bal_known_kind kind,
                                      const char *source);
+/* M/M/n+M: n servers with a queue of their own, whose jobs give up. */
+struct bal_known bal_known_impatient(const struct bal_model *model, const struct bal_uniform *u, double n);
 /* In the limit of many servers nobody waits: a `fifo`. */
 struct bal_known bal_known_no_wait(const struct bal_model *model, const struct bal_policy_spec *policy,
                                    const struct bal_uniform *u);

@@ -33,6 +33,10 @@ static double relaxation(const struct bal_model *model, const struct bal_policy_
     return model->size.mean / model->servers.group[0].speed + bal_relaxation_together(model);
 }
 
+static struct bal_known patience(const struct bal_model *model, const struct bal_uniform *u) {
+    return bal_known_impatient(model, u, (double)u->servers * fmax(model->slots, 1));
+}
+
 const struct bal_about bal_about_least_work[] = {
     {.policy = "least-work",
      .fifo = fifo,
@@ -40,5 +44,5 @@ const struct bal_about bal_about_least_work[] = {
      .wait = wait,
      .critical_load = bal_critical_always,
      .relaxation = relaxation},
-    {.policy = "central", .fifo = fifo, .slots = slots, .relaxation = relaxation},
+    {.policy = "central", .fifo = fifo, .slots = slots, .patience = patience, .relaxation = relaxation},
     {0}};

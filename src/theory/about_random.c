@@ -125,6 +125,20 @@ static struct bal_known slots(const struct bal_model *model, const struct bal_po
     return bal_known_from_wait(bal_wait_mmn(u->lambda, model->slots), u->unit, BAL_KNOWN_EXACT, "M/M/k");
 }
 
+static struct bal_known patience(const struct bal_model *model, const struct bal_uniform *u) {
+    return bal_known_impatient(model, u, model->slots > 1 ? model->slots : 1);
+}
+
+static struct bal_known failures(const struct bal_model *model, const struct bal_uniform *u) {
+    struct bal_known known = bal_known_nothing;
+    known.kind = BAL_KNOWN_EXACT;
+    known.source = "M/M/1 with breakdowns";
+    known.response_mean = bal_breakdown_queue(u->lambda, u->unit / model->failures.up.mean,
+                                              u->unit / model->failures.down.mean) /
+                          u->lambda * u->unit;
+    return known;
+}
+
 static struct bal_known unequal(const struct bal_model *model, const struct bal_policy_spec *policy) {
     (void)policy;
     return bal_known_apart(model, false);
@@ -160,6 +174,8 @@ const struct bal_about bal_about_random[] = {{.policy = "random",
                                               .any_dispatchers = true,
                                               .classes = classes,
                                               .slots = slots,
+                                              .patience = patience,
+                                              .failures = failures,
                                               .wait = wait,
                                               .choices = choices,
                                               .critical_load = critical_load,

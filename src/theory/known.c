@@ -15,6 +15,7 @@ const struct bal_known bal_known_nothing = {
     .waiting_limit = NAN,
     .waiting_bound = NAN,
     .waiting_probability = NAN,
+    .gave_up = NAN,
     .response_quantile = {NAN, NAN, NAN, NAN},
     .high = BAL_KNOWN_NO_CLASS,
     .low = BAL_KNOWN_NO_CLASS,
@@ -80,6 +81,18 @@ struct bal_known bal_known_from_wait(struct bal_wait wait, double unit, enum bal
     known.response_mean = bal_wait_response_mean(&wait) * unit;
     for (int i = 0; i < 4; i++)
         known.response_quantile[i] = bal_wait_response_quantile(&wait, bal_known_quantiles[i]) * unit;
+    return known;
+}
+
+struct bal_known bal_known_impatient(const struct bal_model *model, const struct bal_uniform *u, double n) {
+    const struct bal_erlang_a a = bal_erlang_a(u->lambda * n, n, u->unit / model->patience.mean);
+    struct bal_known known = bal_known_nothing;
+    known.kind = BAL_KNOWN_EXACT;
+    known.source = "Erlang-A (M/M/n+M)";
+    known.gave_up = a.gave_up;
+    known.waiting_probability = a.probability;
+    known.waiting_mean = a.waiting * u->unit;
+    known.response_mean = known.waiting_mean + u->unit;
     return known;
 }
 
@@ -213,8 +226,29 @@ static struct bal_known known_sharing(const struct bal_model *model, const struc
     return known;
 }
 
+/* Jobs that give up, or servers that fail: one class of exponential sizes at equal servers. */
+static struct bal_known known_unsteady(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    const struct bal_about *about = bal_about(model, policy);
+    struct bal_uniform u;
+    const bool plain = model->discipline != BAL_DISCIPLINE_SHARING && equal_servers_of(model, &u) &&
+                       u.dispatchers == 1 && u.exponential && !model->classes &&
+                       model->steal.kind == BAL_STEAL_NONE;
+    const bool leaves = model->patience.mean > 0, fails = bal_failures_happen(&model->failures);
+    if (!plain || (leaves && fails))
+        return bal_known_nothing;
+    if (leaves)
+        return about->patience && bal_law_is_exponential(&model->patience) ? about->patience(model, &u)
+                                                                           : bal_known_nothing;
+    const struct bal_failures *how = &model->failures;
+    const bool simple = bal_law_is_exponential(&how->up) && bal_law_is_exponential(&how->down) &&
+                        how->jobs == BAL_JOBS_RESUME && how->unseen && model->slots <= 1;
+    return simple && about->failures ? about->failures(model, &u) : bal_known_nothing;
+}
+
 struct bal_known bal_known_of(const struct bal_model *model, const struct bal_policy_spec *policy) {
     struct bal_uniform u;
+    if (!bal_model_is_steady(model))
+        return known_unsteady(model, policy);
     if (model->discipline == BAL_DISCIPLINE_SHARING)
         return known_sharing(model, policy);
     if (!bal_servers_are_equal(&model->servers))
@@ -234,8 +268,8 @@ double bal_known_longer(const struct bal_model *model, const struct bal_policy_s
                         enum bal_known_time what, double t) {
     const struct bal_about *about = bal_about(model, policy);
     struct bal_uniform u;
-    if (!bal_uniform_of(model, &u) || !knows_dispatchers(model, policy, &u) || !u.exponential ||
-        model->classes || !(u.lambda < 1) || model->discipline == BAL_DISCIPLINE_SHARING)
+    if (!bal_model_is_steady(model) || !bal_uniform_of(model, &u) || !knows_dispatchers(model, policy, &u) ||
+        !u.exponential || model->classes || !(u.lambda < 1) || model->discipline == BAL_DISCIPLINE_SHARING)
         return NAN;
     t /= u.unit;
     if (!about->wait)
@@ -244,10 +278,26 @@ double bal_known_longer(const struct bal_model *model, const struct bal_policy_s
     return what == BAL_KNOWN_RESPONSE ? bal_wait_response_tail(&wait, t) : bal_wait_tail(&wait, t);
 }
 
+double bal_known_quantile(const struct bal_model *model, const struct bal_policy_spec *policy,
+                          enum bal_known_time what, double quantile) {
+    double below = 0, above = model->size.mean;
+    if (isnan(bal_known_longer(model, policy, what, 0)))
+        return NAN;
+    if (!(bal_known_longer(model, policy, what, 0) > 1 - quantile))
+        return 0;
+    while (bal_known_longer(model, policy, what, above) > 1 - quantile)
+        above *= 2;
+    while (above - below > 1e-9 * above) {
+        const double t = 0.5 * (below + above);
+        *(bal_known_longer(model, policy, what, t) > 1 - quantile ? &below : &above) = t;
+    }
+    return 0.5 * (below + above);
+}
+
 double bal_known_floor(const struct bal_model *model) {
     struct bal_model near = *model;
     struct bal_uniform u;
-    if (bal_network_fails(&model->network))
+    if (bal_network_fails(&model->network) || !bal_model_is_steady(model))
         return NAN;
     near.network = (struct bal_network){0}; /* messages that take time make nothing faster */
     if (!equal_servers_of(&near, &u) || !u.exponential)

@@ -202,3 +202,48 @@ double bal_mg1_preemptive(const struct bal_mg1_class *classes, size_t n, size_t 
         load_before += classes[i].lambda > 0.0 ? classes[i].lambda * classes[i].m1 : 0.0;
     return waiting + classes[k].m1 / (1.0 - load_before);
 }
+
+/* With k others in the queue a job that never gave up would wait for k + 1 steps of rates n + k theta, ...,
+ * n. It does so for V; it is served if it endures that long, with probability E exp(-theta V), which is the
+ * product of (n + j theta) / (n + (j + 1) theta), that is n / (n + (k + 1) theta); and E V exp(-theta V) is
+ * that times the sum of 1 / (n + j theta) for j from 1 to k + 1. */
+struct bal_erlang_a bal_erlang_a(double lambda, double n, double theta) {
+    double p = 1, all = 1, jobs = 0; /* relative to the largest term so far, whose own weight is p */
+    double served = 0, waited = 0, waiting = 0, steps = 0, before = 0;
+    for (double there = 0;; there++) {
+        if (there >= n) {
+            const double k = there - n;
+            steps += 1 / (n + (k + 1) * theta);
+            const double stays = p * n / (n + (k + 1) * theta);
+            served += stays;
+            waited += stays;
+            waiting += stays * steps;
+        } else {
+            served += p;
+        }
+        before = p;
+        p *= lambda / (there + 1 <= n ? there + 1 : n + (there + 1 - n) * theta);
+        if (p < before && p < 1e-18 * all)
+            break;
+        all += p;
+        jobs += p * (there + 1);
+        if (p > 1e200) {
+            const double scale = 1e-200;
+            p *= scale, all *= scale, jobs *= scale, served *= scale, waited *= scale, waiting *= scale;
+        }
+    }
+    return (struct bal_erlang_a){.gave_up = 1 - served / all,
+                                 .waiting = waiting / served,
+                                 .probability = waited / served,
+                                 .queue = jobs / all};
+}
+
+/* From the generating functions of the states up and down: G1(z) = m / (1 - lambda z - alpha lambda z / (beta
+ * + lambda (1 - z))), G0 (beta + lambda (1 - z)) = alpha G1, differentiated at 1. */
+double bal_breakdown_queue(double lambda, double alpha, double beta) {
+    const double up = beta / (alpha + beta), spare = 1 - lambda / up;
+    if (!(spare > 0))
+        return INFINITY;
+    return (lambda / up + alpha * lambda * lambda / (beta * beta)) / spare +
+           alpha * lambda * up / (beta * beta);
+}

@@ -89,8 +89,9 @@ double bal_relaxation_together(const struct bal_model *model) {
 
 double bal_known_relaxation(const struct bal_model *model, const struct bal_policy_spec *policy) {
     const struct bal_about *about = bal_about(model, policy);
-    if (!about->relaxation || model->clock != BAL_CLOCK_CONTINUOUS || model->tasks > 1 || model->buffer > 0 ||
-        model->slots > 1 || model->curve.kind != BAL_CURVE_CONSTANT || model->steal.kind != BAL_STEAL_NONE ||
+    if (!about->relaxation || !bal_model_is_steady(model) || model->clock != BAL_CLOCK_CONTINUOUS ||
+        model->tasks > 1 || model->buffer > 0 || model->slots > 1 ||
+        model->curve.kind != BAL_CURVE_CONSTANT || model->steal.kind != BAL_STEAL_NONE ||
         !bal_arrivals_are_poisson(&model->arrivals) || !bal_network_is_plain(&model->network))
         return NAN;
     return about->relaxation(model, policy);

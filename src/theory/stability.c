@@ -64,14 +64,22 @@ double bal_known_critical_load(const struct bal_model *model, const struct bal_p
     const struct bal_about *about = bal_about(model, policy);
     /* What does not fit into a buffer is lost: always stable. Who steals may be stable beyond what is known,
      * and so may be other arrivals than those that the theorems are about. */
-    if (model->buffer > 0 || model->steal.kind != BAL_STEAL_NONE ||
+    if (model->buffer > 0 || model->patience.mean > 0 || model->steal.kind != BAL_STEAL_NONE ||
         !bal_arrivals_are_poisson(&model->arrivals))
         return NAN;
-    return about->critical_load && knows_network(model, about, policy) ? about->critical_load(model, policy)
-                                                                       : NAN;
+    const double critical = about->critical_load && knows_network(model, about, policy)
+                                ? about->critical_load(model, policy)
+                                : NAN;
+    /* Work that goes on where it was needs servers that are up for so much of their time. Work that begins
+     * anew is more, and jobs that are lost bring less. */
+    if (!bal_failures_happen(&model->failures))
+        return critical;
+    return model->failures.jobs == BAL_JOBS_RESUME ? critical * bal_failures_availability(&model->failures)
+                                                   : NAN;
 }
 
 double bal_known_unstable_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
     const struct bal_about *about = bal_about(model, policy);
-    return (about->unstable_load ? about->unstable_load : bal_known_critical_load)(model, policy);
+    return (about->unstable_load && bal_model_is_steady(model) ? about->unstable_load
+                                                               : bal_known_critical_load)(model, policy);
 }

@@ -27,6 +27,10 @@ static const char *take(const char *at, double *value, char behind) {
     const char *end = bal_number_read(at, value);
     if (!end || !isfinite(*value))
         return NULL;
+    if (*end == '%') {
+        *value /= 100;
+        end++;
+    }
     while (behind != ' ' && *end == ' ')
         end++;
     if (*end != behind && !(behind == ' ' && *end == ')'))

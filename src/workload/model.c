@@ -167,6 +167,9 @@ static enum bal_code check_slotted(const struct bal_model *model, struct bal_err
         return bal_fail(err, BAL_E_MODEL, "slotted time needs a batch law, such as poisson");
     if (model->classes || model->tasks > 1)
         return bal_fail(err, BAL_E_MODEL, "classes and jobs of several tasks need continuous time");
+    if (!bal_model_is_steady(model))
+        return bal_fail(err, BAL_E_MODEL,
+                        "jobs that give up (patience) and servers that fail (failures) need continuous time");
     if (model->curve.kind != BAL_CURVE_CONSTANT || model->buffer > 0 || !starts_idle(&model->start))
         return bal_fail(err, BAL_E_MODEL, "load curves, buffers and starting states need continuous time");
     if (model->arrivals.kind != BAL_ARRIVALS_POISSON)
@@ -274,6 +277,8 @@ static enum bal_code check_continuous(const struct bal_model *model, struct bal_
         return bal_fail(err, BAL_E_MODEL,
                         "discipline '%s' needs two classes of jobs; say which share of them is high",
                         bal_discipline_text(model->discipline));
+    if (!isfinite(model->patience.mean))
+        return bal_fail(err, BAL_E_MODEL, "a patience of infinite mean is none; leave it out");
     const enum bal_code code = check_arrivals(model, err);
     return code ? code : check_power(model, err);
 }

@@ -51,7 +51,7 @@ static const char *next_part(const char *text, char part[64]) {
 
 /* A number in a range, both ends included. */
 static bool take_number(const char *part, double low, double high, double *number) {
-    return bal_number_parse(part, strlen(part), number) && *number >= low && *number <= high;
+    return bal_share_parse(part, strlen(part), number) && *number >= low && *number <= high;
 }
 
 static enum bal_code wrong_dispatchers(const char *text, struct bal_error *err) {

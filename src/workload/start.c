@@ -27,7 +27,7 @@ static const char *take(const char *pair, size_t length, double *fraction, bool 
         return "a state is given twice";
     seen[key] = true;
     const size_t rest = length - (size_t)(equals + 1 - pair);
-    if (!bal_number_parse(equals + 1, rest, &fraction[key]) || !(fraction[key] >= 0 && fraction[key] <= 1))
+    if (!bal_share_parse(equals + 1, rest, &fraction[key]) || !(fraction[key] >= 0 && fraction[key] <= 1))
         return "a fraction is a number from 0 to 1";
     return NULL;
 }

@@ -5,10 +5,10 @@ $ ballast compare --servers 2 --load 0.5 --arrivals 'renewal(erlang(4))' --polic
 | 2 servers at load 0.5, service exp, arrivals renewal(erlang(4)); 3 replications of 20k jobs
 | each, seed 1
 |
-| policy  mean response             p50   p99  p99.9  waits  msgs  bits  theory
-| ─────────────────────────────────────────────────────────────────────────────────────
-| jsq     1.178 ± 0.032  █████▋    0.82  5.45   8.04  15.8%  4.00     0
-| random  1.685 ± 0.081  ████████  1.16  7.96   12.1  40.5%     0     0  = 1.67 (+1.0%)
+| policy  mean response                      p50        p99  waits  msgs  bits  theory
+| ────────────────────────────────────────────────────────────────────────────────────────────
+| jsq     1.178 ± 0.032  █████▋    0.820 ± 0.008  5.5 ± 0.4  15.8%  4.00     0
+| random  1.685 ± 0.081  ████████    1.16 ± 0.03  8.0 ± 0.4  40.5%     0     0  = 1.67 (+1.0%)
 |
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, with the difference of the simulation.

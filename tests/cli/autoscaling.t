@@ -2,12 +2,12 @@
 $ ballast compare --servers 50 --load 0.3 --policy tabs --policy jiq --policy delayed-off --policy central --jobs 20k --replications 3
 | 50 servers at load 0.3, service exp; 3 replications of 20k jobs each, seed 1
 |
-| policy                     mean response             p99  watts  waits  msgs  bits  theory
-| ──────────────────────────────────────────────────────────────────────────────────────────────────
-| jiq                        0.998 ± 0.018  ██████▉   4.59    158   0.0%  1.00    50  → 1.00 (-0.2%)
-| central                    0.998 ± 0.013  ██████▉   4.62    158   0.0%     0     0  = 1.00 (-0.2%)
-| tabs:mu=0.1,nu=0.1         1.060 ± 0.017  ███████▍  4.93    108   4.8%  1.05   100  → 1.00 (+6.0%)
-| delayed-off:mu=0.1,nu=0.1  1.153 ± 0.026  ████████  4.79   76.2  44.5%     0     0
+| policy                     mean response                    p99  watts  waits  msgs  bits  theory
+| ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+| jiq                        0.998 ± 0.018  ██████▉   4.59 ± 0.19    158   0.0%  1.00    50  → 1.00 (-0.2%)
+| central                    0.998 ± 0.013  ██████▉     4.6 ± 0.3    158   0.0%     0     0  = 1.00 (-0.2%)
+| tabs:mu=0.1,nu=0.1         1.060 ± 0.017  ███████▍    4.9 ± 0.2    108   4.8%  1.05   100  → 1.00 (+6.0%)
+| delayed-off:mu=0.1,nu=0.1  1.153 ± 0.026  ████████    4.8 ± 0.3   76.2  44.5%     0     0
 |
 | No policy can beat 1.0000: one common queue for all servers (M/M/N).
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
@@ -17,9 +17,9 @@ $ ballast compare --servers 20 --load 0.3 --policy tabs --start off=1 --buffer 2
 | 20 servers at load 0.3, service exp, buffer 2, start off=1; 2 replications of 300 jobs each,
 | window 40, seed 1
 |
-| policy              mean response             p99  watts  waits  msgs  bits  theory
-| ───────────────────────────────────────────────────────────────────────────────────
-| tabs:mu=0.1,nu=0.1  0.94 ± 0.29 ?  ████████  4.24    116   1.9%  1.10    40
+| policy              mean response                  p99  watts  waits  msgs  bits  theory
+| ────────────────────────────────────────────────────────────────────────────────────────
+| tabs:mu=0.1,nu=0.1  0.94 ± 0.29 ?  ████████  4.2 ± 1.9    116   1.9%  1.10    40
 |
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | watts: mean power of a server, busy, idle, in set-up or off.
@@ -69,12 +69,12 @@ $ ballast tune tabs --servers 20 --load 0.3 --setup 5 --points 3 --time 500 --re
 | tabs on 20 servers at load 0.3, service exp, set-up exp(5), 200,140,200,0 W busy, idle, in
 | set-up, off; 2 replications, time 500, seed 1
 |
-|   standby           tabs waits    p99  watts  waste         delayed-off waits  watts
-| ────────────────────────────────────────────────────────────────────────────────────
-|      0.05  10.2408 ± 28.4265 ?  44.86  190.4  +236%         0.6730 ± 0.4678 ?  101.8
-|         5    0.1610 ± 0.3554 ?   5.22  118.0  +104%  •      0.2353 ± 0.0308 ?   85.0
-|       500      0.0029 ± 0.0054   4.59  123.9  +104%  •        0.0094 ± 0.0088   98.4
-| always on      0.0000 ± 0.0000   4.45  157.8  +167%  (jiq)
+|   standby           tabs waits          p99  watts  waste         delayed-off waits  watts
+| ──────────────────────────────────────────────────────────────────────────────────────────
+|      0.05  10.2408 ± 28.4265 ?      45 ± 77  190.4  +236%         0.6730 ± 0.4678 ?  101.8
+|         5    0.1610 ± 0.3554 ?        5 ± 9  118.0  +104%  •      0.2353 ± 0.0308 ?   85.0
+|       500      0.0029 ± 0.0054  4.59 ± 0.17  123.9  +104%  •        0.0094 ± 0.0088   98.4
+| always on      0.0000 ± 0.0000  4.45 ± 0.16  157.8  +167%  (jiq)
 |
 | There is no knee: fewer than three standby times are worth considering; widen --from and --to.
 | The work alone needs 60.0 W a server. •: no other standby of tabs has less waiting and less power.

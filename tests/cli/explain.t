@@ -44,10 +44,10 @@ $ ballast compare --explain --format json
 $ ballast compare --servers 4 --load 50% --jobs 20k --replications 3 --policy jsq --policy least-work --format markdown
 | 4 servers at load 0.5, service exp; 3 replications of 20k jobs each, seed 1
 |
-| | policy | mean response |  | p50 | p99 | p99.9 | waits | msgs | bits | theory |
-| |---|--:|---|--:|--:|--:|--:|--:|--:|---|
-| | least-work\* | 1.089 ± 0.043 | ███████▌ | 0.78 | 4.79 | 7.14 | 17.5% | 8.00 | 0 | = 1.09 (+0.2%) |
-| | jsq | 1.160 ± 0.017 | ████████ | 0.81 | 5.26 | 8.31 | 14.7% | 8.00 | 0 | → 1.00 (+16.0%) |
+| | policy | mean response |  | p50 | p99 | waits | msgs | bits | theory |
+| |---|--:|---|--:|--:|--:|--:|--:|---|
+| | least-work\* | 1.089 ± 0.043 | ███████▌ | 0.78 ± 0.02 | 4.8 ± 0.4 | 17.5% | 8.00 | 0 | = 1.09 (+0.2%) |
+| | jsq | 1.160 ± 0.017 | ████████ | 0.81 ± 0.03 | 5.3 ± 0.3 | 14.7% | 8.00 | 0 | → 1.00 (+16.0%) |
 |
 | No policy can beat 1.0870: one common queue for all servers (M/M/N).
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.

@@ -140,7 +140,7 @@ $ ballast fit day.csv --law erlang --output never.yaml
 ! ballast: --law erlang: there is none that is as variable as these sizes (c2 9.92); leave it out to see which there are
 ? 2
 $ ballast fit day.csv --format csv
-! ballast: --format csv: not one of text, json
+! ballast: --format csv: not one of text, markdown, json
 ? 2
 $ ballast fit day.csv --high-field user
 ! ballast: --high-field: which values are high? add --high PATTERN

@@ -4,11 +4,11 @@ $ ballast compare --servers 10 --dispatchers 2 --delay 'exp(0.05)' --loss 0.01 -
 | 10 servers at load 0.9, service exp, dispatchers 2, delay exp(0.05), loss 0.01, heartbeat 5; 4
 | replications of 20k jobs each, seed 1
 |
-| policy   mean response             p50   p99  p99.9   waits  msgs  bits  theory
-| ───────────────────────────────────────────────────────────────────────────────
-| own        2.40 ± 0.25  █████▍    1.89  8.86   12.8  100.0%  0.44    40
-| pod:d=2    3.51 ± 0.32  ███████▉  2.95  11.7   16.5  100.0%  4.44     0
-| jiq        3.58 ± 0.47  ████████  2.43  16.9   23.9  100.0%  0.74    10
+| policy   mean response                    p50         p99   waits  msgs  bits  theory
+| ─────────────────────────────────────────────────────────────────────────────────────
+| own        2.40 ± 0.25  █████▍    1.89 ± 0.13   8.9 ± 1.5  100.0%  0.44    40
+| pod:d=2    3.51 ± 0.32  ███████▉    3.0 ± 0.2  11.7 ± 1.4  100.0%  4.44     0
+| jiq        3.58 ± 0.47  ████████    2.4 ± 0.3      17 ± 3  100.0%  0.74    10
 |
 | No policy can beat 1.6687: one common queue for all servers (M/M/N).
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
@@ -16,9 +16,9 @@ $ ballast compare --servers 10 --load 0.5 --dispatchers 2 --churn 50,5,lose --si
 | 10 servers at load 0.5, service exp, dispatchers 2, churn 50,5,lose, sinkhole 0.1,
 | quarantine yes; 2 replications of 10k jobs each, seed 1
 |
-| policy  mean response             p50   p99  p99.9  waits  msgs  bits  theory
-| ─────────────────────────────────────────────────────────────────────────────
-| jiq     1.26 ± 0.31 ?  ████████  0.86  6.00   9.28  21.8%  0.76    10
+| policy  mean response                  p50          p99  waits  msgs  bits  theory
+| ──────────────────────────────────────────────────────────────────────────────────
+| jiq     1.26 ± 0.31 ?  ████████  0.9 ± 0.3  6.00 ± 0.18  21.8%  0.76    10
 |
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | jiq fails 6.65 % of all jobs: a wrong answer, or none. Its times are of the others.
@@ -34,7 +34,7 @@ $ ballast compare --servers 10 --load 0.5 --churn 50,5 --sinkhole 0.2 --jobs 5k 
 
 # Jobs that wait at the dispatcher for ever, since every report gets lost in the end: that is unstable.
 $ ballast compare --servers 10 --loss 0.1 --jobs 20k --replications 4 --policy jiq:else=hold | grep hold
-| jiq:else=hold       unstable                               0    10
+| jiq:else=hold       unstable                        0    10
 
 # In an experiment file and its report.
 $ printf 'title: t\nfleet: {servers: 6}\nworkload: {load: 0.5}\nnetwork: {dispatchers: 2, delay: "exp(0.05)"}\npolicies: [jiq, own]\nsweep: {axis: loss, values: [0, 0.1]}\nrun: {jobs: 20k, replications: 4}\n' >net.yaml; ballast run net.yaml --quiet
@@ -80,10 +80,10 @@ $ ballast compare --slotted --servers 10 --dispatchers 3 --time 10k --replicatio
 | 10 servers at load 0.9, slotted, batches poisson, whole, dispatchers 3; 4 replications of 90k
 | jobs each, seed 1
 |
-| policy  mean response             p50   p99  p99.9  waits  msgs  bits  theory
-| ─────────────────────────────────────────────────────────────────────────────
-| jiq     3.897 ± 0.099  ██████    3.00  14.0   19.8  80.5%  0.20    10
-| own       5.25 ± 0.10  ████████  5.00  13.2   16.2  91.4%     0    40
+| policy  mean response            p50         p99  waits  msgs  bits  theory
+| ───────────────────────────────────────────────────────────────────────────
+| jiq     3.897 ± 0.099  ██████      3          14  80.5%  0.20    10
+| own       5.25 ± 0.10  ████████    5  13.2 ± 0.8  91.4%     0    40
 |
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 $ ballast compare --slotted --servers 10 --delay 0.1 --policy jiq

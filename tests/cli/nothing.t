@@ -41,16 +41,16 @@ $ ballast compare --servers 3 --time 0.001 --high 0.3 --policy pod-sep
 | pod-sep:d=2  no job done             → 1.21                 → 3.22
 |
 | No policy can beat 3.7235: one common queue for all servers (M/M/N).
-| ±: 95 % confidence over replications. p99: of the class. msgs: per job, a probe is two.
+| ±: 95 % confidence over replications. Percentiles: of the class. msgs: per job, a probe is two.
 | theory: → limit of many servers.
 | !: pod-sep:d=2: fewer than 100 jobs were measured in a replication
 | ?: stable or not could not be decided; a longer run (--jobs) tells.
 $ ballast compare --slotted --servers 2 --load 0.01 --time 1 --policy jsq
 | 2 servers at load 0.01, slotted, batches poisson, whole; 10 replications of 0 jobs each, seed 1
 |
-| policy  mean response    p50  p99  p99.9  waits  msgs  bits  theory
-| ───────────────────────────────────────────────────────────────────
-| jsq       no job done                                     0
+| policy  mean response    p50  p99  waits  msgs  bits  theory
+| ────────────────────────────────────────────────────────────
+| jsq       no job done                              0
 |
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | !: jsq: fewer than 100 jobs were measured in a replication

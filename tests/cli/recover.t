@@ -33,11 +33,11 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jiq --policy js
 | fleet    3 servers: load 0.82, in the busiest 1 s (from 00:00:27) 1.39
 |          no --servers given: as many as the log names
 |
-| policy            mean, ms         p50       p90        p99       p99.9   other logs  waits   msgs    Wh  watts
-| ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
-| jsq          138.92 ± 0.36  95.4 ± 1.0   328 ± 8   600 ± 13   920 ± 113   540 to 770  64.8%   6.00  19.8    189
-| round-robin            208         137       503        903        1115  830 to 1211  73.3%      0  19.9    189
-| jiq            167.6 ± 5.5     102 ± 1  412 ± 19  908 ± 138  1231 ± 267  757 to 1274  61.9%  0.381  19.9    189
+| policy            mean, ms         p50        p99   other logs  waits   msgs    Wh  watts
+| ─────────────────────────────────────────────────────────────────────────────────────────
+| jsq          138.92 ± 0.36  95.4 ± 1.0   600 ± 13   540 to 770  64.8%   6.00  19.8    189
+| round-robin            208         137        903  830 to 1211  73.3%      0  19.9    189
+| jiq            167.6 ± 5.5     102 ± 1  908 ± 138  757 to 1274  61.9%  0.381  19.9    189
 |
 | Response times in ms, best p99 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
@@ -82,9 +82,9 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --replicati
 |          it
 | waiting  75 % of the logged time, and left in it: service times include waiting (--waiting keep)
 | span     2026-03-02 00:00:00 to 2026-03-02 00:02:05 UTC
-| policy  mean, s  p50  p90  p99  p99.9  other logs  waits  msgs    Wh  watts  service times
-| ────────────────────────────────────────────────────────────────────────────────────────────
-| jsq       138 !  125  264  287    291  282 to 291  99.9%  6.00  69.5    199  include waiting
+| policy  mean, s  p50  p99  other logs  waits  msgs    Wh  watts  service times
+| ────────────────────────────────────────────────────────────────────────────────
+| jsq       138 !  125  287  282 to 291  99.9%  6.00  69.5    199  include waiting
 |
 | Response times in s, best p99 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
@@ -122,10 +122,10 @@ $ ballast replay nameless.log --log-format '$msec $request_time "$request" $stat
 | arrivals 47.71 a second, 64 in the busiest 1 s
 | fleet    3 servers: load 1.01, in the busiest 1 s (from 00:01:32) 2.23
 |
-| policy       mean, s   p50   p90   p99  p99.9    other logs  waits  msgs    Wh  watts  service times
-| ────────────────────────────────────────────────────────────────────────────────────────────────────
-| jsq           1.41 !  1.08  2.99  4.13   4.68  1.29 to 1.55  97.5%  6.00  21.5    199  estimated
-| round-robin   6.05 !  1.86  19.1  33.8   34.4  5.89 to 6.20  88.3%     0  25.3    187  estimated
+| policy       mean, s   p50   p99    other logs  waits  msgs    Wh  watts  service times
+| ───────────────────────────────────────────────────────────────────────────────────────
+| jsq           1.41 !  1.08  4.13  1.29 to 1.55  97.5%  6.00  21.5    199  estimated
+| round-robin   6.05 !  1.86  33.8  5.89 to 6.20  88.3%     0  25.3    187  estimated
 |
 | Response times in s, best mean first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
@@ -175,10 +175,10 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy ro
 | fleet    3 servers: load 0.82, in the busiest 1 s (from 00:00:27) 1.39
 |          no --servers given: as many as the log names
 |
-| policy            mean, ms         p50      p90      p95       p99      p99.9  other logs  waits  msgs    Wh  watts    cost
-| ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-| jsq          138.92 ± 0.36  95.4 ± 1.0  328 ± 8  419 ± 9  600 ± 13  920 ± 113  370 to 499  64.8%  6.00  19.8    189  0.0262
-| round-robin            208         137      503      614       903       1115  526 to 900  73.3%     0  19.9    189  0.0264
+| policy            mean, ms         p50      p95       p99  other logs  waits  msgs    Wh  watts    cost
+| ───────────────────────────────────────────────────────────────────────────────────────────────────────
+| jsq          138.92 ± 0.36  95.4 ± 1.0  419 ± 9  600 ± 13  370 to 499  64.8%  6.00  19.8    189  0.0262
+| round-robin            208         137      614       903  526 to 900  73.3%     0  19.9    189  0.0264
 |
 | Response times in ms, best p95 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
@@ -227,9 +227,9 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --replicati
 | fleet    3 servers: load 1.23, in the busiest 1 s (from 00:00:27) 2.08
 |          no --servers given: as many as the log names
 |
-| policy  mean, s   p50   p90   p99  p99.9    other logs  waits  msgs    Wh  watts
-| ────────────────────────────────────────────────────────────────────────────────
-| jsq      9.88 !  9.44  17.3  19.3   19.6  9.69 to 10.1  99.9%  6.00  17.2    200
+| policy  mean, s   p50   p99    other logs  waits  msgs    Wh  watts
+| ───────────────────────────────────────────────────────────────────
+| jsq      9.88 !  9.44  19.3  9.69 to 10.1  99.9%  6.00  17.2    200
 |
 | Response times in s, best mean first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
@@ -241,10 +241,10 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --replicati
 
 # A server dies in the middle of the log: how slow it gets, and how many it takes not to feel it.
 $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy jiq --servers 4 --fail 1@1min --target p99=400ms | sed -n '/^policy/,$p'
-| policy       mean, ms         p50       p90        p99       p99.9   other logs  waits   msgs    Wh  watts
-| ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-| jsq     108.86 ± 0.54        69.1   267 ± 5   557 ± 12    808 ± 25   479 to 820  47.8%   6.95  22.2    159
-| jiq       127.7 ± 3.9  70.9 ± 0.6  311 ± 13  855 ± 178  1229 ± 369  664 to 1271  45.4%  0.545  22.2    159
+| policy       mean, ms         p50        p99   other logs  waits   msgs    Wh  watts
+| ────────────────────────────────────────────────────────────────────────────────────
+| jsq     108.86 ± 0.54        69.1   557 ± 12   479 to 820  47.8%   6.95  22.2    159
+| jiq       127.7 ± 3.9  70.9 ± 0.6  855 ± 178  664 to 1271  45.4%  0.545  22.2    159
 |
 | Response times in ms, best p99 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.

@@ -15,12 +15,12 @@ $ ballast replay threes.csv --servers 3 --time-field time:start --policy jsq --p
 | fleet    3 servers: load 0.909, in the busiest 1 s (from 00:00:00) 0.909
 | settings standby det(60), setup det(30)
 |
-| policy       mean, ms  p50  p90  p99  p99.9  other logs  waits  msgs    Wh  watts
-| ─────────────────────────────────────────────────────────────────────────────────
-| jsq               900  899  905  907    907  900 to 900   0.0%  6.00  16.2    194
-| round-robin       900  899  905  907    907  900 to 900   0.0%     0  16.2    194
-| pi                900  899  905  907    907  900 to 900   0.0%  1.00  16.2    194
-| tabs              900  899  905  907    907  900 to 900   0.0%  1.00  16.2    194
+| policy       mean, ms  p50  p99  other logs  waits  msgs    Wh  watts
+| ─────────────────────────────────────────────────────────────────────
+| jsq               900  899  907  900 to 900   0.0%  6.00  16.2    194
+| round-robin       900  899  907  900 to 900   0.0%     0  16.2    194
+| pi                900  899  907  900 to 900   0.0%  1.00  16.2    194
+| tabs              900  899  907  900 to 900   0.0%  1.00  16.2    194
 |
 | Response times in ms, best mean first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
@@ -36,9 +36,9 @@ $ ballast replay threes.csv --servers 2 --time-field time:start --policy jsq --w
 | fleet    2 servers: load 1.36, in the busiest 1 s (from 00:00:00) 1.36
 | settings watts 100,100,100,0
 |
-| policy  mean, s   p50   p90   p99  p99.9    other logs  waits  msgs    Wh  watts
-| ────────────────────────────────────────────────────────────────────────────────
-| jsq      18.5 !  18.5  32.5  35.6   36.2  18.1 to 18.9  99.0%  4.00  7.51    100
+| policy  mean, s   p50   p99    other logs  waits  msgs    Wh  watts
+| ───────────────────────────────────────────────────────────────────
+| jsq      18.5 !  18.5  35.6  18.1 to 18.9  99.0%  4.00  7.51    100
 |
 | Response times in s, best mean first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
@@ -67,9 +67,9 @@ $ ballast replay threes.csv --slots 3 --time-field time:start --policy jsq --tar
 | fleet    2 servers of 3 slots: load 0.455, in the busiest 1 s (from 00:00:00) 0.455
 |          no --servers given: so many that the load in the busiest 1 s is at most 0.7
 |
-| policy  mean, ms  p50  p90  p99  p99.9  other logs  waits  msgs    Wh  watts
-| ────────────────────────────────────────────────────────────────────────────
-| jsq          900  899  905  907    907           ?   0.0%  4.00  10.8    194
+| policy  mean, ms  p50  p99  p99.9  other logs  waits  msgs    Wh  watts
+| ───────────────────────────────────────────────────────────────────────
+| jsq          900  899  907    907           ?   0.0%  4.00  10.8    194
 |
 | Response times in ms, best p99.9 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
@@ -101,9 +101,9 @@ $ ballast replay threes.csv --servers 2 --speedup 0.7 --time-field time:start --
 | fleet    2 servers: load 0.955, in the busiest 1 s (from 00:00:00) 0.955
 | settings discipline nonpreemptive
 |
-| policy  mean, s   p50   p90   p99  p99.9    other logs  high p99  low p99  waits  msgs    Wh  watts
-| ───────────────────────────────────────────────────────────────────────────────────────────────────
-| jsq        1.32  1.27  1.81  1.81   1.81  1.32 to 1.32     0.907     1.81  66.3%  4.00  15.6    197
+| policy  mean, s   p50   p99    other logs  high p99  low p99  waits  msgs    Wh  watts
+| ──────────────────────────────────────────────────────────────────────────────────────
+| jsq        1.32  1.27  1.81  1.32 to 1.32     0.907     1.81  66.3%  4.00  15.6    197
 
 # Standard input, JSON and csv.
 $ ballast replay - --servers 3 --time-field time:start --policy jsq --policy tabs --target p99=1s --format json <threes.csv >json
@@ -151,10 +151,10 @@ $ grep -E '(src|href)="?[a-z]*:?//' r.html
 # Servers that are off: whoever refuses many jobs comes last, and no number of servers helps.
 $ awk 'BEGIN { print "time,duration_s"; for (t = 0; t < 50; t++) printf "%d.001,0.9\n", 1772409600 + 100 * t }' >rare.csv
 $ ballast replay rare.csv --servers 2 --policy tabs --policy jsq --target p99=1s --standby 70s --setup 1s | sed -n '/^policy/,$p'
-| policy  mean, ms  p50  p90  p99  p99.9  other logs  waits  msgs   Wh  watts
-| ───────────────────────────────────────────────────────────────────────────
-| jsq        900 !  902  906  907    907           ?   0.0%  4.00  382    140
-| tabs       900 !  904  906  907    907           ?   0.0%  1.98  139   51.0
+| policy  mean, ms  p50  p99  other logs  waits  msgs   Wh  watts
+| ───────────────────────────────────────────────────────────────
+| jsq        900 !  902  907           ?   0.0%  4.00  382    140
+| tabs       900 !  904  907           ?   0.0%  1.98  139   51.0
 |
 | Response times in ms, best p99 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
@@ -339,13 +339,13 @@ $ ballast replay flat.csv --servers 5 --policy jsq --replications 1 --figure fla
 # What switching servers off would have cost: bursts of 40 jobs of half a second, two minutes apart.
 $ awk 'BEGIN { print "start,duration_s"; for (i = 0; i < 2000; i++) printf "%.3f,0.5\n", 1772409600 + int(i / 40) * 120 + i % 40 * 0.1 }' >bursts.csv
 $ ballast replay bursts.csv --keeper --servers 8 --setup 1s --standby 5s --price 0.2 --quiet | sed -n '/^policy/,$p'
-| policy          mean, ms   p50   p90   p99  p99.9    other logs  waits  msgs    kWh  watts   cost  server h
-| ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-| jiq                  500   502   504   504    504    500 to 500   0.0%  1.00   1.85    141   2.62      13.1
-| tabs:else=hold       926   900  1502  1507   1508    919 to 934  73.5%  1.39  0.156   12.0  0.190     0.952
-| delayed-off          926   900  1502  1507   1508    919 to 934  78.4%     0  0.157   12.0  0.191     0.954
-| windowed            2675  2804  3097  3108   3109  2636 to 2715  98.0%     0   1.06   81.3   1.49      7.43
-| tabs                 500   502   504   504    504    500 to 500   0.0%  1.12  0.152   11.6  0.190     0.949
+| policy          mean, ms   p50   p99    other logs  waits  msgs    kWh  watts   cost  server h
+| ──────────────────────────────────────────────────────────────────────────────────────────────
+| jiq                  500   502   504    500 to 500   0.0%  1.00   1.85    141   2.62      13.1
+| tabs:else=hold       926   900  1507    919 to 934  73.5%  1.39  0.156   12.0  0.190     0.952
+| delayed-off          926   900  1507    919 to 934  78.4%     0  0.157   12.0  0.191     0.954
+| windowed            2675  2804  3108  2636 to 2715  98.0%     0   1.06   81.3   1.49      7.43
+| tabs                 500   502   504    500 to 500   0.0%  1.12  0.152   11.6  0.190     0.949
 |
 | Response times in ms, best mean first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.

@@ -97,7 +97,7 @@ $ ballast share --gain 2 --time 100 --jobs 100
 ! ballast: --time and --jobs: both say how long a run is; give one of them
 ? 2
 $ ballast share --gain 2 --format csv
-! ballast: --format csv: not one of text, json
+! ballast: --format csv: not one of text, markdown, json
 ? 2
 $ ballast share --gain 2 --output /no/such/place --theory-only
 ! ballast: --output: '/no/such/place' cannot be written: No such file or directory; choose another place

@@ -3,11 +3,11 @@
 $ ballast compare --servers 20 --slots 4 --jobs 50k --replications 4 --policy random --policy jiq --policy least-work
 | 20 servers of 4 slots at load 0.9, service exp; 4 replications of 50k jobs each, seed 1
 |
-| policy       mean response             p50   p99  p99.9  waits  msgs  bits  theory
-| ──────────────────────────────────────────────────────────────────────────────────────────
-| least-work*  1.033 ± 0.019  ██▊       0.73  4.69   7.01  27.0%  40.0     0  = 1.03 (+0.0%)
-| jiq          1.129 ± 0.029  ███       0.83  4.87   7.13  28.1%  0.72    20
-| random         2.98 ± 0.33  ████████  2.26  11.8   16.5  78.5%     0     0  = 2.97 (+0.4%)
+| policy       mean response                      p50          p99  waits  msgs  bits  theory
+| ───────────────────────────────────────────────────────────────────────────────────────────────────
+| least-work*  1.033 ± 0.019  ██▊       0.730 ± 0.019  4.69 ± 0.05  27.0%  40.0     0  = 1.03 (+0.0%)
+| jiq          1.129 ± 0.029  ███         0.83 ± 0.03  4.87 ± 0.09  28.1%  0.72    20
+| random         2.98 ± 0.33  ████████      2.3 ± 0.2       12 ± 2  78.5%     0     0  = 2.97 (+0.4%)
 |
 | No policy can beat 1.0329: one common queue for all 80 slots (M/M/80).
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
@@ -29,7 +29,7 @@ $ ballast compare --slots 0
 ! ballast: --slots 0: not a whole number of jobs from 1 to 1M
 ? 2
 $ ballast compare --slots 4 --policy jsq --engine markov
-! ballast: --policy: engine 'markov' knows servers of one slot that do not steal; use event or auto
+! ballast: --policy: engine 'markov' knows servers of one slot that neither steal nor fail, and jobs that do not give up; use event or auto
 ? 2
 $ ballast compare --slots 4 --slotted
 ! ballast: servers that work on 4 jobs at once need continuous time; in slotted time give them a capacity, as in 100x4
@@ -41,7 +41,7 @@ $ ballast compare --steal half --high 0.5 --policy random
 ! ballast: --policy: servers that steal know one class of jobs; leave out the classes or the stealing
 ? 2
 $ ballast compare --steal half --policy random --engine markov
-! ballast: --policy: engine 'markov' knows servers of one slot that do not steal; use event or auto
+! ballast: --policy: engine 'markov' knows servers of one slot that neither steal nor fail, and jobs that do not give up; use event or auto
 ? 2
 $ ballast compare --servers 100M --slots 100 --policy random
 ! ballast: 100000000 servers of 100 slots are 1e+10 slots; there can be 1e+09

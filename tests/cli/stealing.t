@@ -5,9 +5,9 @@ $ ballast compare --slotted --policy stealing --steal half --placement 'hosts(1)
 | 16 servers at load 0.9, slotted, generators hosts(1), idle servers steal half; 4 replications of
 | 288k jobs each, seed 1
 |
-| policy    mean response             p50   p99  p99.9   waits  msgs  bits  theory
-| ────────────────────────────────────────────────────────────────────────────────
-| stealing   23.15 ± 0.57  ████████  20.2  75.0   97.5  100.0%  0.45     0
+| policy    mean response                   p50     p99   waits  msgs  bits  theory
+| ─────────────────────────────────────────────────────────────────────────────────
+| stealing   23.15 ± 0.57  ████████  20.2 ± 0.8  75 ± 2  100.0%  0.45     0
 |
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | stealing: 0.203 requests a server and slot, 51 % of them get work; a job is stolen 1.99 times.

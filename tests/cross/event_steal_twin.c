@@ -35,8 +35,8 @@ static struct literal expect_same_from(const struct bal_model *model, const char
                                 .engine = BAL_ENGINE_EVENT,
                                 .plain = indexed,
                                 .initial = initial};
-    struct bal_trial trial = {.response = calloc(1, sizeof *trial.response)};
-    assert_non_null(trial.response);
+    struct bal_trial trial = {.histogram = {calloc(1, sizeof *trial.histogram[BAL_OF_RESPONSE])}};
+    assert_non_null(trial.histogram[BAL_OF_RESPONSE]);
     struct bal_error err;
     if (bal_simulate(model, &spec, &run, &trial, &err))
         fail_msg("%s: %s", policy, err.text);
@@ -54,7 +54,7 @@ static struct literal expect_same_from(const struct bal_model *model, const char
     literal_expect(&world, &trial, what);
     literal_free(&world);
     free(jobs);
-    free(trial.response);
+    free(trial.histogram[BAL_OF_RESPONSE]);
     return world;
 }
 

@@ -79,8 +79,8 @@ static void expect_same(const struct bal_trace *trace, const struct literal_job 
     const struct bal_policy_spec spec = policy_of(policy);
     struct bal_run run = run_of(trace, speedup);
     run.plain = bal_policy_flags(&spec) & (BAL_NEEDS_INDEX | BAL_NEEDS_WORK);
-    struct bal_trial trial = {.response = calloc(1, sizeof *trial.response)};
-    assert_non_null(trial.response);
+    struct bal_trial trial = {.histogram = {calloc(1, sizeof *trial.histogram[BAL_OF_RESPONSE])}};
+    assert_non_null(trial.histogram[BAL_OF_RESPONSE]);
     simulate(model, &spec, &run, &trial);
     assert_int_equal(trial.jobs, JOBS);
     assert_int_equal(trial.events, 2 * JOBS);
@@ -91,7 +91,7 @@ static void expect_same(const struct bal_trace *trace, const struct literal_job 
     literal_run(&world);
     literal_expect(&world, &trial, policy);
     literal_free(&world);
-    free(trial.response);
+    free(trial.histogram[BAL_OF_RESPONSE]);
 }
 
 static const char *const policies[] = {"random", "round-robin", "pod:d=2", "pod-memory:d=1,b=1",
@@ -340,25 +340,25 @@ static void a_history_tells_kinds(void **state) {
         history.kinds = KINDS;
         history.kind = calloc(KINDS, sizeof *history.kind);
         history.responses = calloc(SPANS, sizeof *history.responses);
-        struct bal_trial trial = {.response = calloc(1, sizeof *trial.response)};
-        assert_true(history.kind && history.responses && trial.response);
+        struct bal_trial trial = {.histogram = {calloc(1, sizeof *trial.histogram[BAL_OF_RESPONSE])}};
+        assert_true(history.kind && history.responses && trial.histogram[BAL_OF_RESPONSE]);
         run.history = &history;
         simulate(&model, &spec, &run, &trial);
         double sum = 0;
         for (int k = 0; k < KINDS; k++) {
             assert_int_equal(history.kind[k].jobs, JOBS / KINDS);
             sum += history.kind[k].response;
-            bal_histogram_subtract(trial.response, &history.kind[k].responses);
+            bal_histogram_subtract(trial.histogram[BAL_OF_RESPONSE], &history.kind[k].responses);
         }
         assert_true(fabs(sum / JOBS / trial.metric[BAL_RESPONSE_MEAN] - 1) < 1e-9);
-        assert_int_equal(bal_histogram_total(trial.response), 0);
+        assert_int_equal(bal_histogram_total(trial.histogram[BAL_OF_RESPONSE]), 0);
         uint64_t jobs_of_spans = 0;
         for (int s = 0; s < SPANS; s++)
             jobs_of_spans += bal_histogram_total(&history.responses[s]);
         assert_int_equal(jobs_of_spans, JOBS);
         free(history.kind);
         free(history.responses);
-        free(trial.response);
+        free(trial.histogram[BAL_OF_RESPONSE]);
     }
     bal_trace_free(trace);
 }

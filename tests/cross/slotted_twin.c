@@ -481,8 +481,10 @@ static void compare_metrics(const struct bal_trial *trial) {
     const double *metric = trial->metric;
     uint64_t jobs = 0, responses = 0;
     for (int completion = 1; completion < COMPLETIONS; completion++) {
-        assert_true(trial->response->count[bal_histogram_bin(completion)] == twin.completions[completion]);
-        assert_true(trial->waiting->count[bal_histogram_bin(completion - 1)] == twin.completions[completion]);
+        assert_true(trial->histogram[BAL_OF_RESPONSE]->count[bal_histogram_bin(completion)] ==
+                    twin.completions[completion]);
+        assert_true(trial->histogram[BAL_OF_WAITING]->count[bal_histogram_bin(completion - 1)] ==
+                    twin.completions[completion]);
         jobs += twin.completions[completion];
         responses += (uint64_t)completion * twin.completions[completion];
     }
@@ -524,7 +526,7 @@ static void run_beside(const struct bal_model *model, const struct literal *lite
     watcher.report = spec.policy->report ? watch_report : NULL;
     spec.policy = &watcher;
     static struct bal_histogram response, waiting;
-    struct bal_trial trial = {.response = &response, .waiting = &waiting};
+    struct bal_trial trial = {.histogram = {&response, &waiting}};
     struct bal_error err = {0};
     if (bal_simulate(model, &spec, &run, &trial, &err))
         fail_msg("%s", err.text);

@@ -279,8 +279,8 @@ static void compare_metrics(const struct bal_trial *trial) {
     assert_close(metric[BAL_RESPONSE_MEAN], (double)responses / (double)jobs, 1e-13);
     assert_close(metric[BAL_WAITING_MEAN], (double)(responses - jobs) / (double)jobs, 1e-13);
     assert_close(metric[BAL_WAITING_PROBABILITY], 1 - (double)twin.response[1] / (double)jobs, 1e-12);
-    compare_histogram(trial->response, 0);
-    compare_histogram(trial->waiting, 1);
+    compare_histogram(trial->histogram[BAL_OF_RESPONSE], 0);
+    compare_histogram(trial->histogram[BAL_OF_WAITING], 1);
     assert_close(metric[BAL_QUEUE_TOTAL], twin.queue_sum / slots, 1e-13);
     for (int level = 0; level < BAL_TAIL_LEVELS; level++)
         assert_close(trial->tail[level], (double)twin.at_least[level] / slots / n, 1e-13);
@@ -293,7 +293,7 @@ static void compare_metrics(const struct bal_trial *trial) {
 
 static void check_trial(const struct bal_model *model, const struct bal_run *run) {
     static struct bal_histogram response, waiting;
-    struct bal_trial trial = {.response = &response, .waiting = &waiting};
+    struct bal_trial trial = {.histogram = {&response, &waiting}};
     struct bal_policy_spec policy;
     struct bal_error err = {0};
     if (bal_scheme_parse("stealing", &policy, &err) || bal_simulate(model, &policy, run, &trial, &err))

@@ -3,22 +3,22 @@
 $ ballast compare --servers 10 --load 0.8 --jobs 20k --replications 5
 | 10 servers at load 0.8, service exp; 5 replications of 20k jobs each, seed 1
 |
-| policy              mean response             p99  watts  waits  msgs  bits  theory
-| ─────────────────────────────────────────────────────────────────────────────────────────────
-| least-work*         1.210 ± 0.063  █▉        4.95    188  40.3%  20.0     0  = 1.20 (+0.5%)
-| jsq                 1.344 ± 0.054  ██▏       5.87    188  30.7%  20.0     0  → 1.00 (+34.4%)
-| own                 1.344 ± 0.054  ██▏       5.87    188  30.7%     0    40  → 1.00 (+34.4%)
-| lsq:p=1             1.352 ± 0.066  ██▏       5.89    188  31.0%  1.00    40  → 1.00 (+35.2%)
-| jiq                   1.49 ± 0.12  ██▍       7.61    188  27.9%  0.72    10  → 1.00 (+48.9%)
-| pi                    1.63 ± 0.12  ██▋       9.17    188  26.8%  0.73    14
-| prequal:r=3           1.93 ± 0.11  ███▏      7.67    188  59.9%  6.00   800
-| pod:d=2               2.16 ± 0.13  ███▌      8.24    188  66.1%  4.00     0  → 1.95 (+11.1%)
-| rcpb:c=1              2.18 ± 0.25  ███▌      10.6    188  51.7%  1.00     4  → 1.67 (+30.5%)
-| ewma:d=2,decay=10     2.38 ± 0.19  ███▊      9.27    188  67.2%     0  1280
-| tabs:mu=0.1,nu=0.1    2.39 ± 0.25  ███▊      13.0    192  50.9%  0.51    20  → 1.00 (+138.6%)
-| pod-memory:d=1,b=1    2.53 ± 0.12  ████      8.91    188  77.4%  4.00     4
-| round-robin           2.98 ± 0.38  ████▊     14.1    188  65.9%     0     4  = 2.92 (+2.1%)
-| random                5.02 ± 0.70  ████████  21.9    188  79.8%     0     0  = 5.00 (+0.4%)
+| policy              mean response                  p99  watts  waits  msgs  bits  theory
+| ──────────────────────────────────────────────────────────────────────────────────────────────────
+| least-work*         1.210 ± 0.063  █▉        5.0 ± 0.3    188  40.3%  20.0     0  = 1.20 (+0.5%)
+| jsq                 1.344 ± 0.054  ██▏       5.9 ± 0.3    188  30.7%  20.0     0  → 1.00 (+34.4%)
+| own                 1.344 ± 0.054  ██▏       5.9 ± 0.3    188  30.7%     0    40  → 1.00 (+34.4%)
+| lsq:p=1             1.352 ± 0.066  ██▏       5.9 ± 0.3    188  31.0%  1.00    40  → 1.00 (+35.2%)
+| jiq                   1.49 ± 0.12  ██▍       7.6 ± 1.0    188  27.9%  0.72    10  → 1.00 (+48.9%)
+| pi                    1.63 ± 0.12  ██▋       9.2 ± 0.7    188  26.8%  0.73    14
+| prequal:r=3           1.93 ± 0.11  ███▏      7.7 ± 0.5    188  59.9%  6.00   800
+| pod:d=2               2.16 ± 0.13  ███▌      8.2 ± 0.6    188  66.1%  4.00     0  → 1.95 (+11.1%)
+| rcpb:c=1              2.18 ± 0.25  ███▌         11 ± 2    188  51.7%  1.00     4  → 1.67 (+30.5%)
+| ewma:d=2,decay=10     2.38 ± 0.19  ███▊      9.3 ± 0.8    188  67.2%     0  1280
+| tabs:mu=0.1,nu=0.1    2.39 ± 0.25  ███▊         13 ± 3    192  50.9%  0.51    20  → 1.00 (+138.6%)
+| pod-memory:d=1,b=1    2.53 ± 0.12  ████      8.9 ± 0.5    188  77.4%  4.00     4
+| round-robin           2.98 ± 0.38  ████▊        14 ± 3    188  65.9%     0     4  = 2.92 (+2.1%)
+| random                5.02 ± 0.70  ████████     22 ± 4    188  79.8%     0     0  = 5.00 (+0.4%)
 |
 | No policy can beat 1.2046: one common queue for all servers (M/M/N).
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
@@ -28,26 +28,26 @@ $ ballast compare --servers 10 --load 0.8 --jobs 20k --replications 5
 $ ballast compare --servers 5x1,5x10 --load 0.8 --jobs 50k --replications 5
 | 5x1,5x10 servers at load 0.8, service exp; 5 replications of 50k jobs each, seed 1
 |
-| policy                  mean response             p99  watts  waits  msgs  bits  theory
-| ───────────────────────────────────────────────────────────────────────────────────────────────
-| sed                     0.235 ± 0.021  █▉        0.95    166  65.6%     0    40
-| fastest-idle          0.2412 ± 0.0060  ██        2.28    189  36.0%     0    40
-| least-work*           0.2446 ± 0.0044  ██        2.41    192  50.8%  20.0     0
-| own                   0.2585 ± 0.0062  ██▏       2.37    192  41.1%     0    40
-| lsq:p=1               0.3536 ± 0.0091  ██▉       4.33    193  42.1%  1.00    40
-| jsq                   0.3540 ± 0.0091  ██▉       4.33    193  42.4%  20.0     0
-| prequal:r=3             0.369 ± 0.015  ███       3.76    187  69.3%  6.00   800
-| pi                      0.379 ± 0.016  ███▏      4.66    192  37.6%  0.62    14
-| weighted-round-robin    0.506 ± 0.031  ████▏     5.47    188  67.1%     0    40
-| weighted-random         0.825 ± 0.063  ██████▊   9.63    187  79.3%     0     0  = 0.91 (-9.2%)
-| pod-memory:d=1,b=1      0.977 ± 0.024  ████████  10.1    193  85.8%  4.00     4
-| random                       unstable                                   0     0  load < 0.182
-| round-robin                  unstable                                   0     4  load < 0.182
-| pod:d=2                      unstable                                4.00     0  load < 0.364
-| jiq                          unstable                                0.68    10
-| rcpb:c=1                     unstable                                0.95     4
-| tabs:mu=0.1,nu=0.1           unstable                                0.55    20
-| ewma:d=2,decay=10            unstable                                   0  1280
+| policy                  mean response                      p99  watts  waits  msgs  bits  theory
+| ────────────────────────────────────────────────────────────────────────────────────────────────────────
+| sed                     0.235 ± 0.021  █▉          0.95 ± 0.09    166  65.6%     0    40
+| fastest-idle          0.2412 ± 0.0060  ██        2.282 ± 0.017    189  36.0%     0    40
+| least-work*           0.2446 ± 0.0044  ██          2.41 ± 0.05    192  50.8%  20.0     0
+| own                   0.2585 ± 0.0062  ██▏         2.37 ± 0.03    192  41.1%     0    40
+| lsq:p=1               0.3536 ± 0.0091  ██▉         4.33 ± 0.17    193  42.1%  1.00    40
+| jsq                   0.3540 ± 0.0091  ██▉         4.33 ± 0.14    193  42.4%  20.0     0
+| prequal:r=3             0.369 ± 0.015  ███         3.76 ± 0.13    187  69.3%  6.00   800
+| pi                      0.379 ± 0.016  ███▏          4.7 ± 0.3    192  37.6%  0.62    14
+| weighted-round-robin    0.506 ± 0.031  ████▏         5.5 ± 0.4    188  67.1%     0    40
+| weighted-random         0.825 ± 0.063  ██████▊       9.6 ± 1.1    187  79.3%     0     0  = 0.91 (-9.2%)
+| pod-memory:d=1,b=1      0.977 ± 0.024  ████████     10.1 ± 0.3    193  85.8%  4.00     4
+| random                       unstable                                            0     0  load < 0.182
+| round-robin                  unstable                                            0     4  load < 0.182
+| pod:d=2                      unstable                                         4.00     0  load < 0.364
+| jiq                          unstable                                         0.68    10
+| rcpb:c=1                     unstable                                         0.95     4
+| tabs:mu=0.1,nu=0.1           unstable                                         0.55    20
+| ewma:d=2,decay=10            unstable                                            0  1280
 |
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, with the difference of the simulation.
@@ -57,17 +57,17 @@ $ ballast compare --servers 5x1,5x10 --load 0.8 --jobs 50k --replications 5
 $ ballast compare --servers 4 --load 0.7 --service 'hyper(4)' --jobs 20k --replications 5 --policy jsq --policy pod:d=3 --policy random --seed 9
 | 4 servers at load 0.7, service hyper(4); 5 replications of 20k jobs each, seed 9
 |
-| policy   mean response             p50   p99  p99.9  waits  msgs  bits  theory
-| ──────────────────────────────────────────────────────────────────────────────────────
-| jsq        2.20 ± 0.32  ██▋       0.83  18.6   30.4  39.4%  8.00     0
-| pod:d=3    2.65 ± 0.37  ███▏      1.02  20.2   33.3  49.8%  6.00     0
-| random       6.7 ± 1.1  ████████  2.93  39.7   59.4  69.7%     0     0  = 6.83 (-2.1%)
+| policy   mean response                    p50     p99  waits  msgs  bits  theory
+| ────────────────────────────────────────────────────────────────────────────────────────
+| jsq        2.20 ± 0.32  ██▋       0.83 ± 0.08  19 ± 3  39.4%  8.00     0
+| pod:d=3    2.65 ± 0.37  ███▏      1.02 ± 0.11  20 ± 3  49.8%  6.00     0
+| random       6.7 ± 1.1  ████████    2.9 ± 0.7  40 ± 6  69.7%     0     0  = 6.83 (-2.1%)
 |
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, with the difference of the simulation.
 $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.1 --policy random --format csv
-| policy,verdict,response.mean,response.mean.ci,response.p50,response.p50.ci,response.p90,response.p90.ci,response.p99,response.p99.ci,response.p999,response.p999.ci,waiting.mean,waiting.mean.ci,waiting.p50,waiting.p50.ci,waiting.p90,waiting.p90.ci,waiting.p99,waiting.p99.ci,waiting.p999,waiting.p999.ci,waiting.probability,waiting.probability.ci,queue.mean,queue.mean.ci,queue.total,queue.total.ci,messages.probes_per_job,messages.probes_per_job.ci,messages.reports_per_job,messages.reports_per_job.ci,messages.per_job,messages.per_job.ci,messages.per_time,messages.per_time.ci,memory.bits,memory.bits.ci,fluid.distance,fluid.distance.ci,power.mean,power.mean.ci,power.waste,power.waste.ci,power.busy,power.busy.ci,power.standby,power.standby.ci,power.setup,power.setup.ci,power.off,power.off.ci,energy.per_job,energy.per_job.ci,jobs.lost,jobs.lost.ci,jobs.refused,jobs.refused.ci,transient,transient.ci,drift,drift.ci,high.response.mean,high.response.mean.ci,high.response.p50,high.response.p50.ci,high.response.p90,high.response.p90.ci,high.response.p99,high.response.p99.ci,high.response.p999,high.response.p999.ci,high.waiting.mean,high.waiting.mean.ci,high.waiting.p50,high.waiting.p50.ci,high.waiting.p90,high.waiting.p90.ci,high.waiting.p99,high.waiting.p99.ci,high.waiting.p999,high.waiting.p999.ci,high.waiting.probability,high.waiting.probability.ci,low.response.mean,low.response.mean.ci,low.response.p50,low.response.p50.ci,low.response.p90,low.response.p90.ci,low.response.p99,low.response.p99.ci,low.response.p999,low.response.p999.ci,low.waiting.mean,low.waiting.mean.ci,low.waiting.p50,low.waiting.p50.ci,low.waiting.p90,low.waiting.p90.ci,low.waiting.p99,low.waiting.p99.ci,low.waiting.p999,low.waiting.p999.ci,low.waiting.probability,low.waiting.probability.ci,high.probes_per_job,high.probes_per_job.ci,low.probes_per_job,low.probes_per_job.ci,moves_per_high_job,moves_per_high_job.ci,stealing.requests,stealing.requests.ci,stealing.steals,stealing.steals.ci,stealing.moved,stealing.moved.ci,load.p50,load.p50.ci,load.p90,load.p90.ci,load.p99,load.p99.ci,load.p999,load.p999.ci,load.tail,load.tail.ci,load.achieved,load.achieved.ci,jobs.failed,jobs.failed.ci,theory.response_mean,theory.high.response_mean,theory.low.response_mean,memory_bits,engine,replications,jobs,events,doubts,outlasted_curve,settings
-| "random",stable,3.272719392343206,0.19973533006192631,2.3181664679760794,0.20649133232466305,7.568344566993465,0.5021866986947433,14.210104166666675,0.9823673032886062,20.313458333333262,4.487810943685176,2.272627324892872,0.19125669794574193,1.1201004464285713,0.2201161451395879,6.353045634920637,0.47571480182225556,12.99535218253967,1.0257406700325091,18.91418749999995,4.570080944338562,0.6980853934468703,0.024570326199514738,2.2974322434953085,0.19080743229333552,9.189728973981234,0.7632297291733421,0,0,0,0,0,0,0,0,0,0,,,182.1066961055199,1.4747982430255224,0.29759848293503893,0.034999249690187695,0.7017782684253315,0.024579970717091924,0.29822173157466847,0.024579970717091934,0,0,0,0,259.5905924385463,4.013937177475636,0,0,0,0,0.0016666666666666668,0.007171087882915769,0.027300899565937765,0.07802638785929945,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,0.7018018518518518,0.017271657938671584,0,0,3.333333333333333,,,0,markov,3,54119,120397,,no,"servers=4; load=0.7; run.jobs=20000; run.replications=3; run.warmup=0.1"
+| policy,verdict,response.mean,response.mean.ci,response.p50,response.p50.ci,response.p90,response.p90.ci,response.p99,response.p99.ci,response.p999,response.p999.ci,waiting.mean,waiting.mean.ci,waiting.p50,waiting.p50.ci,waiting.p90,waiting.p90.ci,waiting.p99,waiting.p99.ci,waiting.p999,waiting.p999.ci,waiting.probability,waiting.probability.ci,queue.mean,queue.mean.ci,queue.total,queue.total.ci,messages.probes_per_job,messages.probes_per_job.ci,messages.reports_per_job,messages.reports_per_job.ci,messages.per_job,messages.per_job.ci,messages.per_time,messages.per_time.ci,memory.bits,memory.bits.ci,fluid.distance,fluid.distance.ci,power.mean,power.mean.ci,power.waste,power.waste.ci,power.busy,power.busy.ci,power.standby,power.standby.ci,power.setup,power.setup.ci,power.off,power.off.ci,energy.per_job,energy.per_job.ci,jobs.lost,jobs.lost.ci,jobs.refused,jobs.refused.ci,transient,transient.ci,drift,drift.ci,high.response.mean,high.response.mean.ci,high.response.p50,high.response.p50.ci,high.response.p90,high.response.p90.ci,high.response.p99,high.response.p99.ci,high.response.p999,high.response.p999.ci,high.waiting.mean,high.waiting.mean.ci,high.waiting.p50,high.waiting.p50.ci,high.waiting.p90,high.waiting.p90.ci,high.waiting.p99,high.waiting.p99.ci,high.waiting.p999,high.waiting.p999.ci,high.waiting.probability,high.waiting.probability.ci,low.response.mean,low.response.mean.ci,low.response.p50,low.response.p50.ci,low.response.p90,low.response.p90.ci,low.response.p99,low.response.p99.ci,low.response.p999,low.response.p999.ci,low.waiting.mean,low.waiting.mean.ci,low.waiting.p50,low.waiting.p50.ci,low.waiting.p90,low.waiting.p90.ci,low.waiting.p99,low.waiting.p99.ci,low.waiting.p999,low.waiting.p999.ci,low.waiting.probability,low.waiting.probability.ci,high.probes_per_job,high.probes_per_job.ci,low.probes_per_job,low.probes_per_job.ci,moves_per_high_job,moves_per_high_job.ci,stealing.requests,stealing.requests.ci,stealing.steals,stealing.steals.ci,stealing.moved,stealing.moved.ci,load.p50,load.p50.ci,load.p90,load.p90.ci,load.p99,load.p99.ci,load.p999,load.p999.ci,load.tail,load.tail.ci,load.achieved,load.achieved.ci,jobs.failed,jobs.failed.ci,jobs.gave_up,jobs.gave_up.ci,theory.response_mean,theory.high.response_mean,theory.low.response_mean,memory_bits,engine,replications,jobs,events,doubts,outlasted_curve,settings
+| "random",stable,3.272719392343206,0.19973533006192631,2.3181664679760794,0.20649133232466305,7.568344566993465,0.5021866986947433,14.210104166666675,0.9823673032886062,20.313458333333262,4.487810943685176,2.272627324892872,0.19125669794574193,1.1201004464285713,0.2201161451395879,6.353045634920637,0.47571480182225556,12.99535218253967,1.0257406700325091,18.91418749999995,4.570080944338562,0.6980853934468703,0.024570326199514738,2.2974322434953085,0.19080743229333552,9.189728973981234,0.7632297291733421,0,0,0,0,0,0,0,0,0,0,,,182.1066961055199,1.4747982430255224,0.29759848293503893,0.034999249690187695,0.7017782684253315,0.024579970717091924,0.29822173157466847,0.024579970717091934,0,0,0,0,259.5905924385463,4.013937177475636,0,0,0,0,0.0016666666666666668,0.007171087882915769,0.027300899565937765,0.07802638785929945,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,0.7018018518518518,0.017271657938671584,0,0,,,3.333333333333333,,,0,markov,3,54119,120397,,no,"servers=4; load=0.7; run.jobs=20000; run.replications=3; run.warmup=0.1"
 $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.1 --policy random --policy jsq --format json | sed 's/"seconds": [0-9.e-]*/"seconds": 0/'
 | {
 |   "version": "0.1.0",

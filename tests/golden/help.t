@@ -78,6 +78,8 @@ $ ballast help compare
 |   --buffer B               most jobs at a server, one more is lost (default none)
 |   --standby LAW            idle time before a server switches off, in place of 1/mu: 10, det(10), ...
 |   --setup LAW              time to switch a server on, in place of 1/nu: 10, det(10), erlang(4,10), ...
+|   --failures HOW           servers fail and are repaired: mtbf=1000,mttr=10, also ...,jobs=restart or lost,
+|                            seen=no (default none)
 |   --start STATE            how servers start: idle, or fractions such as busy=0.3,off=0.7 (default idle)
 |   --watts B,I,S,O          watts of a server: BUSY,IDLE,SETUP,OFF (default 200,140,200,0)
 |   --slotted                slotted: time in slots, with a batch of jobs in each; or continuous
@@ -89,6 +91,8 @@ $ ballast help compare
 |                            poisson)
 |   --curve SHAPE            load over time: sine(A,P), table(T:F ...), file(PATH); table(...) repeat (default
 |                            constant)
+|   --patience LAW           time after which jobs whose service has not begun give up: exp(2), det(10), ...
+|                            (default none)
 |   --batch LAW              slotted: jobs in a slot: poisson (the default), geometric, table(0:0.5 8:0.5), ...
 |   --split                  slotted: batches may be divided among servers
 |   --steal F                idle servers steal: half, one, a number, log2, sqrt, fraction(A), table(F ...)
@@ -124,8 +128,9 @@ $ ballast help compare
 |   --engine NAME            markov, event, network, slotted, pooled, stealing; auto: by the model (default auto)
 |   --seed S                 another seed, other random numbers (default 1)
 |   --threads K              threads to use (default: all processors); results do not depend on it
-|   --format FORM            text, csv, json or markdown (default text)
+|   --percentiles LIST       percentiles of response times to show: 50,95,99.9 (any, at most 8)
 |   --explain                say below the table what it means and what to do
+|   --format FORM            text, markdown, csv or json (default text)
 |   --output FILE            write the results there (default: standard output)
 |   --quiet                  no progress bar
 |

@@ -227,14 +227,14 @@ static void labels_are_short(void **state) {
     struct bal_model model = {0};
     for (int m = 0; m <= BAL_METRIC_COUNT; m++) {
         char text[BAL_METRIC_TEXT];
-        bal_metric_label((struct bal_quantity){m, 3}, &model, text);
+        bal_metric_label((struct bal_quantity){.metric = m, .level = 3}, &model, text);
         assert_true(strlen(text) > 3 && strlen(text) < 60);
     }
     char text[BAL_METRIC_TEXT];
     model.clock = BAL_CLOCK_SLOTTED;
-    bal_metric_label((struct bal_quantity){BAL_MESSAGES_PER_TIME, 0}, &model, text);
+    bal_metric_label((struct bal_quantity){.metric = BAL_MESSAGES_PER_TIME}, &model, text);
     assert_string_equal(text, "messages per slot");
-    bal_metric_label((struct bal_quantity){BAL_RESPONSE_MEAN, 0}, &model, text);
+    bal_metric_label((struct bal_quantity){.metric = BAL_RESPONSE_MEAN}, &model, text);
     assert_string_equal(text, "mean response time");
 }
 

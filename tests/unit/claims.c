@@ -76,8 +76,7 @@ static void put(struct bench *bench, size_t point, size_t policy, double mean, d
     assert_int_equal(bal_store_cell(bench->store, identity, true, &cell, &err), BAL_OK);
     free(identity);
     for (unsigned r = 0; r < REPLICATIONS; r++) {
-        struct bal_trial trial = {
-            .jobs = 100, .response = &empty, .waiting = &empty, .engine = BAL_ENGINE_MARKOV};
+        struct bal_trial trial = {.jobs = 100, .histogram = {&empty, &empty}, .engine = BAL_ENGINE_MARKOV};
         trial.metric[BAL_RESPONSE_MEAN] = mean + d * ((double)r - 2);
         trial.metric[BAL_MESSAGES_PER_JOB] = 2;
         trial.tail[2] = 0.25;

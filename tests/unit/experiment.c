@@ -672,23 +672,42 @@ static void bombs(void **state) {
 static void quantities(void **state) {
     (void)state;
     struct bal_quantity q;
-    char text[32];
+    char text[BAL_QUANTITY_TEXT];
     for (int m = 0; m < BAL_METRIC_COUNT; m++) {
-        assert_true(bal_quantity_find(bal_metric_table[m].name, &q));
+        assert_int_equal(bal_quantity_find(bal_metric_table[m].name, &q, NULL), BAL_OK);
         assert_int_equal(q.metric, m);
         assert_string_equal(bal_quantity_text(q, text), bal_metric_table[m].name);
     }
-    assert_true(bal_quantity_find("queue.tail.127", &q));
+    assert_int_equal(bal_quantity_find("queue.tail.127", &q, NULL), BAL_OK);
     assert_string_equal(bal_quantity_text(q, text), "queue.tail.127");
     assert_false(bal_quantity_diverges(q));
+    static const struct {
+        const char *name, *text;
+        int distribution;
+        double quantile;
+    } percentiles[] = {{"p95", "response.p95", BAL_OF_RESPONSE, 0.95},
+                       {"waiting.p97.5", "waiting.p975", BAL_OF_WAITING, 0.975},
+                       {"high.response.p5", "high.response.p5", BAL_OF_HIGH_RESPONSE, 0.05},
+                       {"low.waiting.p995", "low.waiting.p995", BAL_OF_LOW_WAITING, 0.995},
+                       {"load.p95", "load.p95", BAL_OF_LOAD, 0.95}};
+    for (size_t i = 0; i < sizeof percentiles / sizeof *percentiles; i++) {
+        assert_int_equal(bal_quantity_find(percentiles[i].name, &q, NULL), BAL_OK);
+        assert_true(q.level == percentiles[i].distribution && bal_quantity_diverges(q));
+        assert_true(fabs(q.quantile - percentiles[i].quantile) < 1e-15);
+        assert_string_equal(bal_quantity_text(q, text), percentiles[i].text);
+    }
+    /* Those that every trial measures are the metrics of that name. */
+    assert_true(!bal_quantity_find("p99.9", &q, NULL) && q.metric == BAL_RESPONSE_P999 && q.quantile == 0);
+    assert_true(!bal_quantity_find("waiting.p50.0", &q, NULL) && q.metric == BAL_WAITING_P50);
+    assert_int_equal(bal_quantity_find("response.p100", &q, NULL), BAL_E_RANGE);
     static const char *const bad[] = {
         "", "queue", "queue.tail.", "queue.tail.-1", "queue.tail.128", "queue.tail.1e1", "queue.tail.1k"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(bal_quantity_find(bad[i], &q));
-    assert_true(bal_quantity_find("response.p99", &q) && bal_quantity_diverges(q));
-    assert_true(bal_quantity_find("queue.total", &q) && bal_quantity_diverges(q));
-    assert_true(bal_quantity_find("messages.per_job", &q) && !bal_quantity_diverges(q));
-    assert_true(bal_quantity_find("waiting.probability", &q) && !bal_quantity_diverges(q));
+        assert_int_not_equal(bal_quantity_find(bad[i], &q, NULL), BAL_OK);
+    assert_true(!bal_quantity_find("response.p99", &q, NULL) && bal_quantity_diverges(q));
+    assert_true(!bal_quantity_find("queue.total", &q, NULL) && bal_quantity_diverges(q));
+    assert_true(!bal_quantity_find("messages.per_job", &q, NULL) && !bal_quantity_diverges(q));
+    assert_true(!bal_quantity_find("waiting.probability", &q, NULL) && !bal_quantity_diverges(q));
 }
 
 /* Against the formulas of M/M/1 at load 0.8. */
@@ -714,11 +733,17 @@ static void quantities_of_theory(void **state) {
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         struct bal_quantity q;
-        assert_true(bal_quantity_find(expected[i].name, &q));
+        assert_int_equal(bal_quantity_find(expected[i].name, &q, NULL), BAL_OK);
         assert_true(fabs(bal_quantity_of_known(q, &c.model, &known) - expected[i].value) < 1e-9);
     }
     struct bal_quantity q;
-    assert_true(bal_quantity_find("messages.per_job", &q));
+    assert_int_equal(bal_quantity_find("p95", &q, NULL), BAL_OK);
+    assert_true(fabs(bal_quantity_of_case(q, &c, NULL) - 5 * log(20)) < 1e-6);
+    assert_int_equal(bal_quantity_find("waiting.p95", &q, NULL), BAL_OK); /* P(W > t) = 0.8 exp(-t / 5) */
+    assert_true(fabs(bal_quantity_of_case(q, &c, NULL) - 5 * log(16)) < 1e-6);
+    assert_int_equal(bal_quantity_find("waiting.p15", &q, NULL), BAL_OK);
+    assert_true(bal_quantity_of_case(q, &c, NULL) == 0);
+    assert_int_equal(bal_quantity_find("messages.per_job", &q, NULL), BAL_OK);
     assert_true(isnan(bal_quantity_of_known(q, &c.model, &known)));
     bal_experiment_free(e);
 }

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "ballast/number.h"
+#include "ballast/percentile.h"
 #include "ballast/random.h"
 
 static bool parse(const char *text, double *value) {
@@ -261,12 +262,84 @@ static void the_locale_plays_no_part(void **state) {
     assert_true(point && value == 2.385 && !comma);
 }
 
+static void shares_may_be_in_percent(void **state) {
+    (void)state;
+    double value = NAN;
+    assert_true(bal_share_parse("12.5%", 5, &value) && value == 0.125);
+    assert_true(bal_share_parse("0.9", 3, &value) && value == 0.9);
+    assert_false(bal_share_parse("%", 1, &value) || bal_share_parse("5%%", 3, &value) ||
+                 bal_share_parse("", 0, &value) || bal_share_parse("5 %", 3, &value));
+}
+
+static void percentiles_have_one_name(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *shown, *name;
+        double quantile;
+    } good[] = {{"p95", "p95", "p95", 0.95},
+                {"p99.9", "p99.9", "p999", 0.999},
+                {"p999", "p99.9", "p999", 0.999},
+                {"p97.5", "p97.5", "p975", 0.975},
+                {"p2.5", "p2.5", "p2.5", 0.025},
+                {"p50", "p50", "p50", 0.5},
+                {"p9", "p9", "p9", 0.09},
+                {"p99.999", "p99.999", "p99999", 0.99999},
+                {"p9999", "p99.99", "p9999", 0.9999}};
+    char text[BAL_PERCENTILE_TEXT];
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        double quantile = NAN, again = NAN;
+        assert_int_equal(bal_percentile_parse(good[i].text, strlen(good[i].text), &quantile, NULL), BAL_OK);
+        assert_true(fabs(quantile - good[i].quantile) < 1e-15);
+        assert_string_equal(bal_percentile_print(quantile, text), good[i].shown);
+        assert_string_equal(bal_percentile_name(quantile, text), good[i].name);
+        assert_int_equal(bal_percentile_parse(text, strlen(text), &again, NULL), BAL_OK);
+        assert_true(again == quantile);
+    }
+    static const char *const bad[] = {"p0",
+                                      "p100",
+                                      "p101",
+                                      "p9.",
+                                      "p",
+                                      "95",
+                                      "p-1",
+                                      "p1e1",
+                                      "p.5",
+                                      "p95%",
+                                      "p 95",
+                                      "p0.0",
+                                      "pp5",
+                                      "p9.5.1",
+                                      "p95x",
+                                      "p5k",
+                                      "p99.99999999999999999999999"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct bal_error err = {0};
+        double quantile = NAN;
+        assert_int_equal(bal_percentile_parse(bad[i], strlen(bad[i]), &quantile, &err), BAL_E_RANGE);
+        assert_true(isnan(quantile) && strstr(err.text, bad[i]) && strstr(err.text, "p99.9"));
+    }
+}
+
+static void lists_of_percentiles_are_sorted(void **state) {
+    (void)state;
+    struct bal_percentiles p = {0};
+    assert_int_equal(bal_percentiles_add("99.9, p50", &p, NULL), BAL_OK);
+    assert_int_equal(bal_percentiles_add("95", &p, NULL), BAL_OK);
+    assert_int_equal(p.count, 3);
+    assert_true(p.quantile[0] == 0.5 && p.quantile[1] == 0.95 && fabs(p.quantile[2] - 0.999) < 1e-15);
+    static const char *const bad[] = {"", "50,", ",50", "50 95", "50,50", "50,100", "1,2,3,4,5,6,7,8,9"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_not_equal(bal_percentiles_add(bad[i], &p, NULL), BAL_OK);
+    assert_int_equal(p.count, 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_what_people_write),  cmocka_unit_test(refuses_the_rest),
-        cmocka_unit_test(minds_the_length),         cmocka_unit_test(reads_the_longest_number),
-        cmocka_unit_test(prints_the_shortest),      cmocka_unit_test(survives_printing),
-        cmocka_unit_test(the_locale_plays_no_part),
+        cmocka_unit_test(reads_what_people_write),   cmocka_unit_test(refuses_the_rest),
+        cmocka_unit_test(minds_the_length),          cmocka_unit_test(reads_the_longest_number),
+        cmocka_unit_test(prints_the_shortest),       cmocka_unit_test(survives_printing),
+        cmocka_unit_test(the_locale_plays_no_part),  cmocka_unit_test(shares_may_be_in_percent),
+        cmocka_unit_test(percentiles_have_one_name), cmocka_unit_test(lists_of_percentiles_are_sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

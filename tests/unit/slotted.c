@@ -42,7 +42,7 @@ static void clockwork(void **state) {
     const struct bal_policy_spec policy = policy_of("round-robin");
     struct bal_histogram response, waiting;
     const struct bal_run run = {.seed = 1, .time = 1000};
-    struct bal_trial trial = {.response = &response, .waiting = &waiting};
+    struct bal_trial trial = {.histogram = {&response, &waiting}};
     assert_int_equal(bal_simulate(&model, &policy, &run, &trial, NULL), BAL_OK);
     const double *metric = trial.metric;
     assert_true(trial.jobs == 6000 - 3 && trial.events == 6000 + 6000 - 3);

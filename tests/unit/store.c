@@ -63,7 +63,7 @@ static struct bal_trial make_trial(uint64_t seed, struct bal_histogram *response
                                    struct bal_histogram *waiting) {
     struct bal_rng rng;
     bal_rng_init(&rng, seed, 0, BAL_STREAM_TEST);
-    struct bal_trial trial = {.response = response, .waiting = waiting};
+    struct bal_trial trial = {.histogram = {response, waiting}};
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         trial.metric[m] = bal_rng_normal(&rng) * 1e3;
     trial.metric[3] = NAN;
@@ -106,7 +106,7 @@ static void packed_trials_unpack(void **state) {
     uint8_t *bytes = malloc(BAL_PACKED_TRIAL);
     const size_t size = bal_pack_trial(&trial, bytes);
     assert_true(size <= BAL_PACKED_TRIAL);
-    struct bal_trial back = {.response = &histogram[2], .waiting = &histogram[3]};
+    struct bal_trial back = {.histogram = {&histogram[2], &histogram[3]}};
     assert_true(bal_unpack_trial(bytes, size, &back));
     assert_same_trial(&trial, &back);
     assert_memory_equal(&histogram[0], &histogram[2], sizeof histogram[0]);
@@ -116,6 +116,14 @@ static void packed_trials_unpack(void **state) {
         bal_unpack_trial(bytes, part, &back);
     memset(bytes, 0xff, size);
     assert_false(bal_unpack_trial(bytes, size, &back));
+    /* Those of classes and of the load too. */
+    memset(&histogram[2], 0, 2 * sizeof histogram[2]);
+    trial.histogram[BAL_OF_LOW_WAITING] = &histogram[1];
+    back = (struct bal_trial){
+        .histogram = {[BAL_OF_LOW_WAITING] = &histogram[2], [BAL_OF_LOAD] = &histogram[3]}};
+    assert_true(bal_unpack_trial(bytes, bal_pack_trial(&trial, bytes), &back));
+    assert_memory_equal(&histogram[1], &histogram[2], sizeof histogram[0]);
+    assert_int_equal(bal_histogram_total(&histogram[3]), 0);
     free(bytes);
 }
 
@@ -171,7 +179,7 @@ static void trials_come_back(void **state) {
     assert_int_equal(bal_store_get(store, other, 4, back, NULL, &count, &err), BAL_OK);
     assert_int_equal(count, 0);
     unsigned found = 0;
-    assert_int_equal(bal_store_list(store, cell, 4, count_found, &found, &err), BAL_OK);
+    assert_int_equal(bal_store_list(store, cell, 4, false, count_found, &found, &err), BAL_OK);
     assert_int_equal(found, 2);
     memset(&histogram[2], 0, 2 * sizeof histogram[2]);
     assert_int_equal(bal_store_add_histograms(store, cell, 10, &histogram[2], NULL, &err), BAL_OK);
@@ -394,6 +402,82 @@ static void stores_without_makers_are_gone_on_with(void **state) {
     bal_experiment_free(e);
 }
 
+/* ---- percentiles ---- */
+
+static const char two_classes[] = "title: x\nfleet: {servers: 2}\nworkload: {load: 0.5, high: 0.4}\n"
+                                  "policies: [jsq]\nmetrics: [%s]\nrun: {jobs: 2k, replications: 3}\n";
+
+static struct bal_experiment *asking_for(const char *metrics) {
+    char text[500];
+    snprintf(text, sizeof text, two_classes, metrics);
+    return read_text(text);
+}
+
+static struct bal_estimate first_quantity(const char *name, const struct bal_experiment *e, size_t metric) {
+    struct bal_store *store = open_store(name, BAL_STORE_READ);
+    struct bal_estimate estimate = {NAN, NAN};
+    struct bal_error err = {0};
+    if (bal_store_quantity(store, e, 0, 0, e->metric[metric], &estimate, &err))
+        fail_msg("%s", err.text);
+    bal_store_close(store);
+    return estimate;
+}
+
+/* What lies on both sides of a percentile that is always measured lies on both sides here, too; and the lab,
+ * which asks before it runs, finds the same. */
+static void any_percentile_comes_from_stored_histograms(void **state) {
+    (void)state;
+    static const char *const names[] = {"response",     "waiting",      "high.response",
+                                        "high.waiting", "low.response", "low.waiting"};
+    struct bal_experiment *usual = asking_for("p99");
+    run_all("percentiles.db", usual);
+    struct bal_case c;
+    bal_experiment_case(usual, 0, 0, &c);
+    const struct bal_percentiles asked = {3, {0.899, 0.901, 0.95}};
+    c.run.percentiles = &asked;
+    struct bal_result lab;
+    assert_int_equal(bal_lab_run(&c, 1, &(struct bal_lab_options){.threads = 1}, &lab, NULL), BAL_OK);
+    for (unsigned d = 0; d < sizeof names / sizeof *names; d++) {
+        char metrics[200];
+        snprintf(metrics, sizeof metrics, "%s.p89.9, %s.p90, %s.p90.1, %s.p95", names[d], names[d], names[d],
+                 names[d]);
+        struct bal_experiment *e = asking_for(metrics);
+        const double below = first_quantity("percentiles.db", e, 0).mean,
+                     at = first_quantity("percentiles.db", e, 1).mean,
+                     above = first_quantity("percentiles.db", e, 2).mean;
+        assert_true(below < at && at < above && above - below < 0.1 * at);
+        const struct bal_estimate stored = first_quantity("percentiles.db", e, 3);
+        assert_true(stored.mean == lab.percentile[d][2].mean && stored.half == lab.percentile[d][2].half);
+        assert_true(stored.half > 0);
+        bal_experiment_free(e);
+    }
+    bal_experiment_free(usual);
+}
+
+/* A file of a version that kept two histograms a trial: it can be read, says what it can, and is run again
+ * where it cannot. */
+static void stores_without_classes_are_gone_on_with(void **state) {
+    (void)state;
+    struct bal_experiment *all = asking_for("p95"), *classes = asking_for("high.response.p95");
+    run_all("classless.db", all);
+    const double before = first_quantity("classless.db", all, 0).mean;
+    const double known = first_quantity("classless.db", classes, 0).mean;
+    change("classless.db", "ALTER TABLE trial DROP COLUMN others");
+    assert_true(first_quantity("classless.db", all, 0).mean == before);
+    assert_true(isnan(first_quantity("classless.db", classes, 0).mean));
+    struct bal_sweep_progress progress;
+    struct bal_store *store = open_store("classless.db", BAL_STORE_READ);
+    assert_int_equal(bal_sweep_status(all, store, &progress, NULL), BAL_OK);
+    assert_int_equal(progress.done, 3);
+    assert_int_equal(bal_sweep_status(classes, store, &progress, NULL), BAL_OK);
+    assert_int_equal(progress.done, 0);
+    bal_store_close(store);
+    run_all("classless.db", classes);
+    assert_true(first_quantity("classless.db", classes, 0).mean == known);
+    bal_experiment_free(all);
+    bal_experiment_free(classes);
+}
+
 /* ---- what is beside it ---- */
 
 static bool is_there(const char *name) {
@@ -597,6 +681,8 @@ int main(void) {
         cmocka_unit_test(read_only_files),
         cmocka_unit_test(the_makers_of_trials_are_kept),
         cmocka_unit_test(stores_without_makers_are_gone_on_with),
+        cmocka_unit_test(any_percentile_comes_from_stored_histograms),
+        cmocka_unit_test(stores_without_classes_are_gone_on_with),
         cmocka_unit_test(readers_leave_nothing_behind),
         cmocka_unit_test(readers_see_what_a_killed_writer_left),
     };

@@ -15,7 +15,7 @@ static void assert_printed(const struct table *table, const char *align, bool ru
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    bal_table_print(table, align, rule, out);
+    bal_table_print(table, align, rule ? BAL_TABLE_RULED : BAL_TABLE_PLAIN, out);
     assert_int_equal(fclose(out), 0);
     assert_string_equal(text, wanted);
     free(text);
@@ -82,7 +82,7 @@ static void grows(void **state) {
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    bal_table_print(&table, "rr", false, out);
+    bal_table_print(&table, "rr", BAL_TABLE_PLAIN, out);
     fclose(out);
     size_t lines = 0;
     for (const char *line = text; *line; line = strchr(line, '\n') + 1) {

@@ -1,0 +1,47 @@
+/* Servers that fail and are repaired, each by itself: it is up for a time, then down for a time, and so on,
+ * whether it has jobs or not. While it is down it does no work; those that wait there go on waiting. */
+#ifndef BALLAST_FAILURES_H
+#define BALLAST_FAILURES_H
+
+#include "ballast/error.h"
+#include "ballast/law.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What becomes of the jobs that a server works on when it fails. */
+enum bal_failed_jobs {
+    BAL_JOBS_RESUME,  /* they go on where they were when the server is back */
+    BAL_JOBS_RESTART, /* they begin anew then */
+    BAL_JOBS_LOST,    /* they are lost, and count as failed */
+};
+
+struct bal_failures {
+    struct bal_law up, down; /* up.mean 0: servers never fail */
+    enum bal_failed_jobs jobs;
+    bool unseen; /* nobody tells the dispatcher; otherwise it knows at once who may not be chosen */
+};
+
+/* Reads "none" or "mtbf=1000,mttr=10", each a mean of exponential times or a law, and perhaps jobs=resume
+ * (the default), restart or lost, and seen=yes (the default) or no. On failure *failures is untouched. */
+enum bal_code bal_failures_parse(const char *text, struct bal_failures *failures, struct bal_error *err);
+/* The canonical text; always terminated; returns the length needed. */
+size_t bal_failures_print(const struct bal_failures *failures, char *text, size_t size);
+
+static inline bool bal_failures_happen(const struct bal_failures *failures) {
+    return failures->up.mean > 0;
+}
+
+/* The part of its time that a server is up; 1 if it never fails. */
+static inline double bal_failures_availability(const struct bal_failures *failures) {
+    return bal_failures_happen(failures) ? failures->up.mean / (failures->up.mean + failures->down.mean) : 1;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,43 @@
+/* Percentiles by name, the same wherever one is named: in metrics, targets, claims and options.
+ *
+ * A percentile is p and how many of a hundred lie below: p50, p95, p99.9. Behind two digits that begin with 9
+ * the point may be left out, as in p999. */
+#ifndef BALLAST_PERCENTILE_H
+#define BALLAST_PERCENTILE_H
+
+#include "ballast/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    BAL_PERCENTILE_TEXT = 24,
+    BAL_PERCENTILES_MAX = 8, /* that are asked for at once, beside those that are always there */
+};
+
+/* Does the text speak of a percentile, right or wrong: p and a digit? */
+bool bal_percentile_looks(const char *text);
+/* Reads the first length characters of text, all of them: "p99.9" is 0.999. Above 0 and below 1. */
+enum bal_code bal_percentile_parse(const char *text, size_t length, double *quantile, struct bal_error *err);
+
+/* For people: "p99.9". For names in files, where points stand between words: "p999", if that reads back. */
+const char *bal_percentile_print(double quantile, char text[BAL_PERCENTILE_TEXT]);
+const char *bal_percentile_name(double quantile, char text[BAL_PERCENTILE_TEXT]);
+
+/* Several, in rising order and each once. */
+struct bal_percentiles {
+    unsigned count;
+    double quantile[BAL_PERCENTILES_MAX];
+};
+/* Adds "50,95,99.9", with or without the p, to those that are there. On failure they stay as they are. */
+enum bal_code bal_percentiles_add(const char *text, struct bal_percentiles *percentiles,
+                                  struct bal_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,106 @@
+#include "ballast/percentile.h"
+
+#include "ballast/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+bool bal_percentile_looks(const char *text) {
+    return text[0] == 'p' && is_digit(text[1]);
+}
+
+/* Digits, and perhaps a point and more of them. */
+static bool is_plain(const char *text, size_t length) {
+    const size_t whole = strspn(text, "0123456789");
+    if (whole >= length)
+        return length > 0;
+    const size_t fraction = strspn(text + whole + 1, "0123456789");
+    return whole > 0 && text[whole] == '.' && fraction > 0 && whole + 1 + fraction >= length &&
+           whole + 1 < length;
+}
+
+/* How many digits stand before the point, where that is left out; 0: it is not. */
+static size_t hidden_point(const char *digits, size_t length) {
+    return strspn(digits, "0123456789") >= length && length > 2 && digits[0] == '9' ? 2 : 0;
+}
+
+static bool read_percent(const char *digits, size_t length, double *percent) {
+    char number[BAL_PERCENTILE_TEXT];
+    if (!is_plain(digits, length) || length + 2 > sizeof number)
+        return false;
+    const size_t whole = hidden_point(digits, length);
+    snprintf(number, sizeof number, "%.*s%s%.*s", (int)whole, digits, whole ? "." : "", (int)(length - whole),
+             digits + whole);
+    return bal_number_read(number, percent) != NULL;
+}
+
+enum bal_code bal_percentile_parse(const char *text, size_t length, double *quantile, struct bal_error *err) {
+    double percent = 0;
+    if (length > 1 && text[0] == 'p' && read_percent(text + 1, length - 1, &percent) && percent > 0 &&
+        percent < 100) {
+        *quantile = percent / 100;
+        return BAL_OK;
+    }
+    return bal_fail(err, BAL_E_RANGE,
+                    "'%.*s' is not a percentile; write p and a number above 0 and below 100: p50, p95, p99.9",
+                    (int)(length < 60 ? length : 60), text);
+}
+
+const char *bal_percentile_print(double quantile, char text[BAL_PERCENTILE_TEXT]) {
+    snprintf(text, BAL_PERCENTILE_TEXT, "p%.10g", 100 * quantile);
+    return text;
+}
+
+const char *bal_percentile_name(double quantile, char text[BAL_PERCENTILE_TEXT]) {
+    bal_percentile_print(quantile, text);
+    if (text[1] == '9' && is_digit(text[2]) && text[3] == '.')
+        memmove(text + 3, text + 4, strlen(text + 4) + 1);
+    return text;
+}
+
+/* In its place; false: it is there already, or there is no room. */
+static bool insert(struct bal_percentiles *percentiles, double quantile) {
+    unsigned at = percentiles->count;
+    while (at > 0 && percentiles->quantile[at - 1] >= quantile)
+        at--;
+    if (percentiles->count == BAL_PERCENTILES_MAX ||
+        (at < percentiles->count && percentiles->quantile[at] == quantile))
+        return false;
+    memmove(&percentiles->quantile[at + 1], &percentiles->quantile[at],
+            (percentiles->count - at) * sizeof *percentiles->quantile);
+    percentiles->quantile[at] = quantile;
+    percentiles->count++;
+    return true;
+}
+
+enum bal_code bal_percentiles_add(const char *text, struct bal_percentiles *percentiles,
+                                    struct bal_error *err) {
+    struct bal_percentiles found = *percentiles;
+    for (;;) {
+        text += strspn(text, " ");
+        const size_t length = strcspn(text, ", ");
+        char name[BAL_PERCENTILE_TEXT + 40];
+        snprintf(name, sizeof name, "%s%.*s", is_digit(text[0]) ? "p" : "", (int)(length < 60 ? length : 60),
+                 text);
+        double quantile;
+        const enum bal_code code = bal_percentile_parse(name, strlen(name), &quantile, err);
+        if (code)
+            return code;
+        if (!insert(&found, quantile))
+            return bal_fail(err, BAL_E_RANGE, "'%.*s' is one too many: each once, and at most %d",
+                            (int)length, text, BAL_PERCENTILES_MAX);
+        text += length;
+        text += strspn(text, " ");
+        if (*text == '\0')
+            break;
+        if (*text++ != ',')
+            return bal_fail(err, BAL_E_SYNTAX, "write percentiles with commas between them: 50,95,99.9");
+    }
+    *percentiles = found;
+    return BAL_OK;
+}
