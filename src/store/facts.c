@@ -101,7 +101,7 @@ enum bal_code bal_store_measured(struct bal_store *store, const struct bal_exper
     for (size_t i = 0; i < rounds; i++)
         there[i] = false;
     const enum bal_code code = find_cell(store, e, point, policy, false, &cell, err);
-    return code || !cell ? code : bal_store_list(store, cell, (unsigned)rounds, note, there, err);
+    return code || !cell ? code : bal_store_list(store, cell, (unsigned)rounds, false, note, there, err);
 }
 
 enum bal_code bal_store_forget(struct bal_store *store, const struct bal_experiment *e, size_t point,
