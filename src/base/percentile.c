@@ -79,7 +79,7 @@ static bool insert(struct bal_percentiles *percentiles, double quantile) {
 }
 
 enum bal_code bal_percentiles_add(const char *text, struct bal_percentiles *percentiles,
-                                    struct bal_error *err) {
+                                  struct bal_error *err) {
     struct bal_percentiles found = *percentiles;
     for (;;) {
         text += strspn(text, " ");

@@ -199,9 +199,8 @@ static struct bal_estimate quantile_apart(const struct memory *memory, const str
 static void extract_apart(const struct runs *runs, const struct memory *memory, double unit,
                           struct extract *extract) {
     for (int t = 0; t < BAL_REPLAY_TIMES; t++) {
-        const bool known = runs->replay->measured && (t != BAL_TIME_WANTED || runs->replay->target);
-        const double quantile = known ? quantile_of((enum bal_response_time)t, runs->replay->target) : 0;
-        if (!known || !is_telling(memory, quantile))
+        const double quantile = quantile_of(t, runs->replay);
+        if (!runs->replay->measured || isnan(quantile) || !is_telling(memory, quantile))
             extract->apart[t] = (struct bal_estimate){NAN, NAN};
         else if (quantile == 0)
             extract->apart[t] = mean_apart(memory, runs->replay->measured);
