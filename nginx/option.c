@@ -37,12 +37,22 @@ ngx_http_complex_value_t *bal_ngx_option_class(ngx_conf_t *cf, ngx_str_t *value)
     return NULL;
 }
 
+/* Of two that say different things only one could be meant. */
+static bool is_second(const ngx_conf_t *cf, const ngx_str_t *text, const char *name, size_t length) {
+    for (const ngx_str_t *before = (ngx_str_t *)cf->args->elts + 1; before < text; before++)
+        if (before->len >= length && ngx_strncmp(before->data, name, length) == 0)
+            return true;
+    return false;
+}
+
 char *bal_ngx_option_set(ngx_conf_t *cf, const struct bal_ngx_option *options, size_t count, void *conf,
                          const ngx_str_t *text, const char *names) {
     for (size_t i = 0; i < count; i++) {
         const size_t length = strlen(options[i].name);
         if (text->len < length || ngx_strncmp(text->data, options[i].name, length) != 0)
             continue;
+        if (is_second(cf, text, options[i].name, length))
+            return bal_ngx_option_wrong(cf, "a second \"", text, "each option once");
         ngx_str_t value = {text->len - length, text->data + length};
         return options[i].set(cf, conf, &value);
     }

@@ -23,7 +23,8 @@ struct bal_ngx_option {
     char *(*set)(ngx_conf_t *cf, void *conf, ngx_str_t *value);
 };
 
-/* Finds the option of a text and sets it. names: all of them, for whoever has used another one. */
+/* Finds the option of a text, one of the directive that is read, and sets it. names: all of them, for whoever
+ * has used another one. */
 char *bal_ngx_option_set(ngx_conf_t *cf, const struct bal_ngx_option *options, size_t count, void *conf,
                          const ngx_str_t *text, const char *names);
 

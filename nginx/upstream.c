@@ -177,6 +177,12 @@ char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *c
     for (ngx_uint_t i = 2; result == NGX_CONF_OK && i < cf->args->nelts; i++)
         result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, b, &text[i],
                                     "slots=, hold=, class=, quarantine=, zone=, listen= or record=");
+    if (result == NGX_CONF_OK && bal_policy_flags(&b->policy) & BAL_TAKES_RANKS && !b->class)
+        ngx_conf_log_error(
+            NGX_LOG_WARN, cf, 0,
+            "ballast: policy '%s' tells classes apart, but all requests are of one; use class=, as "
+            "in class=$http_priority",
+            b->text);
     b->us->peer.init_upstream = init_upstream;
     b->us->flags = NGX_HTTP_UPSTREAM_CREATE | NGX_HTTP_UPSTREAM_WEIGHT | NGX_HTTP_UPSTREAM_MAX_CONNS |
                    NGX_HTTP_UPSTREAM_MAX_FAILS | NGX_HTTP_UPSTREAM_FAIL_TIMEOUT | NGX_HTTP_UPSTREAM_DOWN |
