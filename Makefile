@@ -93,6 +93,14 @@ live-power:
 	    build/nginx/ngx_http_ballast_module.so build/ballastd $$what || exit 1; echo; done
 	@build/bench/bench-power_figure step.svg '12 servers=step.csv'
 
+# What the twin predicts of policies beside what they do then; bench/twin tells what can be asked.
+.PHONY: bench-twin
+bench-twin:
+	@$(SETUP) build test nginx live
+	@scripts/configure build -Dtests=true
+	@ninja -C build ballast nginx-module tests/nginx-app
+	@bench/twin build/ballast build/tests/nginx-app build/nginx/ngx_http_ballast_module.so
+
 install:
 	@$(SETUP) build
 	@scripts/configure build -Dprefix=$(abspath $(PREFIX))
@@ -161,6 +169,7 @@ help:
 	@echo 'make bench            measure the speed of the engines'
 	@echo 'make live-power       real apps that rest and wake, beside the lab and a windowed rule (half an hour)'
 	@echo 'make live-lab         policies before real servers, beside what the lab says of them (minutes)'
+	@echo 'make bench-twin       what the twin predicts of policies, beside what they do then (minutes)'
 	@echo 'make growth           how the speed grows with servers, load, choices, tasks and threads (minutes)'
 	@echo 'make bench-live       measure what the module costs inside nginx, beside what nginx offers (minutes)'
 	@echo 'make install          install under PREFIX (now $(PREFIX)); DESTDIR is honoured'

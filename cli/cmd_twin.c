@@ -5,6 +5,7 @@
 #include "base/gather.h"
 #include "format/file.h"
 #include "report/twin_report.h"
+#include "twin/remote.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,12 +16,15 @@
 
 enum {
     LINE_BYTES = 512, /* of a log are read for each request that there is room for */
-    POLL_MS = 200,    /* how often new lines are looked for */
+    POLL_MS = 200,    /* how often new lines are looked for ... */
+    ASK_MS = 1000,    /* ... and records are asked for */
 };
+#define PATIENCE 5.0 /* seconds, with who is asked */
 
 struct request {
     struct cli_log_request log; /* first: its setters take the whole */
-    const char *path;           /* of the log that is followed */
+    const char *path;           /* of the log that is followed; NULL: none is */
+    const char *url;            /* of ballast_status; NULL: nobody is asked */
     struct bal_policy_spec now;
     bool has_now;
     double window, every, share, keep, fewer, traffic;
@@ -35,6 +39,12 @@ static enum bal_code set_log(void *into, const char *value, struct bal_error *er
     if (*value == 0 || strcmp(value, "-") == 0)
         return bal_fail(err, BAL_E_SYNTAX, "name a file: what comes through a pipe does not grow");
     ((struct request *)into)->path = value;
+    return BAL_OK;
+}
+
+static enum bal_code set_from(void *into, const char *value, struct bal_error *err) {
+    (void)err;
+    ((struct request *)into)->url = value;
     return BAL_OK;
 }
 
@@ -104,6 +114,9 @@ static enum bal_code set_nginx(void *into, const char *value, struct bal_error *
 
 static const struct cli_option options[] = {
     {"log", "FILE", "the access log that is followed, as tail -F does", set_log},
+    {"from", "URL",
+     "ballast_status of the dispatcher: its records (record=N), unless --log; policy, slots, servers",
+     set_from},
     {"now", "POLICY", "what the fleet runs: a policy of the lab, or least_conn, ... (default: not known)",
      set_now},
     {"policy", "POLICY", "ask about this one; repeat it (default: all that nginx can run)", cli_set_policy},
@@ -145,6 +158,9 @@ struct work {
     struct bal_log_summary summary;
     struct bal_log_servers *servers;
     struct bal_log_follow *follow;
+    struct bal_remote remote;
+    double asked_at;          /* when it was asked last */
+    struct bal_error trouble; /* it could not be */
     struct bal_twin *twin;
     uint64_t seen;  /* requests by the last look */
     double seen_at; /* when the last of them was read; seconds as of seconds_now() */
@@ -207,6 +223,48 @@ static enum bal_code take(void *context, const struct bal_log_record *record, st
     return BAL_OK;
 }
 
+/* ---- whom to ask ---- */
+
+/* What the dispatcher says of its fleet, where the command line does not say otherwise. */
+static enum bal_code ask_fleet(struct work *work, struct bal_error *err) {
+    const struct request *request = work->request;
+    const struct cli_common *common = &request->log.common;
+    struct bal_ring_fleet fleet;
+    struct bal_policy_spec now = request->now;
+    struct bal_log_servers *names = NULL;
+    enum bal_code code = request->path ? BAL_OK : bal_log_servers_new(&names, err);
+    if (!code)
+        code = bal_remote_fleet(&work->remote, PATIENCE, &fleet, names, err);
+    if (!code && !request->has_now)
+        code = bal_policy_parse(fleet.policy, &now, err);
+    if (!code && names) {
+        bal_log_servers_free(work->servers);
+        work->servers = names;
+        names = NULL;
+    }
+    if (!code)
+        bal_twin_change(work->twin, &now, cli_common_given(common, "slots") ? 0 : fleet.slots,
+                        cli_common_given(common, "servers") ? 0 : fleet.servers);
+    bal_log_servers_free(names);
+    return code;
+}
+
+static enum bal_code ask_records(struct work *work, struct bal_error *err) {
+    work->asked_at = seconds_now();
+    return bal_remote_poll(&work->remote, PATIENCE, &work->twin->window, err);
+}
+
+/* Whoever cannot be asked at first was not meant. */
+static int start_remote(struct work *work) {
+    struct bal_error err = {0};
+    enum bal_code code = bal_remote_open(&work->remote, work->request->url, &err);
+    if (!code && !work->request->path)
+        code = ask_records(work, &err);
+    if (!code)
+        code = ask_fleet(work, &err);
+    return code ? cli_fail("--from: %s", err.text) : -1;
+}
+
 /* Returns -1 to go on, or the exit status. */
 static int start(struct work *work) {
     struct request *request = work->request;
@@ -238,10 +296,10 @@ static int start(struct work *work) {
         bal_log_servers_new(&work->servers, &err))
         return cli_fail("%s", err.text);
     work->log.servers = work->servers;
-    if (bal_log_follow_new(request->path, LINE_BYTES * (uint64_t)request->keep, &work->log, &work->summary,
-                           &work->follow, &err))
+    if (request->path && bal_log_follow_new(request->path, LINE_BYTES * (uint64_t)request->keep, &work->log,
+                                            &work->summary, &work->follow, &err))
         return cli_fail("--log: %s", err.text);
-    return -1;
+    return request->url ? start_remote(work) : -1;
 }
 
 static void finish(struct work *work) {
@@ -253,8 +311,7 @@ static void finish(struct work *work) {
 
 /* ---- rounds ---- */
 
-/* Reads what has come. */
-static enum bal_code read_more(struct work *work, struct bal_error *err) {
+static enum bal_code read_log(struct work *work, struct bal_error *err) {
     struct bal_twin *twin = work->twin;
     enum bal_code code = bal_log_follow_poll(work->follow, err);
     if (!code && work->request->once)
@@ -264,8 +321,28 @@ static enum bal_code read_more(struct work *work, struct bal_error *err) {
                             work->summary.file[0].covers == BAL_LOG_COVERS_SERVICE;
     if (work->seen == 0 && twin->window.taken > 0 && bal_log_follow_skipped(work->follow))
         bal_window_miss(&twin->window);
-    if (twin->window.taken > work->seen) {
-        work->seen = twin->window.taken;
+    return code;
+}
+
+/* A dispatcher that does not answer may do so later. */
+static void read_records(struct work *work) {
+    work->twin->options.step = 1e-6;
+    if (1000 * (seconds_now() - work->asked_at) < ASK_MS)
+        return;
+    struct bal_error err = {0};
+    ask_records(work, &err);
+    work->trouble = err;
+}
+
+/* Reads what has come. */
+static enum bal_code read_more(struct work *work, struct bal_error *err) {
+    enum bal_code code = BAL_OK;
+    if (work->follow)
+        code = read_log(work, err);
+    else
+        read_records(work);
+    if (work->twin->window.taken > work->seen) {
+        work->seen = work->twin->window.taken;
         work->seen_at = seconds_now();
     }
     return code;
@@ -311,7 +388,7 @@ static struct bal_twin_report report_of(const struct work *work) {
     const double silent = seconds_now() - work->seen_at;
     return (struct bal_twin_report){
         .twin = work->twin,
-        .source = request->path,
+        .source = request->path ? request->path : request->url,
         .command = request->command.text,
         .names = work->servers,
         .high = request->log.log.high_pattern,
@@ -319,8 +396,11 @@ static struct bal_twin_report report_of(const struct work *work) {
         .time = clock_seconds(CLOCK_REALTIME),
         .silent = request->once || work->seen == 0 || silent < 2 * request->every ? 0 : silent,
         .skipped = skipped,
-        .renewed = bal_log_follow_renewed(work->follow),
-        .trouble = bal_log_follow_trouble(work->follow),
+        .lost = work->remote.lost,
+        .renewed = work->follow ? bal_log_follow_renewed(work->follow) : 0,
+        .trouble = work->trouble.code ? work->trouble.text
+                   : work->follow     ? bal_log_follow_trouble(work->follow)
+                                      : NULL,
         .used = (processor_now() - work->spent) / fmax(seconds_now() - work->began, 1e-9),
         .nginx = request->nginx,
     };
@@ -369,12 +449,25 @@ static int tell(const struct work *work) {
     return status < 0 ? show(work, &report) : status;
 }
 
+/* A field that may name the servers is worth a word. */
+static int fail(const struct work *work, const struct bal_error *err) {
+    const char *perhaps = work->summary.files > 0 ? work->summary.file[0].perhaps : "";
+    if (err->code == BAL_E_MODEL && *perhaps)
+        return cli_fail("%s; %s may name them: --server-field %s", err->text, perhaps, perhaps);
+    return cli_fail("%s", err->text);
+}
+
 /* Looks, asks and tells. Returns -1 to go on, or the exit status. */
 static int round_once(struct work *work) {
     struct bal_error err = {0};
     const double began = processor_now();
     const double budget = work->request->once ? INFINITY : work->request->share * work->request->every;
     enum bal_code code = read_more(work, &err);
+    if (work->follow)
+        work->trouble = (struct bal_error){0};
+    if (!code && work->request->url && !work->trouble.code && ask_fleet(work, &work->trouble) &&
+        work->request->once)
+        code = bal_fail(&err, BAL_E_IO, "%s", work->trouble.text);
     if (!code)
         code = bal_twin_look(work->twin, present(work), &err);
     if (!code && work->twin->state == BAL_TWIN_READY) {
@@ -383,7 +476,7 @@ static int round_once(struct work *work) {
     }
     if (code == BAL_E_STOPPED)
         return CLI_OK;
-    return code ? cli_fail("%s", err.text) : tell(work);
+    return code ? fail(work, &err) : tell(work);
 }
 
 /* Until the time for the next round has come, and processor time is again within the share of all time. New
@@ -430,8 +523,8 @@ static int once(struct work *work) {
 
 static int check(const struct request *request) {
     struct bal_error err = {0};
-    if (!request->path)
-        return cli_fail("which log? say it with --log FILE");
+    if (!request->path && !request->url)
+        return cli_fail("which traffic? say it with --log FILE, or name the URL of ballast_status");
     if (request->log.common.format == CLI_CSV || request->log.common.format == CLI_MARKDOWN)
         return cli_fail("--format: write text or json");
     if (request->log.log.high_field && !request->log.log.high_pattern)
@@ -442,7 +535,9 @@ static int check(const struct request *request) {
         return cli_fail("--discipline: it tells classes of jobs apart; say with --high which are high");
     if (request->publish && bal_file_check(request->publish, &err))
         return cli_fail("--publish: %s", err.text);
-    return request->publish ? cli_spare_file("--publish", request->publish, request->path, "the log") : -1;
+    return request->publish && request->path
+               ? cli_spare_file("--publish", request->publish, request->path, "the log")
+               : -1;
 }
 
 static int run(const struct cli_command *command, int argc, char **argv) {
@@ -463,7 +558,9 @@ static int run(const struct cli_command *command, int argc, char **argv) {
                                 .fewer = 2,
                                 .traffic = 2};
     work->request = request;
-    status = cli_parse(command, argc, argv, request, 0, &operands);
+    status = cli_parse(command, argc, argv, request, 1, &operands);
+    if (status < 0 && operands > 0)
+        request->url = argv[1];
     if (status < 0)
         status = check(request);
     if (status >= 0)
@@ -484,15 +581,18 @@ out:
 const struct cli_command cmd_twin = {
     .name = "twin",
     .summary = "follows live traffic and says what other policies, or fewer servers, would do with it now",
-    .operands = "",
+    .operands = "[URL]",
     .description =
-        "Follows an access log as it grows, and every few seconds replays the requests of the last minutes:\n"
+        "Follows an access log as it grows, or asks the module for nginx (docs/metrics.md) for the requests "
+        "that\n"
+        "it has recorded, and every few seconds replays those of the last minutes:\n"
         "under the policy that the fleet has, beside what was measured; under others; with fewer servers; "
         "with\n"
         "more traffic. Says so when prediction and measurement part, and what it cannot know. It keeps to a\n"
         "share of one core and to memory that is fixed beforehand, and ends with Ctrl-C.",
     .examples = "  ballast twin --log /var/log/nginx/app.log --now least_conn\n"
                 "  ballast twin --log app.log --now jiq --slots 4 --window 10min --publish /run/twin.json\n"
+                "  ballast twin http://127.0.0.1:8080/ballast --publish /run/twin.json\n"
                 "  ballast twin --log app.log --once --nginx\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

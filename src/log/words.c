@@ -315,6 +315,7 @@ static const struct bal_log_word any[] = {
     {BAL_LOG_WHOLE, "elapsed_time", OPEN, 0},
     {BAL_LOG_WHOLE, "time_taken", OPEN, 0},
     {BAL_LOG_WHOLE, "responseTime", OPEN, 0},
+    {BAL_LOG_AHEAD, "ballast_wait", S, 0},
     {BAL_LOG_AHEAD, "TR", MS, BAL_LOG_WHOLES},
     {BAL_LOG_AHEAD, "Tw", MS, BAL_LOG_WHOLES},
     {BAL_LOG_AHEAD, "Tc", MS, BAL_LOG_WHOLES},

@@ -237,6 +237,8 @@ void bal_twin_text(const struct bal_twin_report *report, FILE *out) {
     }
     const struct bal_replay_unit unit = bal_time_unit(twin->times.time[BAL_TIME_MEAN]);
     print_head(report, out);
+    if (report->trouble)
+        fprintf(out, "  ! nothing can be read at present: %s\n", report->trouble);
     if (report->silent > 0)
         fprintf(out, "  ! no traffic for %.0f s\n", report->silent);
     print_now(twin, unit, out);
@@ -299,8 +301,9 @@ static void put_row(struct json *json, const struct bal_twin *twin, const struct
     put_times(json, "", row->time, row->log);
     const struct bal_estimate above = bal_twin_above(row, &twin->row[0]);
     const bool now = twin->row[0].what == BAL_TWIN_NOW && twin->row[0].answered;
-    bal_json_number(json, "than_now", now ? above.mean : NAN);
-    bal_json_number(json, "than_now_error", now ? above.half : NAN);
+    const double of = now ? twin->row[0].time[BAL_TIME_MEAN] : NAN;
+    bal_json_number(json, "than_now", above.mean / of);
+    bal_json_number(json, "than_now_error", above.half / of);
     bal_json_number(json, "load", row->load);
     bal_json_bool(json, "grows", row->grows);
     bal_json_number(json, "age", (double)(twin->view.to - row->at) / nanoseconds);

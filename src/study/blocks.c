@@ -25,8 +25,8 @@ static double block_sum(const double *value, int block) {
 
 /* What a block differs by from the line through its neighbours, scaled to the variance of a block; the first
  * and the last have that of the block beside them. */
-static double difference(const double *value, int block, int first) {
-    const int middle = block == first ? first + 1 : block == BLOCKS - 1 ? BLOCKS - 2 : block;
+static double difference(const double *value, int block) {
+    const int middle = block == 0 ? 1 : block == BLOCKS - 1 ? BLOCKS - 2 : block;
     return ENLARGE / sqrt(6) *
            (2 * block_sum(value, middle) - block_sum(value, middle - 1) - block_sum(value, middle + 1));
 }
@@ -42,8 +42,8 @@ static void take_parts(const struct bal_span_sums *sums, struct parts *parts) {
     for (int b = 0; b < BLOCKS; b++) {
         parts->top += block_sum(sums->top, b);
         parts->bottom += block_sum(sums->bottom, b);
-        parts->top_difference[b] = difference(sums->top, b, 0);
-        parts->bottom_difference[b] = difference(sums->bottom, b, 0);
+        parts->top_difference[b] = difference(sums->top, b);
+        parts->bottom_difference[b] = difference(sums->bottom, b);
     }
 }
 
@@ -78,10 +78,27 @@ struct bal_range bal_blocks_range(const struct bal_span_sums *sums, const struct
     return (struct bal_range){ratio[tail], ratio[BAL_BLOCKS_DRAWN - 1 - tail]};
 }
 
-double bal_blocks_half(const double value[BAL_REPLAY_SPANS], int first) {
+/* By blocks of so many of ours; the normal one is enlarged to Student's t of as many second differences. */
+static double half_by(const double *value, int first, int together, double enlarge) {
+    const int length = together * LENGTH, blocks = (BLOCKS - first) / together;
+    const double *from = value + (BLOCKS - blocks * together) * LENGTH;
+    double sum[BLOCKS] = {0}, squares = 0;
+    for (int b = 0; b < blocks; b++)
+        for (int i = 0; i < length; i++)
+            sum[b] += from[b * length + i];
+    for (int b = 1; b + 1 < blocks; b++)
+        squares += pow(2 * sum[b] - sum[b - 1] - sum[b + 1], 2) / 6;
     const double normal = 1.959964; /* 95 % */
-    double squares = 0;
-    for (int b = first; b < BLOCKS; b++)
-        squares += pow(difference(value, b, first), 2);
-    return normal * sqrt(squares);
+    return enlarge * normal * sqrt(squares * blocks / (blocks - 2));
+}
+
+double bal_blocks_half(const double value[BAL_REPLAY_SPANS], int first) {
+    static const struct {
+        int together;
+        double enlarge;
+    } ways[] = {{1, 1.06}, {2, 1.15}, {3, 1.28}};
+    double half = 0;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        half = fmax(half, half_by(value, first, ways[i].together, ways[i].enlarge));
+    return half;
 }

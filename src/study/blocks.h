@@ -37,7 +37,8 @@ struct bal_range bal_blocks_range(const struct bal_span_sums *sums, const struct
 
 /* The half-width of the 95 % interval of the sum of values, one for each part of the log, over the blocks
  * from `first` on: what a block differs by from its neighbours is chance, as above, but the values may have
- * any sign. */
+ * any sign. Queues that remember for longer than a block make the blocks alike, so that two and three
+ * together are looked at as well, and the widest counts. */
 double bal_blocks_half(const double value[BAL_REPLAY_SPANS], int first);
 
 #endif

@@ -104,8 +104,29 @@ enum bal_code bal_twin_new(const struct bal_twin_options *options, size_t keep, 
         return code;
     }
     add_rows(t);
-    t->options.policy = NULL;
     return BAL_OK;
+}
+
+void bal_twin_change(struct bal_twin *twin, const struct bal_policy_spec *now, uint32_t slots,
+                     uint32_t servers) {
+    struct bal_twin_options *o = &twin->options;
+    if (slots > 0) {
+        o->slots_given = true;
+        o->model.slots = slots;
+    }
+    if (servers > 0) {
+        o->servers_given = true;
+        bal_servers_parse("1", &o->model.servers, NULL);
+        o->model.servers.group[0].count = servers;
+    }
+    if (o->has_now && is_same(&o->now, now))
+        return;
+    if (o->has_now)
+        bal_window_forget(&twin->window);
+    o->has_now = true;
+    o->now = *now;
+    twin->rows = 0;
+    add_rows(twin);
 }
 
 void bal_twin_free(struct bal_twin *twin) {

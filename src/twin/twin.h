@@ -17,7 +17,7 @@ struct bal_twin_options {
     bool servers_given, slots_given;
     bool has_now; /* is it known which policy the fleet has? */
     struct bal_policy_spec now;
-    const struct bal_policy_spec *policy; /* others that are asked about */
+    const struct bal_policy_spec *policy; /* others that are asked about; they must outlive the twin */
     size_t policies;
     uint32_t fewer;   /* so many servers fewer; 0: not asked */
     unsigned traffic; /* so many times the traffic; 0 or 1: not asked */
@@ -80,10 +80,15 @@ struct bal_twin {
     char note[BAL_TWIN_NOTES][BAL_TWIN_TEXT]; /* what cannot be known, or is missing */
 };
 
-/* The policies that options point to are copied. Ended with bal_twin_free. */
+/* Ended with bal_twin_free. */
 enum bal_code bal_twin_new(const struct bal_twin_options *options, size_t keep, struct bal_twin **twin,
                            struct bal_error *err);
 void bal_twin_free(struct bal_twin *twin); /* NULL is allowed */
+
+/* The fleet has that policy, and so many slots and servers (0: as before). Requests that it had under another
+ * policy are forgotten, and so are the answers. */
+void bal_twin_change(struct bal_twin *twin, const struct bal_policy_spec *now, uint32_t slots,
+                     uint32_t servers);
 
 /* Looks at the window as it is at `now`, nanoseconds in the clock of the requests. Errors are those of the
  * options: no fleet is known, a policy does not fit it. */

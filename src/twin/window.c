@@ -68,6 +68,11 @@ void bal_window_miss(struct bal_window *window) {
         window->begins = end_of(job_at(window, 0));
 }
 
+void bal_window_forget(struct bal_window *window) {
+    window->count = window->first = 0;
+    window->begins = window->latest;
+}
+
 /* ---- views ---- */
 
 static int64_t longest_from(const struct bal_window *window, int64_t from, int64_t to) {

@@ -25,6 +25,9 @@ void bal_window_add(struct bal_window *window, const struct bal_trace_job *job);
 /* Some that ended before all of these are not here. */
 void bal_window_miss(struct bal_window *window);
 
+/* What was here does not count any longer. */
+void bal_window_forget(struct bal_window *window);
+
 /* When a job arrived, and how long it was there, in nanoseconds. */
 static inline int64_t bal_window_arrival(const struct bal_trace_job *job) {
     return job->time - job->ahead;

@@ -7,13 +7,13 @@ $ ballast twin --log log.csv --server-field upstream_addr --service-field durati
 |
 | what if                                      mean, ms      p99, ms  mean than now   load  asked
 | ───────────────────────────────────────────────────────────────────────────────────────────────
-| with 2 servers fewer (round-robin)        127.6 ± 0.4  175.4 ± 4.3     +2.4 ± 0.2  0.835    now
+| with 2 servers fewer (round-robin)        127.6 ± 0.4  175.4 ± 4.3     +2.4 ± 0.3  0.835    now
 | with the traffic doubled (round-robin)  586.5 ± 7.8 !    1371 ± 76                     1    now
 | with jsq                                  125.2 ± 0.3  149.8 ± 0.1     +0.0 ± 0.0  0.501    now
 | !: queues grow until the end: the longer the window, the worse.
 $ ballast twin --log log.csv --server-field upstream_addr --service-field duration_s --now random --policy round-robin --once --slots 1 --fewer 0 --traffic 1 | sed -n '/^now/,/^$/p'
 | now: random, mean 125.2 ± 0.3 ms measured, 164.3 ± 4.2 predicted; p99 149.8 ± 0.1 ms measured, 413 ± 118 predicted
-|   ! the measured mean is 39.5 ms shorter than predicted, where 4 ms would be chance; it looks
+|   ! the measured mean is 39.5 ms shorter than predicted, where 3.86 ms would be chance; it looks
 |     more like round-robin, or servers, slots, dispatchers or delays are not as was said
 |
 $ ballast twin --log log.csv --server-field upstream_addr --service-field duration_s --once --policy jsq --policy pod-ssp --keep 1000 --fewer 5 --traffic 3 --slots 1
@@ -36,29 +36,34 @@ $ ballast twin --log log.csv --service-field duration_s --once
 | what if                              mean, ms      p99, ms  mean than the first   load  asked
 | ─────────────────────────────────────────────────────────────────────────────────────────────
 | with own                          125.2 ± 0.3  149.8 ± 0.1                       0.501    now
-| with 2 servers fewer (own)        141.3 ± 1.2  254.6 ± 3.7          +16.0 ± 1.0  0.835    now
+| with 2 servers fewer (own)        141.3 ± 1.2  254.6 ± 3.7          +16.0 ± 1.4  0.835    now
 | with the traffic doubled (own)  458.2 ± 7.1 !     781 ± 24                           1    now
 | with jiq:else=own                 125.2 ± 0.3  149.8 ± 0.1           +0.0 ± 0.0  0.501    now
 | with jiq:else=hold                125.2 ± 0.3  149.8 ± 0.1           +0.0 ± 0.0  0.501    now
-| with random                       164.3 ± 4.2    413 ± 118          +39.0 ± 3.9  0.501    now
+| with random                       164.3 ± 4.2    413 ± 118          +39.0 ± 3.7  0.501    now
 | with round-robin                  125.2 ± 0.3  149.8 ± 0.1           +0.0 ± 0.0  0.501    now
 | with jsq                          125.2 ± 0.3  149.8 ± 0.1           +0.0 ± 0.0  0.501    now
-| with pod:d=2                      136.0 ± 0.9  251.8 ± 4.6          +10.8 ± 0.9  0.501    now
-| with pod-memory:d=1,b=1           149.6 ± 2.0     306 ± 21          +24.4 ± 1.8  0.501    now
+| with pod:d=2                      136.0 ± 0.9  251.8 ± 4.6          +10.8 ± 1.1  0.501    now
+| with pod-memory:d=1,b=1           149.6 ± 2.0     306 ± 21          +24.4 ± 1.7  0.501    now
 | with jiq                          125.2 ± 0.3  149.8 ± 0.1           +0.0 ± 0.0  0.501    now
 | with pi                           125.2 ± 0.3  149.8 ± 0.1           +0.0 ± 0.0  0.501    now
-| with rcpb:c=1                     137.2 ± 1.6     265 ± 16          +12.0 ± 1.4  0.501    now
+| with rcpb:c=1                     137.2 ± 1.6     265 ± 16          +12.0 ± 1.9  0.501    now
 | with lsq:p=1                      125.2 ± 0.3  149.8 ± 0.1           +0.0 ± 0.0  0.501    now
-| with ewma:d=2,decay=10            132.2 ± 0.9  239.2 ± 3.4           +7.0 ± 0.8  0.501    now
-| with prequal:r=3                  134.4 ± 0.8  238.1 ± 7.1           +9.2 ± 0.5  0.501    now
+| with ewma:d=2,decay=10            132.2 ± 0.9  239.2 ± 3.4           +7.0 ± 1.3  0.501    now
+| with prequal:r=3                  134.4 ± 0.8  238.1 ± 7.1           +9.2 ± 0.6  0.501    now
 | !: queues grow until the end: the longer the window, the worse.
 $ ballast twin --log log.csv --server-field upstream_addr --service-field duration_s --once --window 1s --policy jsq
 | 19 requests in the last 1 s: too few to say anything
 ? 1
 
+# What a request waited at the dispatcher belongs to it, and is no service.
+$ awk 'BEGIN { for (t = 0; t < 400; t++) printf "{\"ballast_start\":\"%.6f\",\"ballast_wait\":\"1.000000\",\"ballast_time\":\"0.0%d1000\",\"ballast_server\":\"127.0.0.1:%d\"}\n", 1794814766 + t / 10, 2 + t % 5, 8000 + t % 2 }' >wait.json
+$ ballast twin --log wait.json --once --slots 1 --policy jsq --fewer 0 --traffic 1 | sed -n 2p
+| now, mean 1.041 ± 0.001 s measured; p99 1.064 s measured
+
 # Bad input.
 $ ballast twin
-! ballast: which log? say it with --log FILE
+! ballast: which traffic? say it with --log FILE, or name the URL of ballast_status
 ? 2
 $ ballast twin --log nothing.log
 ! ballast: --log: 'nothing.log' cannot be read: No such file or directory

@@ -1,0 +1,39 @@
+/* What the module for nginx tells over HTTP (docs/metrics.md): the requests that were answered of late, and
+ * how its fleet is. Everything here comes from the network, and is looked at before it is believed. */
+#ifndef TWIN_RING_H
+#define TWIN_RING_H
+
+#include "ballast/log.h"
+#include "ballast/trace.h"
+
+enum { BAL_RING_NAME = 256, BAL_RING_SERVERS = 1 << 16 };
+
+/* The first line of an answer with records. */
+struct bal_ring_head {
+    char upstream[BAL_RING_NAME];
+    bool station;
+    uint64_t first, next; /* numbers of the first record that follows, and of the one behind the last */
+    uint64_t lost;        /* that were asked for and are not remembered any longer */
+};
+
+/* Takes each request that a server answered, as bal_recover_take() would have it, in order. Records of
+ * requests that came to no server are passed over. An answer that is not as it should be is refused:
+ * BAL_E_FORMAT, with the line; what stood before it has been taken. */
+enum bal_code bal_ring_read(const char *text, size_t length, struct bal_ring_head *head,
+                            void (*take)(void *context, const struct bal_trace_job *job), void *context,
+                            struct bal_error *err);
+
+/* A dispatcher, by the JSON of the status. */
+struct bal_ring_fleet {
+    char policy[BAL_RING_NAME];
+    uint32_t slots;
+    uint32_t servers; /* that are meant to work: not down, not leaving */
+};
+
+/* Finds the one of that upstream, or the first (NULL), not of its backup servers; the names of the servers
+ * that count are added to `names`, which may be NULL. */
+enum bal_code bal_ring_fleet(const char *text, size_t length, const char *upstream,
+                             struct bal_ring_fleet *fleet, struct bal_log_servers *names,
+                             struct bal_error *err);
+
+#endif
