@@ -223,6 +223,11 @@ static enum bal_code take(void *context, const struct bal_log_record *record, st
     return BAL_OK;
 }
 
+/* What fails because it was told to end has not failed. */
+static int fail_unless_ended(const char *where, const struct bal_error *err) {
+    return *cli_stop_flag() ? CLI_OK : cli_fail("%s%s", where, err->text);
+}
+
 /* ---- whom to ask ---- */
 
 /* What the dispatcher says of its fleet, where the command line does not say otherwise. */
@@ -262,7 +267,7 @@ static int start_remote(struct work *work) {
         code = ask_records(work, &err);
     if (!code)
         code = ask_fleet(work, &err);
-    return code ? cli_fail("--from: %s", err.text) : -1;
+    return code ? fail_unless_ended("--from: ", &err) : -1;
 }
 
 /* Returns -1 to go on, or the exit status. */
@@ -298,7 +303,7 @@ static int start(struct work *work) {
     work->log.servers = work->servers;
     if (request->path && bal_log_follow_new(request->path, LINE_BYTES * (uint64_t)request->keep, &work->log,
                                             &work->summary, &work->follow, &err))
-        return cli_fail("--log: %s", err.text);
+        return fail_unless_ended("--log: ", &err);
     return request->url ? start_remote(work) : -1;
 }
 
@@ -454,7 +459,7 @@ static int fail(const struct work *work, const struct bal_error *err) {
     const char *perhaps = work->summary.files > 0 ? work->summary.file[0].perhaps : "";
     if (err->code == BAL_E_MODEL && *perhaps)
         return cli_fail("%s; %s may name them: --server-field %s", err->text, perhaps, perhaps);
-    return cli_fail("%s", err->text);
+    return fail_unless_ended("", err);
 }
 
 /* Looks, asks and tells. Returns -1 to go on, or the exit status. */
@@ -474,8 +479,6 @@ static int round_once(struct work *work) {
         forget_old(work->twin);
         code = ask(work, budget - (processor_now() - began), &err);
     }
-    if (code == BAL_E_STOPPED)
-        return CLI_OK;
     return code ? fail(work, &err) : tell(work);
 }
 
@@ -491,8 +494,8 @@ static int rest(struct work *work, double round_began) {
         const struct timespec pause = {0, POLL_MS * 1000000L};
         nanosleep(&pause, NULL);
         const enum bal_code code = read_more(work, &err);
-        if (code && code != BAL_E_STOPPED)
-            return cli_fail("%s", err.text);
+        if (code)
+            return fail_unless_ended("", &err);
     }
     return CLI_OK;
 }
