@@ -176,10 +176,14 @@ static int run_experiment(const struct request *request, const struct bal_experi
 }
 
 /* A plan needs no file: what is not there is not done yet. */
-static int open_store(const struct request *request, struct bal_store **store) {
+static int open_store(const struct request *request, bool measured, struct bal_store **store) {
     struct bal_error err = {0};
     if (request->dry_run && access(request->db, F_OK) != 0)
         return CLI_OK;
+    if (measured && access(request->db, F_OK) != 0)
+        return cli_fail(
+            "%s: its policies are measured on real processes: use `ballast live` instead of `run`",
+            request->file);
     const enum bal_store_access access = request->dry_run ? BAL_STORE_READ : BAL_STORE_WRITE;
     return bal_store_open(request->db, access, store, &err) ? cli_fail("%s", err.text) : CLI_OK;
 }
@@ -203,7 +207,7 @@ static int read_and_run(struct request *request) {
     struct bal_store *store = NULL;
     struct cli_output output;
     int status = request->db ? open_output(request, &output) : cli_no_memory();
-    if (status == CLI_OK && (status = open_store(request, &store)) != CLI_OK)
+    if (status == CLI_OK && (status = open_store(request, e->live != NULL, &store)) != CLI_OK)
         cli_output_discard(&output);
     if (status == CLI_OK)
         status = (request->dry_run ? dry_run : run_experiment)(request, e, store, &output);

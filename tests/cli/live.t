@@ -97,9 +97,10 @@ $ cat base - >f.yaml <<'END'
 > policies: [jiq, {nginx: random two}]
 > live: {seconds: 1, rounds: 2}
 > END
-> ballast check f.yaml && ballast run f.yaml
+> ballast check f.yaml && ballast run f.yaml; ls f.db 2>&1
 | f.yaml: in order; plain 8 trials, quick 8 trials, full 8 trials
-! ballast: policy 'jiq' is measured on real processes: use `ballast live` instead of `run`
+| ls: cannot access 'f.db': No such file or directory
+! ballast: f.yaml: its policies are measured on real processes: use `ballast live` instead of `run`
 ? 2
 $ PATH=$(dirname "$(command -v ballast)") ballast live f.yaml --module nowhere.so
 ! ballast: --module nowhere.so: cannot be read
