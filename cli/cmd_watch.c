@@ -69,11 +69,13 @@ static enum bal_code fetch(const struct watching *w, struct bal_fetched *fetched
         return bal_fail(err, code, "%s: %s", w->url, why.text);
     if (fetched->status == 200)
         return BAL_OK;
+    const int status = fetched->status;
     free(fetched->body);
+    *fetched = (struct bal_fetched){0};
     return bal_fail(
         err, BAL_E_FORMAT,
         "%s: status %d; use the URL of a location with ballast_status, which lets this machine in", w->url,
-        fetched->status);
+        status);
 }
 
 static enum bal_code look(struct watching *w, struct bal_error *err) {

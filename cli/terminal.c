@@ -125,8 +125,10 @@ enum cli_key cli_terminal_wait(struct cli_terminal *terminal, double seconds) {
     }
     if (ready <= 0)
         return CLI_NO_KEY;
-    char bytes[16];
-    const ssize_t count = read(STDIN_FILENO, bytes, sizeof bytes);
+    char bytes[3]; /* one key: others that have come with it are for the next time */
+    ssize_t count = read(STDIN_FILENO, bytes, 1);
+    if (count == 1 && *bytes == '\033' && read(STDIN_FILENO, bytes + 1, 2) == 2)
+        count = 3;
     if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN) || keys.revents & POLLHUP)
         return CLI_KEY_QUIT; /* the terminal has gone */
     return key_of(bytes, count);

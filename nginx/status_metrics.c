@@ -281,16 +281,15 @@ static void end_energy(struct bal_ngx_text *text, const struct bal_ngx_status *s
 
 /* ---- dispatchers ---- */
 
-#define EACH_TIER(seen, t)                                                                                   \
-    for (const struct bal_ngx_seen_tier *t = (seen)->tier; t < (seen)->tier + (seen)->tiers; t++)
-#define EACH_SERVER(t, s)                                                                                    \
-    for (const struct bal_ngx_seen_server *s = (t)->server; s < (t)->server + (t)->servers; s++)
-#define EACH_STATION(seen, s)                                                                                \
-    for (const struct bal_ngx_seen_station *s = (seen)->station; s < (seen)->station + (seen)->stations; s++)
+/* Each dispatcher t of what is seen, each server s of it, each station s. */
+#define EACH_TIER for (const struct bal_ngx_seen_tier *t = seen->tier; t < seen->tier + seen->tiers; t++)
+#define EACH_SERVER for (const struct bal_ngx_seen_server *s = t->server; s < t->server + t->servers; s++)
+#define EACH_STATION                                                                                         \
+    for (const struct bal_ngx_seen_station *s = seen->station; s < seen->station + seen->stations; s++)
 
 static void say_reasons(struct bal_ngx_text *text, const struct bal_ngx_seen *seen) {
     head(text, "ballast_decisions_total", TOTAL, "Decisions by reason, as $ballast_reason tells it.");
-    EACH_TIER(seen, t)
+    EACH_TIER
     for (int i = 0; i < BAL_REASONS; i++) {
         begin_tier(text, "ballast_decisions_total", t);
         say_label(text, "reason", bal_ngx_reason_name((enum bal_reason)i));
@@ -300,7 +299,7 @@ static void say_reasons(struct bal_ngx_text *text, const struct bal_ngx_seen *se
 
 static void say_held(struct bal_ngx_text *text, const struct bal_ngx_seen *seen) {
     head(text, "ballast_held", "gauge", "Requests that wait here, by class.");
-    EACH_TIER(seen, t)
+    EACH_TIER
     for (uint32_t rank = 0; rank < t->tier->config.classes; rank++) {
         begin_tier(text, "ballast_held", t);
         bal_ngx_say(text, ",class=\"%uD\"", rank);
@@ -310,7 +309,7 @@ static void say_held(struct bal_ngx_text *text, const struct bal_ngx_seen *seen)
 
 static void say_dispatchers(struct bal_ngx_text *text, const struct bal_ngx_seen *seen) {
     head(text, "ballast_policy_info", "gauge", "The policy of an upstream.");
-    EACH_TIER(seen, t) {
+    EACH_TIER {
         begin_tier(text, "ballast_policy_info", t);
         say_label(text, "policy", t->tier->upstream->text);
         end_count(text, 1);
@@ -318,7 +317,7 @@ static void say_dispatchers(struct bal_ngx_text *text, const struct bal_ngx_seen
     for (size_t i = 0; i < sizeof of_tiers / sizeof *of_tiers; i++) {
         if (of_tiers[i].help)
             head(text, of_tiers[i].name, of_tiers[i].type, of_tiers[i].help);
-        EACH_TIER(seen, t) {
+        EACH_TIER {
             begin_tier(text, of_tiers[i].name, t);
             say_number(text, &of_tiers[i], t);
         }
@@ -326,64 +325,64 @@ static void say_dispatchers(struct bal_ngx_text *text, const struct bal_ngx_seen
     say_reasons(text, seen);
     say_held(text, seen);
     head(text, "ballast_messages_total", TOTAL, "Messages to and from stations, by type.");
-    EACH_TIER(seen, t) {
+    EACH_TIER {
         say_messages(text, "ballast_messages_total", begin_of_tier, t, "said", t->counts.said);
         say_messages(text, "ballast_messages_total", begin_of_tier, t, "heard", t->counts.heard);
     }
     head(text, "ballast_datagrams_total", TOTAL,
          "Datagrams that came, by what became of them: all but fresh and late ones were dropped.");
-    EACH_TIER(seen, t)
+    EACH_TIER
     say_receipts(text, "ballast_datagrams_total", begin_of_tier, t, t->receipts);
     head(text, "ballast_decision_seconds", "histogram",
          "How long decisions took, the lock included; of one in 64.");
-    EACH_TIER(seen, t)
+    EACH_TIER
     say_decisions(text, t);
     head(text, "ballast_response_seconds", "histogram",
          "From the arrival of a request to the end of its answer, by class.");
-    EACH_TIER(seen, t)
+    EACH_TIER
     say_response(text, "ballast_response_seconds", begin_of_tier, t, t->times, t->tier->config.classes);
 }
 
 static void say_servers(struct bal_ngx_text *text, const struct bal_ngx_status *status,
                         const struct bal_ngx_seen *seen) {
     head(text, "ballast_server_state", "gauge", "1 for the state in which a server is.");
-    EACH_TIER(seen, t)
-    EACH_SERVER(t, s) {
+    EACH_TIER
+    EACH_SERVER {
         begin_server(text, "ballast_server_state", t, s);
         say_label(text, "state", bal_ngx_seen_state(s));
         end_count(text, 1);
     }
     head(text, "ballast_server_open", "gauge", "Whether a server may be chosen now.");
-    EACH_TIER(seen, t)
-    EACH_SERVER(t, s) {
+    EACH_TIER
+    EACH_SERVER {
         begin_server(text, "ballast_server_open", t, s);
         end_count(text, s->view.open);
     }
     for (size_t i = 0; i < sizeof of_servers / sizeof *of_servers; i++) {
         head(text, of_servers[i].name, of_servers[i].type, of_servers[i].help);
-        EACH_TIER(seen, t)
-        EACH_SERVER(t, s) {
+        EACH_TIER
+        EACH_SERVER {
             begin_server(text, of_servers[i].name, t, s);
             say_number(text, &of_servers[i], s);
         }
     }
     head(text, "ballast_server_token_age_seconds", "gauge",
          "Since the last token came, where one is at hand.");
-    EACH_TIER(seen, t)
-    EACH_SERVER(t, s)
+    EACH_TIER
+    EACH_SERVER
     if (s->view.tokens) {
         begin_server(text, "ballast_server_token_age_seconds", t, s);
         end_seconds(text, t->now - ngx_min(s->view.token_since, t->now));
     }
     head(text, "ballast_server_response_seconds_total", TOTAL, "How long all its answers took together.");
-    EACH_TIER(seen, t)
-    EACH_SERVER(t, s) {
+    EACH_TIER
+    EACH_SERVER {
         begin_server(text, "ballast_server_response_seconds_total", t, s);
         end_seconds(text, s->view.took_ns);
     }
     head(text, "ballast_server_state_seconds_total", TOTAL, "Time off, in set-up, idle and busy.");
-    EACH_TIER(seen, t)
-    EACH_SERVER(t, s)
+    EACH_TIER
+    EACH_SERVER
     for (int i = 0; i < BAL_NGX_DOINGS; i++) {
         begin_server(text, "ballast_server_state_seconds_total", t, s);
         say_ns(text, &s->meter, i);
@@ -391,8 +390,8 @@ static void say_servers(struct bal_ngx_text *text, const struct bal_ngx_status *
     if (!status->metered)
         return;
     head(text, "ballast_server_energy_joules_total", TOTAL, "Energy, by the watts of ballast_status.");
-    EACH_TIER(seen, t)
-    EACH_SERVER(t, s) {
+    EACH_TIER
+    EACH_SERVER {
         begin_server(text, "ballast_server_energy_joules_total", t, s);
         end_energy(text, status, &s->meter);
     }
@@ -404,45 +403,45 @@ static void say_stations(struct bal_ngx_text *text, const struct bal_ngx_status 
                          const struct bal_ngx_seen *seen) {
     for (size_t i = 0; i < sizeof of_stations / sizeof *of_stations; i++) {
         head(text, of_stations[i].name, of_stations[i].type, of_stations[i].help);
-        EACH_STATION(seen, s) {
+        EACH_STATION {
             begin_station(text, of_stations[i].name, s);
             say_number(text, &of_stations[i], s);
         }
     }
     head(text, "ballast_station_slots", "gauge", "Requests that the app works on at once, at most.");
-    EACH_STATION(seen, s) {
+    EACH_STATION {
         begin_station(text, "ballast_station_slots", s);
         end_count(text, s->station->config.slots);
     }
     head(text, "ballast_station_state", "gauge", "1 for the state in which the app is.");
-    EACH_STATION(seen, s) {
+    EACH_STATION {
         begin_station(text, "ballast_station_state", s);
         say_label(text, "state", bal_ngx_seen_station_state(s));
         end_count(text, 1);
     }
     head(text, "ballast_station_jobs", "gauge", "Requests that wait or are worked on, by class.");
-    EACH_STATION(seen, s)
+    EACH_STATION
     for (uint32_t rank = 0; rank < s->station->config.classes; rank++) {
         begin_station(text, "ballast_station_jobs", s);
         bal_ngx_say(text, ",class=\"%uD\"", rank);
         end_count(text, s->view.jobs[rank]);
     }
     head(text, "ballast_station_messages_total", TOTAL, "Messages of and to the station, by type.");
-    EACH_STATION(seen, s) {
+    EACH_STATION {
         say_messages(text, "ballast_station_messages_total", begin_of_station, s, "said", s->counts.said);
         say_messages(text, "ballast_station_messages_total", begin_of_station, s, "heard", s->counts.heard);
     }
     head(text, "ballast_station_datagrams_total", TOTAL,
          "Datagrams that came, by what became of them: all but fresh and late ones were dropped.");
-    EACH_STATION(seen, s)
+    EACH_STATION
     say_receipts(text, "ballast_station_datagrams_total", begin_of_station, s, s->receipts);
     head(text, "ballast_station_response_seconds", "histogram",
          "From the arrival of a request to the end of its answer, by class.");
-    EACH_STATION(seen, s)
+    EACH_STATION
     say_response(text, "ballast_station_response_seconds", begin_of_station, s, s->times,
                  s->station->config.classes);
     head(text, "ballast_station_state_seconds_total", TOTAL, "Time off, in set-up, idle and busy.");
-    EACH_STATION(seen, s)
+    EACH_STATION
     for (int i = 0; i < BAL_NGX_DOINGS; i++) {
         begin_station(text, "ballast_station_state_seconds_total", s);
         say_ns(text, &s->meter, i);
@@ -450,7 +449,7 @@ static void say_stations(struct bal_ngx_text *text, const struct bal_ngx_status 
     if (!status->metered)
         return;
     head(text, "ballast_station_energy_joules_total", TOTAL, "Energy, by the watts of ballast_status.");
-    EACH_STATION(seen, s) {
+    EACH_STATION {
         begin_station(text, "ballast_station_energy_joules_total", s);
         end_energy(text, status, &s->meter);
     }
