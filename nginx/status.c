@@ -10,8 +10,9 @@
 /* ---- what is answered, for as long as it is fresh ---- */
 
 /* However many ask, telling takes at most one part in so many of a process's time: what took t to be told is
- * told again until so many times t have passed. */
-enum { SHARE = 20 };
+ * told again until so many times t have passed. Not for longer than this, though: a process that was put
+ * aside for a while in the middle has not worked. */
+enum { SHARE = 20, STALE_NS = 250000000 };
 
 struct bal_ngx_telling {
     uint32_t users; /* answers under way, and one while it is fresh */
@@ -66,7 +67,7 @@ static void keep(struct bal_ngx_telling **fresh, struct bal_ngx_telling *telling
     } else {
         return;
     }
-    telling->until_ns = bal_ngx_now() + SHARE * took;
+    telling->until_ns = bal_ngx_now() + ngx_min(SHARE * took, STALE_NS);
     telling->users++;
     *fresh = telling;
 }
