@@ -251,13 +251,13 @@ $ ballast replay threes.csv --policy windowed:window=1,tick=2
 ? 2
 $ ballast replay threes.csv --keeper --servers 2 --slots 2 --setup 1s --standby 1s | sed -n '/^fleet/p; /^policy/,/^$/p'
 | fleet    2 servers of 2 slots: load 0.682, in the busiest 1 s (from 23:59:59) 0.682
-| policy          mean, ms  p50  p90  p99  p99.9  other logs  waits  msgs    Wh  watts  server h
-| ──────────────────────────────────────────────────────────────────────────────────────────────
-| jiq                  900  899  905  907    907  900 to 900   0.0%  1.00  10.8    194    0.0555
-| tabs                 900  899  905  907    907  900 to 900   0.0%  1.00  10.8    194    0.0555
-| tabs:else=hold       900  899  905  907    907  900 to 900   0.0%  1.67  10.8    194    0.0555
-| delayed-off          900  899  905  907    907  900 to 900   0.0%     0  10.8    194    0.0555
-| windowed             900  899  905  907    907  900 to 900   0.0%     0  10.8    194    0.0555
+| policy          mean, ms  p50  p99  other logs  waits  msgs    Wh  watts  server h
+| ──────────────────────────────────────────────────────────────────────────────────
+| jiq                  900  899  907  900 to 900   0.0%  1.00  10.8    194    0.0555
+| tabs                 900  899  907  900 to 900   0.0%  1.00  10.8    194    0.0555
+| tabs:else=hold       900  899  907  900 to 900   0.0%  1.67  10.8    194    0.0555
+| delayed-off          900  899  907  900 to 900   0.0%     0  10.8    194    0.0555
+| windowed             900  899  907  900 to 900   0.0%     0  10.8    194    0.0555
 |
 $ ballast replay threes.csv --keeper --fail 1@1s --servers 3
 ! ballast: --keeper: policy 'tabs' and these settings of the network know no servers that fail at a time; servers come and go with a churn
