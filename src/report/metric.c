@@ -12,7 +12,7 @@ static const char *ordinal(double number) {
 }
 
 /* The table explains: "high class: mean response time: from arrival to completion". Its explanation stands
- * behind the last colon or the first comma. */
+ * behind the last colon, the first comma or a semicolon. */
 void bal_metric_label(struct bal_quantity quantity, const struct bal_model *model,
                       char text[BAL_METRIC_TEXT]) {
     if (quantity.metric == BAL_METRIC_COUNT) {
@@ -36,6 +36,8 @@ void bal_metric_label(struct bal_quantity quantity, const struct bal_model *mode
     char *explanation = strstr(text, ": from ");
     if (!explanation)
         explanation = strstr(text, ", ");
+    if (!explanation)
+        explanation = strstr(text, "; ");
     if (explanation)
         *explanation = '\0';
     char *time = strstr(text, "unit of time");
