@@ -5,7 +5,9 @@
 
 #include "format/text.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct request {
@@ -43,7 +45,7 @@ static enum bal_code set_format(void *into, const char *value, struct bal_error 
 
 static const struct cli_option options[] = {
     {"format", "LIST", "svg, png, pdf, or several with commas between (default: all three)", set_format},
-    {"output", "DIR", "a directory that exists, also -o (default: the current one)", set_output},
+    {"output", "DIR", "a directory, made if it is not there; also -o (default: the current one)", set_output},
 };
 
 /* As it is for programs, harmless for people. Files are counted. */
@@ -68,6 +70,10 @@ static int run(const struct cli_command *command, int argc, char **argv) {
     struct bal_store *store;
     if (bal_store_open(argv[1], BAL_STORE_READ, &store, &err))
         return cli_fail("%s", err.text);
+    if (mkdir(request.output, 0777) && errno != EEXIST) {
+        bal_store_close(store);
+        return cli_fail("--output %s: cannot be made: %s", request.output, strerror(errno));
+    }
     size_t count = 0;
     const struct bal_chart_files files = {
         .directory = request.output,

@@ -85,6 +85,16 @@ $ ballast run p.yaml --format json | jq -c '.results[0].metrics | keys, (."respo
 | ["ci","mean"]
 $ ballast report p.db -o p.html && grep -c 'response.p95\|95th percentile of the response time' p.html | xargs test 0 -lt
 
+# Figures go to a directory that need not be there.
+$ ballast figure p.db --format svg -o drawn
+| drawn/p-tail.svg
+$ ballast figure p.db --format svg -o no/where
+! ballast: --output no/where: cannot be made: No such file or directory
+? 2
+$ ballast figure p.db --format svg -o p.yaml
+! ballast: 'p.yaml/p-tail.svg' cannot be written: Not a directory; choose another place
+? 2
+
 # What is none is told with what would be right.
 $ for bad in p0 p100 p101 p9. p95x; do
 >     sed "s/\[p95/[$bad/" p.yaml >bad.yaml; ballast check bad.yaml
