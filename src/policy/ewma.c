@@ -1,6 +1,6 @@
-/* ewma: peak EWMA. Of d different uniform servers the one for which (requests in flight + 1) times a moving
- * average of its response times is least. The average jumps to a response that is slower than it and comes
- * down slowly: the weight of what was before is exp(-t/decay) after a time t.
+/* ewma: peak EWMA. Of d different uniform servers the one for which (requests in flight + 1) over its weight,
+ * times a moving average of its response times, is least. The average jumps to a response that is slower than
+ * it and comes down slowly: the weight of what was before is exp(-t/decay) after a time t.
  *
  * Cost: nothing. A dispatcher sees its own responses. Memory: an average and a time for each server, 128 N
  * bits, beside the counts that the host keeps.
@@ -17,7 +17,7 @@ static const struct bal_param params[] = {
     [DECAY] = {"decay", 1e-9, 1e9, 10, false, true, "time in which the memory of a response fades"},
 };
 
-#define PENALTY 1e15 /* more than any response, and fine enough to tell numbers of requests apart */
+#define UNKNOWN 1e15 /* more than any response */
 
 struct average {
     double cost;  /* 0: none yet */
@@ -52,9 +52,9 @@ static void observe(const struct state *state, struct average *average, double n
 
 static double cost_of(struct state *state, const struct bal_fleet *fleet, uint32_t server) {
     struct average *average = &state->average[server];
-    const double own = bal_own_over_weight(fleet, server);
     observe(state, average, fleet->now, 0);
-    return average->cost == 0 && own > 0 ? PENALTY + own : average->cost * (own + 1);
+    const double time = average->cost == 0 && bal_own(fleet, server) > 0 ? UNKNOWN : average->cost;
+    return time * bal_own_key(fleet, server, BAL_OWN_SOONEST, 0);
 }
 
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,

@@ -377,8 +377,8 @@ static unsigned choose_ewma(struct world *w) {
         while (among(candidate, i, candidate[i]));
         struct server *server = &w->server[candidate[i]];
         average_in(w, server, 0);
-        const double own = server->jobs / server->speed;
-        key[i] = server->average > 0 || own == 0 ? server->average * (own + 1) : 1e9 + own;
+        const double average = server->average > 0 || server->jobs == 0 ? server->average : 1e9;
+        key[i] = average * (server->jobs + 1) / server->speed;
     }
     return least_of(w, candidate, key, d);
 }

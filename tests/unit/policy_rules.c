@@ -130,6 +130,58 @@ static void policies_choose_by_weight(void **state) {
     }
 }
 
+/* Weights have no unit: those of 1 and 2 say what those of 8 and 16 do, and 1/8 and 1/4. Powers of two, so
+ * that nothing is rounded and every decision must be the same. */
+static void the_scale_of_weights_says_nothing(void **state) {
+    (void)state;
+    static const char *const policies[] = {"own",
+                                           "own:d=2",
+                                           "sed",
+                                           "fastest-idle",
+                                           "ewma",
+                                           "ewma:d=6",
+                                           "jiq:else=own",
+                                           "pi:idle=fastest",
+                                           "tabs",
+                                           "weighted-random",
+                                           "weighted-round-robin"};
+    static const double scales[] = {1, 8, 0.125};
+    enum { SCALES = sizeof scales / sizeof *scales };
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        struct bal_policy_spec spec;
+        host_parse(policies[i], &spec);
+        struct host hosts[SCALES];
+        double weight[SCALES][N];
+        for (int h = 0; h < SCALES; h++) {
+            host_init(&hosts[h], &spec, N, 95);
+            for (uint32_t server = 0; server < N; server++)
+                weight[h][server] = scales[h] * (1 + server % 3);
+            hosts[h].fleet.weight = weight[h];
+            host_report_all(&hosts[h]);
+        }
+        struct bal_rng rng;
+        bal_rng_init(&rng, 96, N, BAL_STREAM_TEST);
+        for (int job = 0; job < 300; job++) {
+            const uint32_t leaving = bal_rng_below(&rng, N);
+            const bool leaves = bal_rng_below(&rng, 2);
+            uint32_t to[SCALES];
+            for (int h = 0; h < SCALES; h++) {
+                to[h] = host_route(&hosts[h], 1, false).server;
+                if (to[h] != to[0])
+                    fail_msg(
+                        "%s: job %d goes to server %u, and to %u where all weights are %g times as large",
+                        policies[i], job, to[0], to[h], scales[h]);
+                if (to[h] != BAL_NONE)
+                    hosts[h].length[to[h]]++;
+                if (leaves)
+                    host_leave(&hosts[h], leaving);
+            }
+        }
+        for (int h = 0; h < SCALES; h++)
+            host_fini(&hosts[h]);
+    }
+}
+
 /* A batch that is split raises the lowest counts over weights: 12 jobs on empty servers of weights 1, 2 and 3
  * are 2, 4 and 6. */
 static void splits_follow_the_weights(void **state) {
@@ -729,6 +781,7 @@ int main(void) {
         cmocka_unit_test(weighted_round_robin_is_smooth),
         cmocka_unit_test(weighted_random_is_in_proportion),
         cmocka_unit_test(policies_choose_by_weight),
+        cmocka_unit_test(the_scale_of_weights_says_nothing),
         cmocka_unit_test(splits_follow_the_weights),
         cmocka_unit_test(those_that_probe_follow_their_law),
         cmocka_unit_test(least_work_minds_work_and_not_length),
