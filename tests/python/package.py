@@ -120,6 +120,25 @@ class Answers(Ballast):
         self.assertEqual(frame.attrs['settings'], answer['settings'])
         self.assert_csv(frame, program(*options, form='csv'), 30)
 
+    def test_percentiles_that_are_asked_for_are_columns(self):
+        frame = ballast.compare(10, 0.8, ['random', 'jiq'], jobs=2000, percentiles=[95, 97.5])
+        words = ['compare', '--servers=10', '--load=0.8', '--policy=random', '--policy=jiq', '--jobs=2000',
+                 '--percentiles=95,97.5']
+        results = program(*words)['results']
+        for part in 'response', 'waiting':
+            for name in 'p95', 'p975':
+                self.assert_same(frame, f'{part}.{name}', [row[part][name] for row in results])
+                self.assert_same(frame, f'{part}.{name}.ci', [row[part][name + '_ci'] for row in results])
+        self.assert_csv(frame[['response.p95', 'response.p95.ci', 'response.p975', 'response.p975.ci']],
+                        program(*words, form='csv'), 4)
+        for i in range(2):
+            self.assertLess(frame['response.p90'][i], frame['response.p95'][i])
+            self.assertLess(frame['response.p95'][i], frame['response.p975'][i])
+            self.assertLess(frame['response.p975'][i], frame['response.p99'][i])
+        alone = ballast.compare(10, 0.8, ['random', 'jiq'], jobs=2000, percentiles=95)
+        self.assertEqual(list(alone['response.p95']), list(frame['response.p95']))
+        self.assertNotIn('response.p975', alone.columns)
+
     def test_every_policy_answers_in_columns(self):
         frame = ballast.compare(servers=10, jobs=2000, replications=2)
         rows = program('compare', '--servers=10', '--jobs=2000', '--replications=2', form='csv')
@@ -145,6 +164,18 @@ class Answers(Ballast):
         again = ballast.run('load.yaml', db='ours.db')
         self.assertEqual(list(again['response.mean']), list(frame['response.mean']))
         self.assertEqual(list(again['seconds']), list(frame['seconds']))  # of the same trials
+
+    def test_metrics_beside_the_usual_are_columns_of_a_run(self):
+        metrics = 'metrics: [response.mean, p95, waiting.p97.5]'
+        with open('extra.yaml', 'w', encoding='utf-8') as file:
+            file.write(EXPERIMENT.replace('metrics: [response.mean]', metrics))
+        frame = ballast.run('extra.yaml', db='extra.db')
+        results = program('run', 'extra.yaml', '--db=extra2.db')['results']
+        for name in 'response.p95', 'waiting.p975':
+            for part, end in ('mean', ''), ('ci', '.ci'):
+                self.assert_same(frame, name + end, [row['metrics'][name][part] for row in results])
+                self.assert_same(frame, f'ratio.{name}{end}', [row['ratio'][name][part] for row in results])
+        self.assertTrue(all(p95 > mean for p95, mean in zip(frame['response.p95'], frame['response.mean'])))
 
     def test_replay_agrees_with_the_program_to_the_digit(self):
         words = ['replay', 'access.log', '--target=p99=2s', '--policy=random', '--policy=jiq',
