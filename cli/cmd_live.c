@@ -57,7 +57,7 @@ static const struct cli_option options[] = {
     {"quick", NULL, "with what the file says under quick", cli_set_quick},
     {"full", NULL, "with what the file says under full", cli_set_full},
     CLI_THREADS_OPTION,
-    {"format", "FORM", "text, csv or json (default text)", set_format},
+    {"format", "FORM", "text, markdown, csv or json (default text)", set_format},
     {"output", "FILE", "write the results there (default: standard output)", set_output},
     CLI_QUIET_OPTION,
 };
@@ -122,10 +122,10 @@ static enum bal_code print(const struct request *request, const struct bal_exper
     case CLI_JSON:
         return bal_live_report_json(store, e, out, err);
     case CLI_TEXT:
-    case CLI_MARKDOWN: /* of `compare` alone */
+    case CLI_MARKDOWN:
         break;
     }
-    return bal_live_report_text(store, e, out, err);
+    return bal_live_report_text(store, e, cli_style(request->results.format), out, err);
 }
 
 static int run_live(const struct request *request, const struct bal_experiment *e, struct bal_store *store,
@@ -192,16 +192,12 @@ const struct cli_command cmd_live = {
     .summary = "measure policies before real servers on this machine, beside what the lab says",
     .operands = "FILE.yaml",
     .description =
-        "Starts servers, stations and dispatchers (nginx with the module, and nginx's and HAProxy's own ways "
-        "to\n"
-        "choose) on loopback in a private directory, sends them the requests that the lab would simulate, in "
-        "short\n"
-        "blocks by turns, ends them, and shows what was measured beside what the lab says of the same fleet. "
-        "The file\n"
-        "is an experiment file with a part `live`. Blocks are kept as trials of `run` are: interrupted, it "
-        "goes on with\n"
-        "the same command; `ballast report` draws them. No process and no file is left behind, however it "
-        "ends.",
+        "Starts servers, stations and dispatchers (nginx with the module, and nginx's and HAProxy's\n"
+        "own ways to choose) on loopback in a private directory, sends them the requests that the\n"
+        "lab would simulate, in short blocks by turns, ends them, and shows what was measured beside\n"
+        "what the lab says of the same fleet. The file is an experiment file with a part `live`.\n"
+        "Blocks are kept as trials of `run` are: interrupted, it goes on with the same command;\n"
+        "`ballast report` draws them. No process and no file is left behind, however it ends.",
     .examples = "  ballast live examples/live/demo.yaml\n"
                 "  ballast live examples/live/faults.yaml --again --format json\n",
     .options = options,

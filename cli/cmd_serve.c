@@ -98,14 +98,11 @@ const struct cli_command cmd_serve = {
     .summary = "be servers that stand for an app, to try and measure what is before them",
     .operands = "",
     .description =
-        "Servers on 127.0.0.1 that each work on a few requests at a time, in the order in which they come, "
-        "asleep or\n"
-        "at work for the time of the law, or for what X-Service says (in microseconds). The first line that "
-        "is printed is\n"
-        "the port where they are controlled and then that of each server: /set?server=0&mode=fail (hang, "
-        "slow, close,\n"
-        "refuse, ok) makes one ill or well, /stats and /log tell what has been seen, by X-Request-Id. "
-        "Ctrl-C ends them.",
+        "Servers on 127.0.0.1 that each work on a few requests at a time, in the order in which they\n"
+        "come, asleep or at work for the time of the law, or for what X-Service says (in\n"
+        "microseconds). The first line that is printed is the port where they are controlled and then\n"
+        "that of each server: /set?server=0&mode=fail (hang, slow, close, refuse, ok) makes one ill or\n"
+        "well, /stats and /log tell what has been seen, by X-Request-Id. Ctrl-C ends them.",
     .examples = "  ballast serve --servers 4 --slots 2 --service 'exp(0.05)'\n"
                 "  ballast serve --servers 2x1,2x4 --port 9001 --burn\n",
     .options = options,

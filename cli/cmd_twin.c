@@ -586,13 +586,11 @@ const struct cli_command cmd_twin = {
     .summary = "follows live traffic and says what other policies, or fewer servers, would do with it now",
     .operands = "[URL]",
     .description =
-        "Follows an access log as it grows, or asks the module for nginx (docs/metrics.md) for the requests "
-        "that\n"
-        "it has recorded, and every few seconds replays those of the last minutes:\n"
-        "under the policy that the fleet has, beside what was measured; under others; with fewer servers; "
-        "with\n"
-        "more traffic. Says so when prediction and measurement part, and what it cannot know. It keeps to a\n"
-        "share of one core and to memory that is fixed beforehand, and ends with Ctrl-C.",
+        "Follows an access log as it grows, or asks the module for nginx (docs/metrics.md) for the\n"
+        "requests that it has recorded, and every few seconds replays those of the last minutes: under\n"
+        "the policy that the fleet has, beside what was measured; under others; with fewer servers;\n"
+        "with more traffic. Says so when prediction and measurement part, and what it cannot know. It\n"
+        "keeps to a share of one core and to memory that is fixed beforehand, and ends with Ctrl-C.",
     .examples = "  ballast twin --log /var/log/nginx/app.log --now least_conn\n"
                 "  ballast twin --log app.log --now jiq --slots 4 --window 10min --publish /run/twin.json\n"
                 "  ballast twin http://127.0.0.1:8080/ballast --publish /run/twin.json\n"

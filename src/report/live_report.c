@@ -161,7 +161,7 @@ static void print_notes(const struct bal_experiment *e, const struct rows *rows,
 }
 
 static enum bal_code print_faults(struct bal_store *store, const struct bal_experiment *e, size_t point,
-                                  FILE *out, struct bal_error *err) {
+                                  enum bal_table_style style, FILE *out, struct bal_error *err) {
     struct table table;
     bal_table_init(&table, 8);
     static const char *const head[] = {"fault",   "at, s", "system", "lost",
@@ -189,7 +189,7 @@ static enum bal_code print_faults(struct bal_store *store, const struct bal_expe
             bal_table_add(&table, "%.2f", row.recovery);
         }
     fputc('\n', out);
-    bal_table_print(&table, "lrlrrrrr", true, out);
+    bal_table_print(&table, "lrlrrrrr", style, out);
     bal_table_fini(&table);
     bal_table_wrap(
         "",
@@ -201,8 +201,8 @@ static enum bal_code print_faults(struct bal_store *store, const struct bal_expe
     return code;
 }
 
-enum bal_code bal_live_report_text(struct bal_store *store, const struct bal_experiment *e, FILE *out,
-                                   struct bal_error *err) {
+enum bal_code bal_live_report_text(struct bal_store *store, const struct bal_experiment *e,
+                                   enum bal_table_style style, FILE *out, struct bal_error *err) {
     static const char *const head[] = {"system",   "mean", "lab",     "live/lab", "p99",    "lab",
                                        "live/lab", "lost", "doubled", "over",     "verdict"};
     enum bal_code code = BAL_OK;
@@ -216,12 +216,12 @@ enum bal_code bal_live_report_text(struct bal_store *store, const struct bal_exp
             if (point > 0)
                 fputc('\n', out);
             print_head(e, point, rows.requests, out);
-            bal_table_print(&rows.table, "lrrrrrrrrrl", true, out);
+            bal_table_print(&rows.table, "lrrrrrrrrrl", style, out);
             print_notes(e, &rows, out);
         }
         bal_table_fini(&rows.table);
         if (!code && e->live->faults > 0)
-            code = print_faults(store, e, point, out, err);
+            code = print_faults(store, e, point, style, out, err);
     }
     return code;
 }

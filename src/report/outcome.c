@@ -189,6 +189,13 @@ static void json_experiment(struct json *json, const struct bal_experiment *e) {
     bal_json_close(json, '}');
 }
 
+static void json_estimate(struct json *json, const char *name, const struct bal_estimate *estimate) {
+    bal_json_open_line(json, name, '{');
+    bal_json_number(json, "mean", estimate->mean);
+    bal_json_number(json, "ci", estimate->half);
+    bal_json_close(json, '}');
+}
+
 /* Quantities of the experiment that have no place of their own in a result. */
 static enum bal_code json_extra(struct walk *w, const struct row *row) {
     struct json *json = w->into;
@@ -206,10 +213,7 @@ static enum bal_code json_extra(struct walk *w, const struct row *row) {
         const enum bal_code code = value_of(w, row, w->e->metric[i], &value);
         if (code)
             return code;
-        bal_json_open_line(json, bal_quantity_text(w->e->metric[i], text), '{');
-        bal_json_number(json, "mean", value.mean);
-        bal_json_number(json, "ci", value.half);
-        bal_json_close(json, '}');
+        json_estimate(json, bal_quantity_text(w->e->metric[i], text), &value);
     }
     bal_json_close(json, '}');
     return BAL_OK;
@@ -224,10 +228,7 @@ static enum bal_code json_ratio(struct walk *w, const struct row *row) {
         const enum bal_code code = ratio_of(w, row, w->e->metric[i], &ratio, NULL);
         if (code)
             return code;
-        bal_json_open_line(json, bal_quantity_text(w->e->metric[i], text), '{');
-        bal_json_number(json, "mean", ratio.mean);
-        bal_json_number(json, "ci", ratio.half);
-        bal_json_close(json, '}');
+        json_estimate(json, bal_quantity_text(w->e->metric[i], text), &ratio);
     }
     bal_json_close(json, '}');
     return BAL_OK;
