@@ -27,7 +27,7 @@ demo-replay: all
 	@build/make_log --lines=300000 --servers=20 --load=0.5 >build/access.log
 	@build/ballast replay build/access.log --target p99=2s
 
-# Real nginx, stations, servers and HAProxy on this machine, beside what the lab says of them (a minute and a half).
+# Real nginx, stations, servers and HAProxy, beside what the lab says of them (a minute and a half).
 .PHONY: demo-live
 demo-live:
 	@$(SETUP) build nginx live

@@ -30,11 +30,11 @@ $ mkdir tiny; printf 'tiny\nnowhere\n' >tiny/paper.txt
 | </html>
 $ ballast report tiny/results.db | grep -o '"Content-Security-Policy" content="[^;"]*'
 | "Content-Security-Policy" content="default-src 'none'
-$ ballast report tiny/results.db -o nowhere/page.html
-! ballast: --output: 'nowhere/page.html' cannot be written: No such file or directory; choose another place
+$ ballast report tiny/results.db -o tiny/results.db/nowhere/page.html
+! ballast: --output: 'tiny/results.db/nowhere/page.html' cannot be written: Not a directory; choose another place
 ? 2
-$ ballast figure tiny/results.db -o nowhere
-! ballast: 'nowhere/one-bars.svg' cannot be written: No such file or directory; choose another place
+$ ballast figure tiny/results.db -o tiny/results.db/nowhere
+! ballast: --output tiny/results.db/nowhere: cannot be made: Not a directory
 ? 2
 $ ballast figure tiny/results.db other
 ! ballast: 'tiny/results.db' has no figure 'other'
