@@ -54,9 +54,9 @@ void cli_terminal_begin(struct cli_terminal *terminal) {
 void cli_terminal_end(struct cli_terminal *terminal) {
     if (!terminal->able)
         return;
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
     fputs("\033[0m\033[?25h\033[?1049l", stdout);
     fflush(stdout);
-    tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
     terminal->able = false;
 }
 
