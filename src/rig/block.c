@@ -92,13 +92,14 @@ static enum bal_code ask_servers(struct rig_block *block, struct bal_error *err)
     for (unsigned i = 0; i < rig->controls; i++) {
         char *log = bal_rig_get(rig->control[i], "/log"), *stats = bal_rig_get(rig->control[i], "/stats");
         const char *overslept = stats ? strstr(stats, "\"overslept\": ") : NULL;
+        const bool told = log && overslept;
         if (log)
             read_log(block, log, i);
         if (overslept)
             block->overslept += strtod(overslept + strlen("\"overslept\": "), NULL) / rig->controls;
         free(log);
         free(stats);
-        if (!overslept && !rig->live->keepers)
+        if (!told && !rig->live->keepers)
             return bal_fail(err, BAL_E_IO, "the servers do not tell what they have seen");
     }
     return BAL_OK;
