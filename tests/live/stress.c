@@ -30,6 +30,7 @@ struct truth {
 struct shared {
     pthread_mutex_t lock;
     int stop;
+    uint32_t ended; /* workers that have taken their last step */
     struct truth truth[WORKERS];
     size_t view_size;
     _Alignas(64) char block[];
@@ -138,6 +139,11 @@ static _Noreturn void worker(struct shared *shared, uint32_t index, uint64_t see
         step(d, truth, &rng);
         unlock(shared);
     }
+    /* What one of them does last may give another something to do: only when all have ended is there no more
+     * news. */
+    __atomic_add_fetch(&shared->ended, 1, __ATOMIC_ACQ_REL);
+    while (__atomic_load_n(&shared->ended, __ATOMIC_ACQUIRE) < WORKERS)
+        usleep(100);
     lock(shared);
     take_news(d, truth);
     unlock(shared);
