@@ -4,6 +4,8 @@ FUZZ_SECONDS ?= 60
 # Worlds of the live half: so many, from this one on.
 SEEDS ?= 10000
 SEED ?= 1
+# What else bench/live_power is asked.
+POWER ?=
 # How often the keeper is killed.
 KILLS ?= 1000
 # On a system that scripts/setup does not know, install the packages by hand and use SETUP=true.
@@ -83,15 +85,18 @@ live-lab:
 	@ninja -C build ballast nginx-module tests/nginx-app
 	@bench/live_lab build/ballast build/tests/nginx-app build/nginx/ngx_http_ballast_module.so
 
-# Apps that rest and wake under tabs, beside what the lab says of them and beside a windowed rule.
+# Apps that rest and wake under tabs, beside what the lab says of them and beside a windowed rule. POWER is what
+# bench/live_power is asked besides: POWER='--rounds 1 --seconds 20' is a quick look.
 .PHONY: live-power
 live-power:
 	@$(SETUP) build test nginx live
 	@scripts/configure build -Dtests=true
 	@ninja -C build ballast ballastd nginx-module tests/nginx-app bench/bench-power_figure
 	@for what in loads step recorded; do bench/live_power build/ballast build/tests/nginx-app \
-	    build/nginx/ngx_http_ballast_module.so build/ballastd $$what || exit 1; echo; done
-	@build/bench/bench-power_figure step.svg '12 servers=step.csv'
+	    build/nginx/ngx_http_ballast_module.so build/ballastd $$what --csv build/power-step.csv $(POWER) || exit 1; \
+	    echo; done
+	@build/bench/bench-power_figure build/power-step.svg '12 servers=build/power-step.csv'
+	@echo 'drawn: build/power-step.svg'
 
 # What the twin predicts of policies beside what they do then; bench/twin tells what can be asked.
 .PHONY: bench-twin

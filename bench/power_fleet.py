@@ -103,8 +103,8 @@ class Fleet:
             lines += [f"  - name: app{i}", f"    id: {101 + i}",
                       f'    station: {{id: {station}, address: "127.0.0.1:{self.stations[i]}"}}',
                       f"    run: {json.dumps(run)}", "    shell: true",
-                      f'    ready: {{tcp: "127.0.0.1:{self.apps[i]}"}}', "    standby: 1ms",
-                      "    times: {check: 20ms, drain: 20ms, beat: 200ms, steady: 1ms}"]
+                      f'    ready: {{tcp: "127.0.0.1:{self.apps[i]}"}}', "    standby: 0ms",
+                      "    times: {check: 20ms, drain: 1ms, beat: 200ms, steady: 1ms}"]
         self.config = self.path / "keeper.yaml"
         self.config.write_text("\n".join(lines) + "\n")
         self.config.chmod(0o600)

@@ -12,22 +12,22 @@ from power_fleet import Fleet
 from power_measure import LATE, MEAN, hold, lab, load, result
 from power_rule import Controller, Rule
 
-# Seconds and load: quiet, busy, almost nothing, middling, more than usual, quiet.
+# Parts of its length, and load: quiet, busy, almost nothing, middling, more than usual, quiet.
 SHAPE = ((60, 0.2), (60, 0.7), (60, 0.05), (60, 0.4), (30, 0.9), (60, 0.1))
 
 
-def record(servers, seed, path):
-    """An access log in csv: when requests came and how much work they were."""
+def record(servers, seed, whole, path):
+    """An access log of so many seconds in csv: when requests came and how much work they were."""
     rng, begin = random.Random(seed), 0.0
     with open(path, "w", encoding="utf-8") as out:
         out.write("start,duration_s\n")
-        for seconds, rho in SHAPE:
+        for part, rho in SHAPE:
+            seconds = whole * part / sum(parts for parts, _ in SHAPE)
             when = begin + rng.expovariate(servers * rho / MEAN)
             while when < begin + seconds:
                 out.write(f"{1772409600 + when:.4f},{rng.expovariate(1 / MEAN):.5f}\n")
                 when += rng.expovariate(servers * rho / MEAN)
             begin += seconds
-    return begin
 
 
 def under_tabs(options, log, seconds):
@@ -78,7 +78,8 @@ def predict(options, log, policies):
 def recorded(options):
     with tempfile.TemporaryDirectory() as directory:
         log = pathlib.Path(directory) / "recorded.csv"
-        seconds = record(options.servers, options.seed, log)
+        seconds = options.seconds
+        record(options.servers, options.seed, seconds, log)
         live = {"tabs": under_tabs(options, log, seconds), "windowed": under_rule(options, log, seconds)}
         said = predict(options, log, ("tabs:else=hold", "windowed"))
     print(f"{options.servers} servers, a record of {seconds:g} s, set-up {options.setup} s. tabs:else=hold with a"

@@ -23,6 +23,8 @@
 
 #define NEVER UINT64_MAX
 static const uint64_t millisecond = 1000000;
+/* With a keeper that is about to be gone, and with its socket then; times 10 ms. */
+enum { PATIENCE = 200, SOCKET_PATIENCE = 20 };
 
 struct daemon {
     const char *path;
@@ -56,11 +58,35 @@ static void fail(const char *what, const char *path) {
 
 /* ---- sockets ---- */
 
+/* Does anybody hear there? */
+static bool is_heard(const struct sockaddr_un *at) {
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const bool heard = fd >= 0 && connect(fd, (const struct sockaddr *)at, sizeof *at) == 0;
+    if (fd >= 0)
+        close(fd);
+    return heard;
+}
+
+/* A keeper with another state may have it; one that was just killed may not have closed it yet. */
+static bool is_taken(const struct sockaddr_un *at) {
+    for (int i = 0; i < SOCKET_PATIENCE; i++) {
+        if (!is_heard(at))
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = 10 * (long)millisecond}, NULL);
+    }
+    return true;
+}
+
 static int open_local(const struct config *config) {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     memcpy(at.sun_path, config->socket, strlen(config->socket) + 1);
+    if (is_taken(&at)) {
+        errno = EADDRINUSE;
+        fail("socket", config->socket);
+        return -1;
+    }
     const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    unlink(config->socket); /* the lock on the state says that nobody else has it */
+    unlink(config->socket); /* of one that is dead */
     const mode_t before = umask(0177);
     const bool bound = fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof at) == 0;
     umask(before);
@@ -381,10 +407,10 @@ static int take_lock(const struct config *config) {
     char path[PATH_MAX];
     app_path(path, config->state, "keeper", "lock");
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    for (int i = 0; fd >= 0 && i < 200; i++) {
+    for (int i = 0; fd >= 0 && i < PATIENCE; i++) {
         if (flock(fd, LOCK_EX | LOCK_NB) == 0)
             return fd;
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = 10 * (long)millisecond}, NULL);
     }
     if (fd >= 0)
         errno = EBUSY;

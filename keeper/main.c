@@ -5,9 +5,11 @@
 
 #include "ballast/version.h"
 
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char default_path[] = "/etc/ballast/keeper.yaml";
 
@@ -30,6 +32,18 @@ static const char help[] =
     "Exit status: 0 success, 1 it could not run or the keeper did not answer, 2 bad input.\n";
 
 enum mode { RUN, CHECK };
+
+/* Where a standard descriptor is closed a socket or a lock would be opened in its place, logs would be
+ * written there, and apps would inherit it. */
+static bool have_standard_descriptors(void) {
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
 
 static void print_mistake(void *context, const char *mistake) {
     (void)context;
@@ -59,6 +73,8 @@ int main(int argc, char **argv) {
         {"help", no_argument, NULL, 'h'},         {0}};
     const char *path = default_path;
     enum mode mode = RUN;
+    if (!have_standard_descriptors())
+        return 1;
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;)
         switch (option) {
         case 'c':

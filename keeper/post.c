@@ -69,10 +69,9 @@ struct peer *post_hear(struct post *post, uint64_t now, const uint8_t *bytes, si
         return NULL;
     struct peer *peer = find_peer(post, message->sender);
     *receipt = bal_receiver_accept(&post->ear, peer ? &peer->window : NULL, message);
-    if (*receipt == BAL_RECEIPT_OLD && now - peer->heard > forgotten_ns) {
-        bal_window_renew(&peer->window, message->boot, message->sequence);
+    if (*receipt == BAL_RECEIPT_OLD && now - peer->heard > forgotten_ns &&
+        bal_window_forgive(&peer->window, message->boot, message->sequence))
         *receipt = BAL_RECEIPT_FRESH;
-    }
     if (*receipt > BAL_RECEIPT_LATE)
         return NULL;
     peer->heard = now;

@@ -33,7 +33,7 @@ static bool begin_app(struct roster *r, const struct app_config *config, uint64_
     if (!add_member(r, m))
         return false;
     app_init(&m->app, config, r->config->state, now);
-    return post_init(&m->post, r->config, config, r->boot);
+    return post_init(&m->post, r->config, config, r->boot++); /* one that left may come again */
 }
 
 static void end_app(struct roster *r, size_t i) {
@@ -150,10 +150,16 @@ static bool change_app(struct roster *r, struct member *m, const struct app_conf
     return post_change(&m->post, r->config, config);
 }
 
+/* A check that is under way ends as it began, with what the configuration of then says. */
+static bool uses(const struct app *app, const struct app_config *config) {
+    return app->config == config || app->check.config == &config->ready;
+}
+
 static bool is_in_use(const struct roster *r, const struct config *config) {
     for (size_t i = 0; i < r->count; i++)
-        if (r->app[i]->config >= config->app && r->app[i]->config < config->app + config->apps)
-            return true;
+        for (size_t k = 0; k < config->apps; k++)
+            if (uses(r->app[i], &config->app[k]))
+                return true;
     return false;
 }
 
@@ -196,6 +202,7 @@ const char *roster_change(struct roster *r, struct config *config, uint64_t now)
             roster_let_go(r->app[i], now);
     }
     add_new_apps(r, now);
+    free_old(r);
     return NULL;
 }
 

@@ -29,7 +29,9 @@ enum {
     GRACE_MS = 1000, /* between asking a hook to end and ending it */
     RECORD_MAX = 64,
     LINE_MAX_BYTES = 300,
-    NOT_RUN = 127, /* exit status of a command that could not be run, as in shells */
+    READ_MOST = 65536,
+    PIPE_MOST = 1 << 20, /* what anybody may make a pipe hold */
+    NOT_RUN = 127,       /* exit status of a command that could not be run, as in shells */
 };
 
 /* ---- the command itself ---- */
@@ -165,7 +167,7 @@ static void refill(struct output *out) {
 
 /* Returns false when nothing more is there now. */
 static bool read_output(struct output *out) {
-    char bytes[65536];
+    char bytes[READ_MOST];
     if (out->fd < 0)
         return false;
     refill(out);
@@ -292,7 +294,8 @@ static void watch_over(struct watch *w) {
         wait_for_something(w);
     if (!(w->task->leaves && w->ended && w->status == 0))
         end_all(w);
-    while (read_output(&w->output))
+    /* What was in the pipe, however large; not what a daemon that stays goes on to write. */
+    for (size_t i = 0; i < PIPE_MOST / READ_MOST && read_output(&w->output); i++)
         continue;
     end_line(&w->output);
     tell_dropped(&w->output);

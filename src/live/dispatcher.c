@@ -740,10 +740,9 @@ static enum bal_receipt admit(struct bal_dispatcher *d, uint32_t server, const s
     struct server *s = &d->server[server];
     const uint64_t boot = s->window.boot;
     enum bal_receipt receipt = bal_window_pass(&s->window, message->boot, message->sequence);
-    if (receipt == BAL_RECEIPT_OLD && s->closed & SILENT) {
-        bal_window_renew(&s->window, message->boot, message->sequence);
+    if (receipt == BAL_RECEIPT_OLD && s->closed & SILENT &&
+        bal_window_forgive(&s->window, message->boot, message->sequence))
         receipt = BAL_RECEIPT_FRESH;
-    }
     if (s->window.boot != boot) /* it counts its offers anew */
         s->tokens_seen = s->tokens = 0;
     return receipt;

@@ -383,10 +383,9 @@ static void hear_station(struct bal_station *s, const struct bal_message *messag
 static enum bal_receipt admit(struct bal_station *s, struct bal_window *window, uint64_t *heard,
                               uint64_t forgotten_ns, const struct bal_message *message) {
     enum bal_receipt receipt = bal_window_pass(window, message->boot, message->sequence);
-    if (receipt == BAL_RECEIPT_OLD && s->block->now >= *heard + forgotten_ns) {
-        bal_window_renew(window, message->boot, message->sequence);
+    if (receipt == BAL_RECEIPT_OLD && s->block->now >= *heard + forgotten_ns &&
+        bal_window_forgive(window, message->boot, message->sequence))
         receipt = BAL_RECEIPT_FRESH;
-    }
     if (receipt <= BAL_RECEIPT_LATE)
         *heard = s->block->now;
     return receipt;

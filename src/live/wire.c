@@ -363,15 +363,22 @@ void bal_sender_stamp(struct bal_sender *sender, struct bal_message *message) {
     message->sequence = ++sender->sequence;
 }
 
-void bal_window_renew(struct bal_window *window, uint64_t boot, uint64_t sequence) {
+static void begin_anew(struct bal_window *window, uint64_t boot, uint64_t sequence) {
     *window = (struct bal_window){.boot = boot, .newest = sequence, .seen = 1};
+}
+
+bool bal_window_forgive(struct bal_window *window, uint64_t boot, uint64_t sequence) {
+    if (boot >= window->boot)
+        return false;
+    begin_anew(window, boot, sequence);
+    return true;
 }
 
 enum bal_receipt bal_window_pass(struct bal_window *window, uint64_t boot, uint64_t sequence) {
     if (boot < window->boot)
         return BAL_RECEIPT_OLD;
     if (boot > window->boot) {
-        bal_window_renew(window, boot, sequence);
+        begin_anew(window, boot, sequence);
         return BAL_RECEIPT_FRESH;
     }
     if (sequence > window->newest) {

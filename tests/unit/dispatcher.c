@@ -1072,6 +1072,20 @@ static void a_station_whose_clock_has_gone_back_is_heard_again(void **state) {
     end(&f);
 }
 
+static void what_was_recorded_of_a_silent_station_is_not_believed(void **state) {
+    (void)state;
+    const struct bal_dispatcher_config config = stationed(1);
+    struct fixture f = begin("random", &config);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(hear(&f, 0, load(0, 0, BAL_POWER_ON)), BAL_RECEIPT_FRESH);
+    f.now += 1000 * MS;
+    bal_dispatcher_pass(f.d, f.now);
+    f.sequence = 0;
+    assert_int_equal(hear(&f, 0, idle(1, 1, 500)), BAL_RECEIPT_OLD);
+    assert_false(bal_dispatcher_server(f.d, 0).open);
+    end(&f);
+}
+
 static void replies_are_waited_for_and_compared(void **state) {
     (void)state;
     const struct bal_dispatcher_config config = stationed(4);
@@ -1231,6 +1245,7 @@ int main(void) {
         cmocka_unit_test(tokens_and_knowledge_expire),
         cmocka_unit_test(when_all_are_silent_requests_go_to_any_of_them),
         cmocka_unit_test(a_station_whose_clock_has_gone_back_is_heard_again),
+        cmocka_unit_test(what_was_recorded_of_a_silent_station_is_not_believed),
         cmocka_unit_test(replies_are_waited_for_and_compared),
         cmocka_unit_test(hunger_is_said_repeated_and_taken_back),
         cmocka_unit_test(a_wake_is_said_until_power_answers),

@@ -655,6 +655,25 @@ static void a_keeper_whose_clock_has_gone_back_is_believed_again(void **state) {
     end(&f);
 }
 
+/* Who records what a dispatcher says and says it again while that one has nothing to say. */
+static void what_was_recorded_is_not_believed_in_silence(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct fixture f = begin(&config, 2);
+    const struct bal_message resync = {.type = BAL_MSG_RESYNC};
+    f.boot = 9;
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(hear(&f, D1, resync), BAL_RECEIPT_FRESH);
+    f.now += 60000 * MS;
+    f.sequence = 0;
+    for (int i = 0; i < 36; i++)
+        assert_int_equal(hear(&f, D1, resync), BAL_RECEIPT_OLD);
+    assert_int_equal(hear(&f, D1, resync), BAL_RECEIPT_REPEATED);
+    f.boot = 8; /* of a clock that has gone back */
+    assert_int_equal(hear(&f, D1, resync), BAL_RECEIPT_FRESH);
+    end(&f);
+}
+
 static void an_app_that_never_rests_is_woken(void **state) {
     (void)state;
     struct bal_station_config config = kept();
@@ -784,6 +803,7 @@ int main(void) {
         cmocka_unit_test(a_request_that_meets_a_resting_app_wakes_it),
         cmocka_unit_test(an_idle_app_rests_and_nothing_is_passed_to_it_meanwhile),
         cmocka_unit_test(an_app_that_works_is_not_let_go),
+        cmocka_unit_test(what_was_recorded_is_not_believed_in_silence),
         cmocka_unit_test(an_app_that_never_rests_is_woken),
         cmocka_unit_test(a_keeper_whose_clock_has_gone_back_is_believed_again),
         cmocka_unit_test(draining_offers_nothing),

@@ -416,7 +416,9 @@ static void window_at_its_ends(void **state) {
     assert_int_equal(bal_window_pass(&w, 1, UINT64_MAX - 64), BAL_RECEIPT_OLD);
     assert_int_equal(bal_window_pass(&w, UINT64_MAX, 1), BAL_RECEIPT_FRESH);
     assert_int_equal(bal_window_pass(&w, UINT64_MAX - 1, UINT64_MAX), BAL_RECEIPT_OLD);
-    bal_window_renew(&w, 1, 7);
+    assert_false(bal_window_forgive(&w, UINT64_MAX, 1));
+    assert_int_equal(bal_window_pass(&w, UINT64_MAX, 1), BAL_RECEIPT_REPEATED);
+    assert_true(bal_window_forgive(&w, 1, 7));
     assert_int_equal(bal_window_pass(&w, 1, 7), BAL_RECEIPT_REPEATED);
     assert_int_equal(bal_window_pass(&w, 1, 6), BAL_RECEIPT_LATE);
     assert_int_equal(bal_window_pass(&w, 1, 8), BAL_RECEIPT_FRESH);

@@ -104,7 +104,7 @@ struct bal_message_power {
 };
 
 /* Ids of probes are random: an answer that names one cannot be older than the question, whatever the clocks
- * of the station say (see bal_window_renew). */
+ * of the station say. */
 struct bal_message_probe {
     uint64_t probe; /* the answer names it */
 };
@@ -230,10 +230,11 @@ struct bal_window {
 /* FRESH, LATE, OLD or REPEATED, and remembers that it came. O(1). */
 enum bal_receipt bal_window_pass(struct bal_window *window, uint64_t boot, uint64_t sequence);
 
-/* Begins anew with this message, whatever came before. For a sender whose boot id has gone back (its clock
- * was wrong): when a message is OLD and yet answers a question that only now could be answered, and when
- * nothing has been heard of the sender for longer than anything it can have said was valid. */
-void bal_window_renew(struct bal_window *window, uint64_t boot, uint64_t sequence);
+/* For an OLD message of a sender of which nothing has been heard for longer than anything it can have said
+ * was valid. One of an earlier boot: its clock was wrong, and it begins anew with this message; true. One of
+ * the boot that is known: no clock makes a sender count from the beginning, so somebody has recorded it;
+ * false. */
+bool bal_window_forgive(struct bal_window *window, uint64_t boot, uint64_t sequence);
 
 struct bal_receiver {
     uint32_t fleet;
