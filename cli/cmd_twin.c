@@ -159,8 +159,9 @@ struct work {
     struct bal_log_servers *servers;
     struct bal_log_follow *follow;
     struct bal_remote remote;
-    double asked_at;          /* when it was asked last */
-    struct bal_error trouble; /* it could not be */
+    char class[BAL_RING_NAME]; /* what its class= says; "": nothing */
+    double asked_at;           /* when it was asked last */
+    struct bal_error trouble;  /* it could not be */
     struct bal_twin *twin;
     uint64_t seen;  /* requests by the last look */
     double seen_at; /* when the last of them was read; seconds as of seconds_now() */
@@ -183,6 +184,11 @@ static double processor_now(void) {
     return clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+/* Recorded requests tell their class. */
+static bool is_ranked(const struct request *request) {
+    return request->url && !request->path;
+}
+
 static void add_policy(struct work *work, const char *name) {
     if (bal_policy_parse(name, &work->policy[work->policies], NULL) == BAL_OK)
         work->policies++;
@@ -196,7 +202,7 @@ static void choose_policies(struct work *work) {
     work->policies = common->policies;
     if (common->policies > 0)
         return;
-    const bool classes = work->request->log.log.high_pattern;
+    const bool classes = work->request->log.log.high_pattern || is_ranked(work->request);
     const unsigned beyond = BAL_CAN_WORK | BAL_CAN_POWER | BAL_CAN_MOVE;
     add_policy(work, "own");
     add_policy(work, "jiq:else=own");
@@ -235,21 +241,26 @@ static enum bal_code ask_fleet(struct work *work, struct bal_error *err) {
     const struct request *request = work->request;
     const struct cli_common *common = &request->log.common;
     struct bal_ring_fleet fleet;
-    struct bal_policy_spec now = request->now;
+    struct bal_twin_fleet told = {.now = request->now};
     struct bal_log_servers *names = NULL;
     enum bal_code code = request->path ? BAL_OK : bal_log_servers_new(&names, err);
     if (!code)
         code = bal_remote_fleet(&work->remote, PATIENCE, &fleet, names, err);
     if (!code && !request->has_now)
-        code = bal_policy_parse(fleet.policy, &now, err);
+        code = bal_policy_parse(fleet.policy, &told.now, err);
     if (!code && names) {
         bal_log_servers_free(work->servers);
         work->servers = names;
         names = NULL;
     }
-    if (!code)
-        bal_twin_change(work->twin, &now, cli_common_given(common, "slots") ? 0 : fleet.slots,
-                        cli_common_given(common, "servers") ? 0 : fleet.servers);
+    if (!code) {
+        told.slots = cli_common_given(common, "slots") ? 0 : fleet.slots;
+        told.servers = cli_common_given(common, "servers") ? 0 : fleet.servers;
+        told.away = fleet.away;
+        told.stations = fleet.stations;
+        bal_twin_change(work->twin, &told);
+        memcpy(work->class, fleet.class, sizeof work->class);
+    }
     bal_log_servers_free(names);
     return code;
 }
@@ -287,6 +298,7 @@ static int start(struct work *work) {
         .traffic = (unsigned)request->traffic,
         .window = request->window,
         .keep_waiting = request->log.keep_waiting,
+        .ranked = is_ranked(request),
         .seed = (uint64_t)common->seed,
         .stop = cli_stop_flag(),
     };
@@ -398,6 +410,8 @@ static struct bal_twin_report report_of(const struct work *work) {
         .names = work->servers,
         .high = request->log.log.high_pattern,
         .high_by = request->log.log.high_field,
+        .class = work->class,
+        .upstream = work->remote.upstream,
         .time = clock_seconds(CLOCK_REALTIME),
         .silent = request->once || work->seen == 0 || silent < 2 * request->every ? 0 : silent,
         .skipped = skipped,
@@ -534,7 +548,7 @@ static int check(const struct request *request) {
         return cli_fail("--high-field: which values are high? add --high PATTERN");
     const enum bal_discipline discipline = request->log.common.draft.c.model.discipline;
     if (discipline != BAL_DISCIPLINE_AUTO && discipline != BAL_DISCIPLINE_SHARING &&
-        !request->log.log.high_pattern)
+        !request->log.log.high_pattern && !is_ranked(request))
         return cli_fail("--discipline: it tells classes of jobs apart; say with --high which are high");
     if (request->publish && bal_file_check(request->publish, &err))
         return cli_fail("--publish: %s", err.text);

@@ -150,6 +150,10 @@ static void say_tier(struct bal_ngx_text *text, const struct bal_ngx_status *sta
                 "\"room\":{\"requests\":%uD,\"servers\":%uD}",
                 upstream->stations ? "true" : "false", tier->config.slots, tier->config.classes,
                 seen->processes, tier->config.requests, tier->config.servers);
+    if (upstream->class) {
+        bal_ngx_say(text, ",\"class\":");
+        bal_ngx_quote(text, (const char *)upstream->class->value.data, upstream->class->value.len);
+    }
     say_counts(text, seen);
     say_list(text, "held", seen->held, tier->config.classes);
     say_decisions(text, &seen->decisions);

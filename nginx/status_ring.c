@@ -11,6 +11,7 @@ struct recorder {
     struct bal_ngx_records *records;
     const ngx_str_t *name;
     const struct bal_ngx_seen_tier *tier; /* NULL: it is a station */
+    uint32_t classes;
 };
 
 static bool is_named(const ngx_str_t *wanted, const ngx_str_t *name) {
@@ -25,14 +26,15 @@ static bool find(const struct bal_ngx_seen *seen, const ngx_str_t *upstream, boo
         if (tier != tier->upstream->tier || !tier->upstream->record ||
             !is_named(upstream, &tier->upstream->us->host))
             continue;
-        *who = (struct recorder){&tier->zone, tier->records, &tier->upstream->us->host, &seen->tier[i]};
+        *who = (struct recorder){&tier->zone, tier->records, &tier->upstream->us->host, &seen->tier[i],
+                                 tier->config.classes};
         return true;
     }
     for (uint32_t i = 0; station && i < seen->stations; i++) {
         struct bal_ngx_station *s = (struct bal_ngx_station *)seen->station[i].station;
         if (!s->record || !is_named(upstream, &s->us->host))
             continue;
-        *who = (struct recorder){&s->zone, s->records, &s->us->host, NULL};
+        *who = (struct recorder){&s->zone, s->records, &s->us->host, NULL, s->config.classes};
         return true;
     }
     return false;
@@ -52,9 +54,9 @@ static void say_head(struct bal_ngx_text *text, const struct recorder *who, uint
     bal_ngx_quote(text, (const char *)who->name->data, who->name->len);
     bal_ngx_say(
         text,
-        ",\"station\":%s,\"first\":%uL,\"next\":%uL,\"lost\":%uL,\"fields\":[\"number\",\"arrived_seconds\","
-        "\"wait_us\",\"service_us\",\"server\",\"class\",\"status\",\"reason\"]}\n",
-        who->tier ? "false" : "true", first, next, since < first ? first - since : 0);
+        ",\"station\":%s,\"classes\":%uD,\"first\":%uL,\"next\":%uL,\"lost\":%uL,\"fields\":[\"number\","
+        "\"arrived_seconds\",\"wait_us\",\"service_us\",\"server\",\"class\",\"status\",\"reason\"]}\n",
+        who->tier ? "false" : "true", who->classes, first, next, since < first ? first - since : 0);
 }
 
 bool bal_ngx_status_ring(struct bal_ngx_text *text, ngx_http_request_t *r, const struct bal_ngx_seen *seen,

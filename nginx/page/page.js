@@ -274,6 +274,7 @@ function fillTable(body, rows) {
     while (body.rows.length > rows.length) body.deleteRow(-1);
     rows.forEach((cellsOf, i) => {
         const row = body.rows[i] || body.insertRow();
+        while (row.cells.length > cellsOf.length) row.deleteCell(-1);
         cellsOf.forEach((text, k) => {
             let cell = row.cells[k];
             if (!cell) {
@@ -320,15 +321,20 @@ function countRows(sample) {
 
 // ---- the twin ----
 
-let twinUri = null;
+let twinUri = null, clock = null; // of the fleet, by which the twin goes too
+
+// A number and its unit stay on one line.
+function unbroken(text) {
+    return text.replaceAll(' ', '\u00a0');
+}
 
 function interval(value, error) {
     if (value === null || value === undefined) return '–';
-    return time(value) + (error ? ' ± ' + time(error) : '');
+    return unbroken(time(value)) + (error ? ' ' + unbroken('± ' + time(error)) : '');
 }
 
 function noTwin(text) {
-    $('twin-now').hidden = $('twin-parted').hidden = $('twin-block').hidden = true;
+    for (const id of ['twin-now', 'twin-parted', 'twin-block', 'twin-notes']) $(id).hidden = true;
     $('twin').parentNode.hidden = true;
     $('twin-how').hidden = false;
     write($('twin-how'), text);
@@ -346,15 +352,24 @@ function measured(now, name) {
         : `, ${interval(predicted, now[`predicted_${name}_error`])} predicted`);
 }
 
-function twinRow(row) {
+function twinRow(row, urgent) {
     return [row.what, row.grows ? 'grows' : interval(row.mean, row.mean_error),
         row.grows ? 'grows' : interval(row.p99, row.p99_error),
-        typeof row.than_now === 'number' ? (100 * row.than_now).toFixed(0) + ' %' : '–'];
+        typeof row.than_now === 'number' && !row.grows
+            ? unbroken((100 * row.than_now).toFixed(0) + ' %') : '–',
+        ...(urgent ? [row.grows ? 'grows' : unbroken(time(row.high_p99))] : [])];
+}
+
+function fillNotes(notes) {
+    const list = $('twin-notes');
+    list.hidden = notes.length === 0;
+    while (list.children.length > notes.length) list.lastChild.remove();
+    notes.forEach((text, i) => write(list.children[i] || list.appendChild(make('li')), text));
 }
 
 function drawTwin(twin) {
     if (twin.schema !== 1) return noTwin('The twin speaks another version than this page.');
-    const age = Date.now() / 1000 - twin.time;
+    const age = (clock ?? Date.now() / 1000) - twin.time;
     if (!Array.isArray(twin.rows))
         return noTwin('The twin: ' + (twin.trouble || twin.state || 'no answer yet') + '.');
     const now = twin.now || {};
@@ -363,9 +378,12 @@ function drawTwin(twin) {
         ['p99', 'mean'].map(name => measured(now, name)).join('; ') + '.');
     $('twin-parted').hidden = !twin.parted;
     write($('twin-parted'),
-        'Prediction and measurement part by more than their intervals. ' + (twin.why || ''));
+        `Prediction and measurement part by more than their intervals${twin.why ? ': ' + twin.why : ''}.`);
     $('twin').parentNode.hidden = false;
-    fillTable($('twin').tBodies[0], twin.rows.map(twinRow));
+    const urgent = twin.rows.some(row => typeof row.high_p99 === 'number');
+    $('twin-urgent').hidden = !urgent;
+    fillTable($('twin').tBodies[0], twin.rows.map(row => twinRow(row, urgent)));
+    fillNotes(twin.notes || []);
     $('twin-how').hidden = age < 60;
     write($('twin-how'), `The twin spoke ${count(age)} seconds ago; it may have ended.`);
     $('twin-block').hidden = !twin.upstream_block;
@@ -414,6 +432,7 @@ function show(status) {
         histories.get(name).add(read(status, role, one));
     }
     twinUri = status.twin || null;
+    clock = status.time;
     draw();
 }
 

@@ -11,14 +11,16 @@ void bal_time_length(double seconds, char text[BAL_TIME_TEXT]) {
         const char *one, *many;
     } units[] = {{86400, 2, "day", "days"}, {3600, 2, "h", "h"},   {60, 2, "min", "min"}, {1, 1, "s", "s"},
                  {1e-3, 1, "ms", "ms"},     {1e-6, 1, "us", "us"}, {1e-9, 0, "ns", "ns"}};
+    enum { UNITS = sizeof units / sizeof *units };
+    const double size = fabs(seconds);
     unsigned i = 0;
-    while (seconds < units[i].least * units[i].seconds && seconds != units[i].seconds)
+    while (i + 1 < UNITS && size < units[i].least * units[i].seconds && size != units[i].seconds)
         i++;
     const double number = seconds / units[i].seconds;
     snprintf(text, BAL_TIME_TEXT,
-             number < 9999.5 ? "%.4g %s"
-             : number < 1e15 ? "%.0f %s"
-                             : "%.3e %s",
+             fabs(number) < 9999.5 ? "%.4g %s"
+             : fabs(number) < 1e15 ? "%.0f %s"
+                                   : "%.3e %s",
              number, number == 1 ? units[i].one : units[i].many);
 }
 

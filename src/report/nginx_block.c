@@ -48,13 +48,24 @@ static void print_policy(const struct bal_nginx_block *block, char text[POLICY_T
 
 /* ---- classes ---- */
 
-static bool needs_classes(const struct bal_nginx_block *block) {
-    return block->high && bal_policy_flags(block->policy) & (BAL_MAY_HOLD | BAL_TAKES_RANKS);
-}
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 static bool is_variable(const char *name) {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-    return name[0] == '$' && name[1] && name[1 + strspn(name + 1, letters)] == 0;
+    return name[0] == '$' && name[1] && name[1 + strspn(name + 1, LETTERS)] == 0;
+}
+
+static bool is_word(const char *name) {
+    return name[0] && name[strspn(name, LETTERS ".-")] == 0;
+}
+
+/* The variable that the configuration has already. */
+static bool is_known_class(const struct bal_nginx_block *block) {
+    return block->class && is_variable(block->class);
+}
+
+static bool needs_classes(const struct bal_nginx_block *block) {
+    return (block->high || is_known_class(block)) &&
+           bal_policy_flags(block->policy) & (BAL_MAY_HOLD | BAL_TAKES_RANKS);
 }
 
 /* Quoted as nginx reads it. What would end a line ends nothing here. */
@@ -154,17 +165,18 @@ static void print_hold(const struct bal_nginx_block *block, FILE *out) {
 void bal_nginx_block(const struct bal_nginx_block *block, FILE *out) {
     char policy[POLICY_TEXT];
     print_policy(block, policy);
-    if (needs_classes(block))
+    const char *name = block->upstream && is_word(block->upstream) ? block->upstream : "fleet";
+    if (needs_classes(block) && !is_known_class(block))
         print_map(block, out);
-    fprintf(out, "upstream fleet {\n    ballast %s slots=%u", policy, block->slots > 0 ? block->slots : 1);
+    fprintf(out, "upstream %s {\n    ballast %s slots=%u", name, policy, block->slots > 0 ? block->slots : 1);
     if (bal_policy_flags(block->policy) & BAL_MAY_HOLD)
         print_hold(block, out);
     if (needs_classes(block))
-        fputs(" class=$fleet_class", out);
+        fprintf(out, " class=%s", is_known_class(block) ? block->class : "$fleet_class");
     fputs(";\n", out);
     const char *words = bal_nginx_words(block->policy);
     if (words) /* nginx 1.22 needs less than 1 kB for a server */
-        fprintf(out, "    # without the module: zone fleet %uk;%s%s\n",
+        fprintf(out, "    # without the module: zone %s %uk;%s%s\n", name,
                 64 + bal_servers_count(block->servers), *words ? " " : "", words);
     print_servers(block, out);
     fputs("}\n", out);

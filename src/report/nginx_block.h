@@ -17,7 +17,9 @@ struct bal_nginx_block {
     double longest;   /* seconds that requests may have to wait here, for a policy that holds them */
     double rate;      /* requests a second at most: so many may wait */
     const char *high; /* pattern of the high class; NULL: one class */
-    const char *high_by; /* the field that it is matched with; NULL: the path */
+    const char *high_by;  /* the field that it is matched with; NULL: the path */
+    const char *class;    /* the variable that tells classes already; NULL or no variable: `high` does */
+    const char *upstream; /* its name; NULL, or not a plain word: fleet */
 };
 
 /* Can the module run it before plain servers? */

@@ -70,15 +70,19 @@ static void print_block(const struct bal_twin_report *report, const struct advic
         fprintf(out, "# Service times are doubtful: %s.\n", bal_times_text(twin->recovery.times));
     if (twin->parted)
         fputs("# Prediction and measurement have parted: the model of the fleet is not right.\n", out);
+    struct bal_servers servers = twin->replay.model.servers;
+    servers.group[servers.groups - 1].count += twin->away; /* which come back */
     const struct bal_nginx_block block = {.policy = advice->candidate[advice->taken].policy,
-                                          .servers = &twin->replay.model.servers,
+                                          .servers = &servers,
                                           .names = report->names,
                                           .slots = twin->replay.model.slots,
                                           .mean = twin->demand.size_mean,
                                           .longest = advice->row[advice->taken]->time[BAL_TIME_P999],
                                           .rate = twin->demand.peak_rate,
                                           .high = report->high,
-                                          .high_by = report->high_by};
+                                          .high_by = report->high_by,
+                                          .class = report->class,
+                                          .upstream = report->upstream};
     bal_nginx_block(&block, out);
 }
 
@@ -140,6 +144,19 @@ static void print_difference(struct bal_estimate difference, double of, double u
              difference.half / unit);
 }
 
+/* Those of the high class. */
+static void print_urgent(const struct bal_twin *twin, struct bal_replay_unit unit, FILE *out) {
+    const struct bal_twin_row *row = &twin->row[0];
+    const bool known = row->what == BAL_TWIN_NOW && row->answered;
+    fprintf(out, "  urgent: mean %.4g %s measured", twin->high[0] / unit.seconds, unit.name);
+    if (known)
+        fprintf(out, ", %.4g predicted", row->high[0] / unit.seconds);
+    fprintf(out, "; p99 %.4g %s measured", twin->high[1] / unit.seconds, unit.name);
+    if (known)
+        fprintf(out, ", %.4g predicted", row->high[1] / unit.seconds);
+    fputc('\n', out);
+}
+
 static void print_now(const struct bal_twin *twin, struct bal_replay_unit unit, FILE *out) {
     static const enum bal_response_time which[] = {BAL_TIME_MEAN, BAL_TIME_P99};
     const struct bal_twin_row *row = &twin->row[0];
@@ -155,6 +172,8 @@ static void print_now(const struct bal_twin *twin, struct bal_replay_unit unit, 
             fprintf(out, ", %s predicted", predicted);
     }
     fputc('\n', out);
+    if (twin->replay.model.classes)
+        print_urgent(twin, unit, out);
     char apart[BAL_TIME_TEXT];
     print_difference(twin->apart[BAL_TIME_MEAN], twin->times.time[BAL_TIME_MEAN], unit.seconds, apart);
     if (twin->parted)
@@ -174,13 +193,28 @@ static void add_than_first(struct table *table, const struct bal_twin *twin, con
     bal_table_add(table, "%s", text);
 }
 
+static void add_pair(struct table *table, const char *first, const char *second) {
+    bal_table_add(table, "%s", first);
+    bal_table_add(table, "%s", second);
+}
+
+/* An answer of a view without classes has none. */
+static void print_plain(double value, char text[BAL_TIME_TEXT]) {
+    text[0] = 0;
+    if (!isnan(value))
+        snprintf(text, BAL_TIME_TEXT, "%.*f", decimals_for(value, 4), value);
+}
+
 static void print_rows(const struct bal_twin *twin, struct bal_replay_unit unit, FILE *out) {
     const bool now = twin->row[0].what == BAL_TWIN_NOW;
+    const bool classes = twin->replay.model.classes;
     struct table table;
-    bal_table_init(&table, 6);
+    bal_table_init(&table, classes ? 8 : 6);
     bal_table_add(&table, "%s", "what if");
     bal_table_add(&table, "mean, %s", unit.name);
     bal_table_add(&table, "p99, %s", unit.name);
+    if (classes)
+        add_pair(&table, "urgent: mean", "p99");
     bal_table_add(&table, "mean %s", now ? "than now" : "than the first");
     bal_table_add(&table, "%s", "load");
     bal_table_add(&table, "%s", "asked");
@@ -194,6 +228,12 @@ static void print_rows(const struct bal_twin *twin, struct bal_replay_unit unit,
         bal_table_add(&table, "%s%s", text, row->grows ? " !" : "");
         print_time(row->time[BAL_TIME_P99], row->log[BAL_TIME_P99], unit.seconds, text);
         bal_table_add(&table, "%s", text);
+        if (classes) {
+            char mean[BAL_TIME_TEXT], p99[BAL_TIME_TEXT];
+            print_plain(row->high[0] / unit.seconds, mean);
+            print_plain(row->high[1] / unit.seconds, p99);
+            add_pair(&table, mean, p99);
+        }
         add_than_first(&table, twin, row, unit);
         bal_table_add(&table, "%.3g", row->load);
         if (row->at == twin->view.to)
@@ -201,7 +241,7 @@ static void print_rows(const struct bal_twin *twin, struct bal_replay_unit unit,
         else
             bal_table_add(&table, "%.0f s ago", (double)(twin->view.to - row->at) / nanoseconds);
     }
-    bal_table_print(&table, "lrrrrr", true, out);
+    bal_table_print(&table, classes ? "lrrrrrrr" : "lrrrrr", true, out);
     bal_table_fini(&table);
     for (size_t i = 0; i < twin->rows; i++)
         if (twin->row[i].answered && twin->row[i].grows) {
@@ -282,7 +322,11 @@ static void put_now(struct json *json, const struct bal_twin *twin) {
         bal_json_null(json, "policy");
     }
     put_times(json, "", twin->times.time, twin->times.log);
+    bal_json_number(json, "high_mean", twin->high[0]);
+    bal_json_number(json, "high_p99", twin->high[1]);
     if (row->what == BAL_TWIN_NOW && row->answered) {
+        bal_json_number(json, "predicted_high_mean", row->high[0]);
+        bal_json_number(json, "predicted_high_p99", row->high[1]);
         put_times(json, "predicted_", row->time, row->log);
         bal_json_number(json, "difference_mean", twin->apart[BAL_TIME_MEAN].mean);
         bal_json_number(json, "difference_mean_error", twin->apart[BAL_TIME_MEAN].half);
@@ -299,6 +343,8 @@ static void put_row(struct json *json, const struct bal_twin *twin, const struct
     bal_json_text(json, "what", row->text);
     bal_json_text(json, "policy", policy);
     put_times(json, "", row->time, row->log);
+    bal_json_number(json, "high_mean", row->high[0]);
+    bal_json_number(json, "high_p99", row->high[1]);
     const struct bal_estimate above = bal_twin_above(row, &twin->row[0]);
     const bool now = twin->row[0].what == BAL_TWIN_NOW && twin->row[0].answered;
     const double of = now ? twin->row[0].time[BAL_TIME_MEAN] : NAN;

@@ -11,6 +11,7 @@ struct bal_twin_report {
     const char *command;                 /* as it was typed; NULL: not told */
     const struct bal_log_servers *names; /* of servers; NULL: none is known */
     const char *high, *high_by;          /* as in struct bal_nginx_block */
+    const char *class, *upstream;        /* likewise */
     double time;                         /* seconds since 1970 */
     double silent;                       /* seconds since the last request was read */
     uint64_t skipped;                    /* lines that gave no request */

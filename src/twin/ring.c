@@ -9,13 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELDS = 8, SCHEMA = 1 };
+enum { FIELDS = 8, SCHEMA = 1, URGENCIES = 8, USUAL = 3 };
 
 static enum bal_code refuse(struct bal_error *err, uint64_t line, const char *what) {
     return bal_fail(err, BAL_E_FORMAT, "line %" PRIu64 " of the answer: %s", line, what);
 }
 
 /* ---- values of documents ---- */
+
+static bool is_one_of(const char *word, const char *const *list, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(word, list[i]) == 0)
+            return true;
+    return false;
+}
 
 static bool take_text(struct bal_document *d, int map, const char *name, char text[BAL_RING_NAME]) {
     const int node = bal_node_get(d, map, name);
@@ -71,13 +78,15 @@ static enum bal_code read_head(const char *text, size_t length, struct bal_ring_
     if (bal_document_new(text, length, "the answer", &d, NULL))
         return refuse(err, 1, "no object; is this the address of ballast_status?");
     const int root = bal_document_root(d);
-    double first = 0, next = 0, lost = 0;
+    double first = 0, next = 0, lost = 0, classes = 1;
     const double most = 0x1p53;
     const bool right = has_schema(d) && has_fields(d) && take_text(d, root, "upstream", head->upstream) &&
                        take_count(d, root, "first", most, &first) &&
                        take_count(d, root, "next", most, &next) && take_count(d, root, "lost", most, &lost) &&
                        next >= first;
     head->station = right && is_true(d, root, "station");
+    take_count(d, root, "classes", UINT32_MAX, &classes);
+    head->classes = classes >= 1 ? (uint32_t)classes : 1;
     head->first = (uint64_t)first;
     head->next = (uint64_t)next;
     head->lost = (uint64_t)lost;
@@ -144,17 +153,20 @@ static bool read_record(const char *at, const char *end, struct record *r) {
 /* Was it at a server of this fleet? */
 static bool is_served(const struct record *r) {
     static const char *const others[] = {"none", "full", "overdue", "backup"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcmp(r->reason, others[i]) == 0)
-            return false;
-    return r->server < BAL_RING_SERVERS;
+    return !is_one_of(r->reason, others, 4) && r->server < BAL_RING_SERVERS;
 }
 
-static struct bal_trace_job job_of(const struct record *r) {
+/* As the module does for policies of two classes: of eight urgencies those above the usual one. */
+static bool is_high(const struct record *r, const struct bal_ring_head *head) {
+    return head->classes > 1 && r->class < (head->classes >= URGENCIES ? USUAL : 1);
+}
+
+static struct bal_trace_job job_of(const struct record *r, const struct bal_ring_head *head) {
     const int64_t wait = (int64_t)r->wait_us * 1000, service = (int64_t)r->service_us * 1000;
     return (struct bal_trace_job){.time = r->arrived + wait,
                                   .ahead = wait,
                                   .size = service > 0 ? service : 250, /* below what can be told */
+                                  .high = is_high(r, head),
                                   .server = (uint32_t)r->server + 1,
                                   .aborted = r->status == 0 || r->status == 499 || r->status == 502 ||
                                              r->status == 504};
@@ -179,7 +191,7 @@ enum bal_code bal_ring_read(const char *text, size_t length, struct bal_ring_hea
         if (!read_record(at, end, &record) || record.number != number++)
             return refuse(err, line, "no record");
         if (is_served(&record)) {
-            const struct bal_trace_job job = job_of(&record);
+            const struct bal_trace_job job = job_of(&record, head);
             take(context, &job);
         }
     }
@@ -190,23 +202,29 @@ enum bal_code bal_ring_read(const char *text, size_t length, struct bal_ring_hea
 
 /* ---- the fleet ---- */
 
-static bool counts(struct bal_document *d, int server) {
+/* Is it meant to work? And does it at present? */
+static bool counts(struct bal_document *d, int server, bool *away) {
+    static const char *const leaving[] = {"draining", "down"};
+    static const char *const closed[] = {"quarantined", "closed", "silent"};
     char state[BAL_RING_NAME];
-    return take_text(d, server, "state", state) && strcmp(state, "draining") != 0 &&
-           strcmp(state, "down") != 0;
+    if (!take_text(d, server, "state", state) || is_one_of(state, leaving, 2))
+        return false;
+    *away = is_one_of(state, closed, 3);
+    return true;
 }
 
 static enum bal_code read_servers(struct bal_document *d, int list, struct bal_ring_fleet *fleet,
                                   struct bal_log_servers *names, struct bal_error *err) {
     if (list == 0 || bal_node_kind(d, list) != BAL_NODE_LIST || bal_node_count(d, list) > BAL_RING_SERVERS)
         return bal_fail(err, BAL_E_FORMAT, "the status has no list of servers");
-    fleet->servers = 0;
     for (size_t i = 0; i < bal_node_count(d, list); i++) {
         const int server = bal_node_item(d, list, i);
         char name[BAL_RING_NAME];
-        if (bal_node_kind(d, server) != BAL_NODE_MAP || !counts(d, server))
+        bool away;
+        if (bal_node_kind(d, server) != BAL_NODE_MAP || !counts(d, server, &away))
             continue;
         fleet->servers++;
+        fleet->away += away;
         uint32_t number;
         const bool named = names && take_text(d, server, "name", name) && *name;
         const enum bal_code code =
@@ -244,6 +262,9 @@ enum bal_code bal_ring_fleet(const char *text, size_t length, const char *upstre
         code = bal_fail(err, BAL_E_FORMAT, "the status has no dispatcher%s%.100s of schema 1",
                         upstream ? " " : "", upstream ? upstream : "");
     fleet->slots = slots >= 1 ? (uint32_t)slots : 1;
+    fleet->stations = !code && is_true(d, found, "stations");
+    if (code || !take_text(d, found, "class", fleet->class))
+        fleet->class[0] = 0;
     if (!code)
         code = read_servers(d, bal_node_get(d, found, "servers"), fleet, names, err);
     bal_document_free(d);

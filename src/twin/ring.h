@@ -12,12 +12,14 @@ enum { BAL_RING_NAME = 256, BAL_RING_SERVERS = 1 << 16 };
 struct bal_ring_head {
     char upstream[BAL_RING_NAME];
     bool station;
+    uint32_t classes;     /* that are told apart, at least 1 */
     uint64_t first, next; /* numbers of the first record that follows, and of the one behind the last */
     uint64_t lost;        /* that were asked for and are not remembered any longer */
 };
 
 /* Takes each request that a server answered, as bal_recover_take() would have it, in order. Records of
- * requests that came to no server are passed over. An answer that is not as it should be is refused:
+ * requests that came to no server are passed over. High are those that policies of two classes take for
+ * urgent (docs/nginx.md), where there are classes. An answer that is not as it should be is refused:
  * BAL_E_FORMAT, with the line; what stood before it has been taken. */
 enum bal_code bal_ring_read(const char *text, size_t length, struct bal_ring_head *head,
                             void (*take)(void *context, const struct bal_trace_job *job), void *context,
@@ -27,7 +29,10 @@ enum bal_code bal_ring_read(const char *text, size_t length, struct bal_ring_hea
 struct bal_ring_fleet {
     char policy[BAL_RING_NAME];
     uint32_t slots;
-    uint32_t servers; /* that are meant to work: not down, not leaving */
+    uint32_t servers;          /* that are meant to work: not down, not leaving */
+    uint32_t away;             /* of these, that get no requests at present: quarantined, closed, silent */
+    bool stations;             /* are there stations before them, which know classes? */
+    char class[BAL_RING_NAME]; /* the variable that tells classes; "": none does */
 };
 
 /* Finds the one of that upstream, or the first (NULL), not of its backup servers; the names of the servers

@@ -1,5 +1,6 @@
 #include "twin/twin.h"
 
+#include "format/time_text.h"
 #include "study/blocks.h"
 
 #include <math.h>
@@ -107,24 +108,25 @@ enum bal_code bal_twin_new(const struct bal_twin_options *options, size_t keep, 
     return BAL_OK;
 }
 
-void bal_twin_change(struct bal_twin *twin, const struct bal_policy_spec *now, uint32_t slots,
-                     uint32_t servers) {
+void bal_twin_change(struct bal_twin *twin, const struct bal_twin_fleet *fleet) {
     struct bal_twin_options *o = &twin->options;
-    if (slots > 0) {
+    if (fleet->slots > 0) {
         o->slots_given = true;
-        o->model.slots = slots;
+        o->model.slots = fleet->slots;
     }
-    if (servers > 0) {
+    if (fleet->servers > 0) {
         o->servers_given = true;
+        twin->away = fleet->away < fleet->servers ? fleet->away : 0;
         bal_servers_parse("1", &o->model.servers, NULL);
-        o->model.servers.group[0].count = servers;
+        o->model.servers.group[0].count = fleet->servers - twin->away;
     }
-    if (o->has_now && is_same(&o->now, now))
+    o->stations = fleet->stations;
+    if (o->has_now && is_same(&o->now, &fleet->now))
         return;
     if (o->has_now)
         bal_window_forget(&twin->window);
     o->has_now = true;
-    o->now = *now;
+    o->now = fleet->now;
     twin->rows = 0;
     add_rows(twin);
 }
@@ -162,6 +164,14 @@ static void note_times(struct bal_twin *twin) {
     if (r->times == BAL_TIMES_UNKNOWN)
         note(twin, "whether service times include waiting cannot be told: no server is named, or the window "
                    "is too short");
+}
+
+static void note_away(struct bal_twin *twin) {
+    if (twin->away > 0)
+        note(twin,
+             "%u of %u servers get no requests at present (quarantined, closed or silent): predictions are "
+             "for the others",
+             twin->away, twin->away + bal_servers_count(&twin->replay.model.servers));
 }
 
 static void note_window(struct bal_twin *twin) {
@@ -208,6 +218,9 @@ static enum bal_code measure(struct bal_twin *twin, const struct bal_trace *logg
     enum bal_code code = bal_trace_cursor_new(logged, &cursor, err);
     if (code)
         return code;
+    double high = 0;
+    uint64_t highs = 0;
+    memset(&twin->urgent, 0, sizeof twin->urgent);
     memset(twin->measured, 0, sizeof *twin->measured);
     twin->measured->unit = info->size_mean;
     twin->gap = 0;
@@ -217,14 +230,21 @@ static enum bal_code measure(struct bal_twin *twin, const struct bal_trace *logg
         if (job.left_out)
             continue;
         const int64_t arrival = bal_window_arrival(&job);
-        bal_measured_add(twin->measured, (double)(arrival - info->first) / nanoseconds, info->span,
-                         (double)bal_window_response(&job) / nanoseconds);
+        const double response = (double)bal_window_response(&job) / nanoseconds;
+        bal_measured_add(twin->measured, (double)(arrival - info->first) / nanoseconds, info->span, response);
+        if (job.high) {
+            bal_histogram_add(&twin->urgent, response / info->size_mean);
+            high += response;
+            highs++;
+        }
         if (arrival > before) {
             twin->gap = fmax(twin->gap, (double)(arrival - before) / nanoseconds);
             before = arrival;
         }
     }
     bal_trace_cursor_free(cursor);
+    twin->high[0] = highs ? high / (double)highs : NAN;
+    twin->high[1] = info->size_mean * bal_histogram_quantile(&twin->urgent, 0.99);
     return code ? code : bal_measured_times(twin->measured, twin->options.seed, &twin->times, err);
 }
 
@@ -233,6 +253,11 @@ static enum bal_code choose_fleet(struct bal_twin *twin, struct bal_error *err) 
     twin->replay = (struct bal_replay){
         .trace = twin->trace, .speedup = 1, .model = o->model, .seed = o->seed, .replications = 1};
     struct bal_model *model = &twin->replay.model;
+    const struct bal_trace_info *info = bal_trace_info(twin->trace);
+    if (o->ranked)
+        model->classes = info->high > 0 && info->high < info->jobs;
+    if (model->classes && model->discipline == BAL_DISCIPLINE_AUTO)
+        model->discipline = o->stations ? BAL_DISCIPLINE_NONPREEMPTIVE : BAL_DISCIPLINE_FIFO;
     if (!o->slots_given && twin->recovery.servers > 0)
         model->slots = twin->recovery.slots;
     if (o->servers_given)
@@ -282,6 +307,7 @@ enum bal_code bal_twin_look(struct bal_twin *twin, int64_t now, struct bal_error
     code = choose_fleet(twin, err);
     if (code)
         return code;
+    note_away(twin);
     note_times(twin);
     note_window(twin);
     return BAL_OK;
@@ -341,6 +367,9 @@ static void take_answer(struct bal_twin *twin, struct bal_twin_row *row, const s
         bal_replay_load(replay, bal_trace_info(replay->trace)->work / bal_trace_info(replay->trace)->span);
     row->messages = outcome->result.metric[BAL_MESSAGES_PER_JOB].mean;
     row->grows = outcome->result.doubts & BAL_DOUBT_GROWING;
+    const struct bal_estimate *metric = outcome->result.metric;
+    row->high[0] = replay->model.classes ? metric[BAL_HIGH_RESPONSE_MEAN].mean : NAN;
+    row->high[1] = replay->model.classes ? metric[BAL_HIGH_RESPONSE_P99].mean : NAN;
     for (int t = 0; t < BAL_REPLAY_TIMES; t++) {
         row->time[t] = outcome->time[t].mean;
         row->log[t] = outcome->log[t];
@@ -351,6 +380,10 @@ static enum bal_code replay(struct bal_twin *twin, struct bal_twin_row *row, str
                             struct bal_error *err) {
     struct bal_case c;
     struct bal_error why = {0};
+    if (twin->options.ranked && !replay->model.classes && bal_policy_flags(&row->policy) & BAL_TAKES_RANKS) {
+        row->answered = false; /* until some requests are urgent and some are not */
+        return BAL_OK;
+    }
     if (bal_replay_case(replay, &row->policy, &c, &why)) {
         row->answered = false;
         snprintf(row->failed, sizeof row->failed, "%.*s", (int)sizeof row->failed - 1, why.text);
@@ -414,10 +447,12 @@ void bal_twin_judge(struct bal_twin *twin) {
         return;
     const enum bal_response_time which = mean ? BAL_TIME_MEAN : BAL_TIME_P99;
     const struct bal_estimate *apart = &twin->apart[which];
+    char far[BAL_TIME_TEXT], chance[BAL_TIME_TEXT];
+    bal_time_length(fabs(apart->mean), far);
+    bal_time_length(apart->half, chance);
     const int used = snprintf(twin->why, sizeof twin->why,
-                              "the measured %s is %.3g ms %s than predicted, where %.3g ms would be chance",
-                              mean ? "mean" : "p99", 1e3 * fabs(apart->mean),
-                              apart->mean > 0 ? "longer" : "shorter", 1e3 * apart->half);
+                              "the measured %s is %s %s than predicted, where %s would be chance",
+                              mean ? "mean" : "p99", far, apart->mean > 0 ? "longer" : "shorter", chance);
     const struct bal_twin_row *like = nearest(twin);
     char *rest = twin->why + used, policy[BAL_TWIN_TEXT];
     const size_t room = sizeof twin->why - (size_t)used;

@@ -25,6 +25,8 @@ struct bal_twin_options {
     double step;      /* seconds: how finely times are told */
     bool service;     /* times are service alone */
     bool keep_waiting;
+    bool ranked;   /* requests say themselves whether they are high: there are classes where some do */
+    bool stations; /* servers have stations before them, which let the high class go first */
     uint64_t seed;
     const volatile int *stop;
 };
@@ -44,8 +46,9 @@ struct bal_twin_row {
     double jobs[BAL_REPLAY_SPANS], response[BAL_REPLAY_SPANS]; /* part by part: how many came, and their mean
                                                                 */
     double messages;                                           /* for a request */
-    bool grows;                 /* queues grew until the end: the numbers depend on how long the window is */
-    double cost;                /* seconds of processor time that the answer took */
+    double high[2]; /* response times of the high class: mean and p99; NaN: there are no classes */
+    bool grows;     /* queues grew until the end: the numbers depend on how long the window is */
+    double cost;    /* seconds of processor time that the answer took */
     char failed[BAL_TWIN_TEXT]; /* why it has no answer; "": it has, or was not asked yet */
 };
 
@@ -59,6 +62,7 @@ enum bal_twin_state {
 struct bal_twin {
     struct bal_twin_options options;
     struct bal_window window;
+    uint32_t away; /* servers that get no requests at present */
     size_t rows;
     struct bal_twin_row row[BAL_TWIN_ROWS];
 
@@ -71,6 +75,8 @@ struct bal_twin {
     struct bal_trace *trace;  /* service times */
     struct bal_measured *measured;
     struct bal_measured_times times;             /* that were measured */
+    struct bal_histogram urgent;                 /* those of the high class, in mean sizes */
+    double high[2];                              /* their mean and p99; NaN: there are no classes */
     bool compared;                               /* is what follows known? */
     struct bal_estimate apart[BAL_REPLAY_TIMES]; /* what was measured less what is predicted for now */
     bool parted;
@@ -85,10 +91,16 @@ enum bal_code bal_twin_new(const struct bal_twin_options *options, size_t keep, 
                            struct bal_error *err);
 void bal_twin_free(struct bal_twin *twin); /* NULL is allowed */
 
-/* The fleet has that policy, and so many slots and servers (0: as before). Requests that it had under another
- * policy are forgotten, and so are the answers. */
-void bal_twin_change(struct bal_twin *twin, const struct bal_policy_spec *now, uint32_t slots,
-                     uint32_t servers);
+/* What a fleet tells of itself. */
+struct bal_twin_fleet {
+    struct bal_policy_spec now;
+    uint32_t slots, servers; /* 0: as before */
+    uint32_t away;           /* of these, that get no requests: answers are for the others */
+    bool stations;
+};
+
+/* Requests that it had under another policy are forgotten, and so are the answers. */
+void bal_twin_change(struct bal_twin *twin, const struct bal_twin_fleet *fleet);
 
 /* Looks at the window as it is at `now`, nanoseconds in the clock of the requests. Errors are those of the
  * options: no fleet is known, a policy does not fit it. */

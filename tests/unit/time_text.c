@@ -20,6 +20,7 @@ static void lengths(void **unused) {
                  {59.99, "59.99 s"},  {60, "1 min"},           {90, "90 s"},
                  {120, "2 min"},      {3600, "1 h"},           {5400, "90 min"},
                  {7200, "2 h"},       {86400, "1 day"},        {86580, "24.05 h"},
+                 {-0.25, "-250 ms"},  {-3e-12, "-0.003 ns"},   {-2e300, "-2.315e+295 days"},
                  {864000, "10 days"}, {1.9e9, "21991 days"},   {1e300, "1.157e+295 days"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[BAL_TIME_TEXT];
