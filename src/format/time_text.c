@@ -1,6 +1,7 @@
 #include "format/time_text.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -25,8 +26,9 @@ void bal_time_length(double seconds, char text[BAL_TIME_TEXT]) {
 }
 
 void bal_time_moment(double seconds, const char *format, char text[BAL_TIME_TEXT]) {
-    const time_t whole = (time_t)floor(seconds);
+    const bool known = fabs(seconds) < 0x1p62;
+    const time_t whole = known ? (time_t)floor(seconds) : 0;
     struct tm parts;
-    if (!gmtime_r(&whole, &parts) || strftime(text, BAL_TIME_TEXT, format, &parts) == 0)
+    if (!known || !gmtime_r(&whole, &parts) || strftime(text, BAL_TIME_TEXT, format, &parts) == 0)
         snprintf(text, BAL_TIME_TEXT, "%.0f s", seconds);
 }

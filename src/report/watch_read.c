@@ -10,6 +10,9 @@
 const char *const bal_watch_states[WATCH_STATES] = {"idle",     "on",          "busy",   "set-up", "off",
                                                     "draining", "quarantined", "closed", "silent", "down"};
 
+#define NUMBER_MOST 1e18
+enum { FLEET_STEPS = 500 }; /* what a fleet takes, in servers */
+
 /* JSON is YAML. */
 struct reader {
     struct bal_document *document;
@@ -28,8 +31,8 @@ static double to_number(struct reader *r, int node, const char *field) {
         node && bal_node_kind(r->document, node) == BAL_NODE_TEXT ? bal_node_text(r->document, node) : "";
     char *end;
     const double number = strtod(text, &end);
-    if (end == text || *end || !isfinite(number)) {
-        fail(r, node, field, "a number should be here");
+    if (end == text || *end || !(number >= 0 && number <= NUMBER_MOST)) {
+        fail(r, node, field, "a number that is not negative should be here");
         return 0;
     }
     return number;
@@ -120,7 +123,11 @@ static void read_server(struct reader *r, int node, struct watch_server *s) {
     s->seconds = number(r, node, "response_seconds");
 }
 
+/* Not more than any honest status has: an alias may stand for many. */
 static bool make_servers(struct reader *r, struct watch_fleet *f, size_t count) {
+    r->code = r->code ? r->code : bal_document_spend(r->document, 10 * count, r->err);
+    if (r->code)
+        return false;
     f->server = calloc(count ? count : 1, sizeof *f->server);
     f->servers = f->server ? count : 0;
     if (!f->server)
@@ -186,6 +193,9 @@ static void read_all(struct reader *r, struct watch *watch) {
         watch->bound[watch->bounds] =
             to_number(r, bal_node_item(r->document, bounds, watch->bounds), "bounds");
     const size_t n = list(r, root, "dispatchers", &dispatchers), m = list(r, root, "stations", &stations);
+    r->code = r->code ? r->code : bal_document_spend(r->document, FLEET_STEPS * (n + m), r->err);
+    if (r->code)
+        return;
     watch->fleet = calloc(n + m + 1, sizeof *watch->fleet);
     if (!watch->fleet)
         r->code = bal_fail(r->err, BAL_E_MEMORY, "not enough memory");

@@ -38,7 +38,8 @@ static double quantile(const struct watch *watch, const struct watch_times *befo
     double left = q * all;
     for (unsigned i = 0; i < WATCH_BUCKETS && all > 0; i++) {
         const double n = now->count[i] - (before ? before->count[i] : 0);
-        const double low = i ? watch->bound[i <= watch->bounds ? i - 1 : watch->bounds - 1] : 0;
+        const unsigned below = i < watch->bounds ? i : watch->bounds; /* bounds that are lower */
+        const double low = below ? watch->bound[below - 1] : 0;
         if (n > 0 && left <= n)
             return i < watch->bounds ? low + (watch->bound[i] - low) * left / n : low;
         left -= n > 0 ? n : 0;
@@ -72,7 +73,7 @@ static void print_head(const struct watch *before, const struct watch *now, cons
         fprintf(out, ", %.3g messages per request",
                 old ? (f->messages - old->messages) / requests : f->messages / f->arrived);
     if (f->metered && seconds > 0)
-        fprintf(out, ", %.4g W", (f->joules - old->joules) / seconds);
+        fprintf(out, ", %.0f W", (f->joules - old->joules) / seconds);
     fputc('\n', out);
 }
 

@@ -13,8 +13,8 @@ $ ballast twin --log log.csv --server-field upstream_addr --service-field durati
 | !: queues grow until the end: the longer the window, the worse.
 $ ballast twin --log log.csv --server-field upstream_addr --service-field duration_s --now random --policy round-robin --once --slots 1 --fewer 0 --traffic 1 | sed -n '/^now/,/^$/p'
 | now: random, mean 125.2 ± 0.3 ms measured, 164.3 ± 4.2 predicted; p99 149.8 ± 0.1 ms measured, 413 ± 118 predicted
-|   ! the measured mean is 39.5 ms shorter than predicted, where 3.86 ms would be chance; it looks
-|     more like round-robin, or servers, slots, dispatchers or delays are not as was said
+|   ! the measured mean is 39.53 ms shorter than predicted, where 3.863 ms would be chance; it
+|     looks more like round-robin, or servers, slots, dispatchers or delays are not as was said
 |
 $ ballast twin --log log.csv --server-field upstream_addr --service-field duration_s --once --policy jsq --policy pod-ssp --keep 1000 --fewer 5 --traffic 3 --slots 1
 | log.csv, 00:04:09 to 00:04:59 UTC: 997 requests, 20.02 a second; 5 servers, load 0.503; service recovered

@@ -1,6 +1,9 @@
 /* Whatever a server answers where records and the status of the module are asked for: what is taken is a
- * request that could be, there are as many as the head says, and the same bytes give the same. */
+ * request that could be, there are as many as the head says, and the same bytes give the same. What is shown
+ * of a status is text without control characters. */
 #include "twin/ring.h"
+#include "base/gather.h"
+#include "report/watch.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -34,6 +37,23 @@ static void try_fleet(const char *text, size_t size) {
     bal_log_servers_free(names);
 }
 
+static void try_watch(const char *text, size_t size) {
+    const struct watch_view view = {.columns = 80};
+    struct watch watch;
+    struct bal_error err = {0};
+    struct bal_gather shown;
+    const enum bal_code code = bal_watch_read(&watch, text, size, "the status", &err);
+    assert(code ? *err.text : !*err.text);
+    if (!code && bal_gather_open(&shown)) {
+        bal_watch_print(NULL, &watch, &view, shown.stream);
+        assert(bal_gather_close(&shown));
+        for (const char *at = shown.text; *at; at++)
+            assert((unsigned char)*at >= ' ' || *at == '\n');
+        bal_gather_discard(&shown);
+    }
+    bal_watch_free(&watch);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *text = malloc(size + 1);
     assert(text);
@@ -47,6 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     assert(one.count == again.count && one.sum == again.sum);
     assert(code ? *err.text : one.count <= head.next - head.first);
     try_fleet(text, size);
+    try_watch(text, size);
     free(text);
     return 0;
 }

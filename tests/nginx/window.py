@@ -31,9 +31,10 @@ LOOK = """(() => {
     const edge = document.documentElement.clientWidth;
     const light = colour => { const [r, g, b] = colour.match(/[0-9]+/g).map(Number);
         return (0.3 * r + 0.6 * g + 0.1 * b) / 255; };
-    const style = getComputedStyle(document.body);
+    const style = getComputedStyle(document.body), twin = document.getElementById('twin');
     return {texts: boxes.length, collide, cut: boxes.filter(b => !b.wide && b.r > edge + 1).map(b => b.text),
-        sideways: document.documentElement.scrollWidth - edge, paper: light(style.backgroundColor),
+        sideways: document.documentElement.scrollWidth - edge,
+        scrolls: twin.offsetWidth - twin.parentNode.clientWidth, paper: light(style.backgroundColor),
         contrast: Math.abs(light(style.color) - light(style.backgroundColor))};
 })()"""
 
@@ -56,11 +57,13 @@ def loads(page):
     expect("the fleet is there", page.until("document.querySelectorAll('.cell').length == 4", 20) is not None)
     drawn = page.until("document.querySelectorAll('path[d]').length >= 4", 20)
     expect("and lines are drawn", drawn is not None)
-    row = "[...document.querySelectorAll('#twin tbody tr')].map(r => r.innerText).join('|')"
+    row = "[...document.querySelectorAll('#twin tbody tr')]" \
+        ".map(r => r.innerText.replaceAll('\\u00a0', ' ')).join('|')"
     expect("what-ifs appear", page.until(row + ".includes('two servers fewer\\t100 ms')", 10) is not None,
            page.evaluate(row))
-    now = page.evaluate("document.getElementById('twin-now').textContent")
+    now = page.evaluate("document.getElementById('twin-now').textContent").replace("\u00a0", " ")
     expect("measured beside predicted", "212 ms ± 20.0 ms measured, 208 ms ± 15.0 ms predicted" in now, now)
+    expect("those of the urgent", "144 ms" in page.evaluate(row), page.evaluate(row))
     expect("that they part is told", page.evaluate("!document.getElementById('twin-parted').hidden"))
 
 
@@ -68,7 +71,7 @@ def hostile_text_stays_text(page):
     page.evaluate("document.getElementById('servers-details').open = true")
     page.until("document.querySelectorAll('#servers tbody tr').length == 4", 5)
     whole = page.evaluate("document.body.innerText")
-    for text in ("<img src=x onerror=alert(1)>", "<script>bad()</script>", "<b>&up"):
+    for text in ("<img src=x onerror=alert(1)>", "<script>bad()</script>", "<b>&up", "<i>gets</i>"):
         expect(f"{text} is shown as it is", text in whole)
     markup = page.evaluate("document.querySelectorAll('img, b b, #twin script').length")
     expect("no markup came of it", markup == 0)
@@ -93,6 +96,7 @@ def every_screen(page):
             expect(name + "no text lies upon another", not seen["collide"], seen["collide"])
             expect(name + "none is cut", not seen["cut"], seen["cut"])
             expect(name + "nothing is wider than the screen", seen["sideways"] <= 0, seen["sideways"])
+            expect(name + "nor are the what-ifs", seen["scrolls"] <= 0, seen["scrolls"])
             expect(name + "paper and ink differ", seen["contrast"] > 0.6, seen["contrast"])
             expect(name + "as the scheme wants", (seen["paper"] < 0.5) == dark, seen["paper"])
             if pictures != "-":

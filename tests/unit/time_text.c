@@ -38,6 +38,8 @@ static void moments(void **unused) {
     assert_string_equal(text, "1969-12-31 23:59:59");
     bal_time_moment(1e18, "%Y", text);
     assert_string_equal(text, "1000000000000000000 s");
+    bal_time_moment(1e20, "%Y", text); /* beyond all clocks */
+    assert_string_equal(text, "100000000000000000000 s");
 }
 
 int main(void) {
