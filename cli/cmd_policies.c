@@ -37,18 +37,26 @@ static enum bal_code set_check(void *into, const char *value, struct bal_error *
     return BAL_OK;
 }
 
-static void default_text(const struct bal_policy *policy, char *text, size_t size) {
+static struct bal_policy_spec with_defaults(const struct bal_policy *policy) {
     struct bal_policy_spec spec = {.policy = policy};
     for (unsigned i = 0; i < policy->param_count; i++)
         spec.value[i] = policy->params[i].fallback;
+    return spec;
+}
+
+static void default_text(const struct bal_policy *policy, char *text, size_t size) {
+    const struct bal_policy_spec spec = with_defaults(policy);
     bal_policy_print(&spec, text, size);
+}
+
+static bool is_symmetric(const struct bal_policy *policy) {
+    const struct bal_policy_spec spec = with_defaults(policy);
+    return bal_policy_flags(&spec) & BAL_SYMMETRIC;
 }
 
 /* Memory as a formula is best shown by two examples. */
 static void memory_text(const struct bal_policy *policy, uint32_t servers, char *text, size_t size) {
-    struct bal_policy_spec spec = {.policy = policy};
-    for (unsigned i = 0; i < policy->param_count; i++)
-        spec.value[i] = policy->params[i].fallback;
+    const struct bal_policy_spec spec = with_defaults(policy);
     const struct bal_setting setting = {servers, 0.9};
     snprintf(text, size, "%.0f", bal_policy_memory_bits(&spec, &setting));
 }
@@ -105,7 +113,7 @@ static void print_one(const struct bal_policy *policy, FILE *out) {
     fprintf(out, "  paper        %s\n", policy->paper);
     if (policy->flags & BAL_NEEDS_WORK)
         fputs("  needs        the size of every job, before it is done\n", out);
-    fprintf(out, "  symmetric    %s\n", policy->flags & BAL_SYMMETRIC ? "yes" : "no");
+    fprintf(out, "  symmetric    %s\n", is_symmetric(policy) ? "yes" : "no");
     if (policy->param_count)
         fputs("\nparameters:\n", out);
     for (unsigned i = 0; i < policy->param_count; i++) {
@@ -169,7 +177,7 @@ static void json_policy(struct json *json, const struct bal_policy *policy) {
     bal_json_text(json, "summary", policy->summary);
     bal_json_text(json, "cost", policy->cost);
     bal_json_text(json, "paper", policy->paper);
-    bal_json_bool(json, "symmetric", policy->flags & BAL_SYMMETRIC);
+    bal_json_bool(json, "symmetric", is_symmetric(policy));
     bal_json_bool(json, "needs_sizes", policy->flags & BAL_NEEDS_WORK);
     bal_json_open(json, "parameters", '[');
     for (unsigned k = 0; k < policy->param_count; k++) {

@@ -307,6 +307,10 @@ bool bal_selection_has(const struct bal_selection *selection, const struct bal_e
 void bal_experiment_case(const struct bal_experiment *experiment, size_t point, size_t policy,
                          struct bal_case *c);
 
+/* Is the policy that stands for a rival what it does on this fleet? Some go another way where servers have
+ * different weights. */
+bool bal_rival_is_modelled(const struct bal_entry *entry, const struct bal_model *model);
+
 /* ---- documentation ---- */
 
 /* The fields of experiment files: as a JSON schema for editors, and as the tables of docs/experiments.md. */

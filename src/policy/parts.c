@@ -145,9 +145,20 @@ uint32_t bal_draw_distinct(const struct bal_fleet *fleet, uint32_t d, uint32_t *
     return count;
 }
 
-uint32_t bal_own_of_some(const struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {
-    uint32_t drawn[BAL_OWN_MOST];
-    const uint32_t count = bal_draw_distinct(fleet, d < BAL_OWN_MOST ? d : BAL_OWN_MOST, drawn, rng);
+uint32_t bal_draw_again(const struct bal_fleet *fleet, uint32_t d, uint32_t *drawn, struct bal_rng *rng) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < d; i++) {
+        const uint32_t server = bal_draw(fleet, rng);
+        uint32_t k = 0;
+        while (k < count && drawn[k] != server)
+            k++;
+        if (k == count && server != BAL_NONE)
+            drawn[count++] = server;
+    }
+    return count;
+}
+
+uint32_t bal_own_of(const struct bal_fleet *fleet, const uint32_t *drawn, uint32_t count) {
     uint32_t best = BAL_NONE;
     for (uint32_t i = 0; i < count; i++)
         if (best == BAL_NONE || bal_own_over_weight(fleet, drawn[i]) < bal_own_over_weight(fleet, best))
@@ -273,11 +284,11 @@ static struct bal_decision fill_by_weight(struct bal_fleet *fleet, uint32_t cand
     return shares(fleet, parts);
 }
 
-struct bal_decision bal_fill_own(struct bal_fleet *fleet, uint32_t d, uint32_t count, struct bal_rng *rng) {
-    uint32_t drawn[BAL_OWN_MOST];
-    const uint32_t candidates = d ? bal_draw_distinct(fleet, d, drawn, rng) : bal_open_count(fleet);
+struct bal_decision bal_fill_own(struct bal_fleet *fleet, const uint32_t *drawn, uint32_t draws,
+                                 uint32_t count, struct bal_rng *rng) {
+    const uint32_t candidates = drawn ? draws : bal_open_count(fleet);
     for (uint32_t i = 0; i < candidates; i++) {
-        const uint32_t server = d ? drawn[i] : bal_open_at(fleet, i);
+        const uint32_t server = drawn ? drawn[i] : bal_open_at(fleet, i);
         fleet->shares[i] = (struct bal_share){server, bal_own(fleet, server)};
     }
     return fleet->weight ? fill_by_weight(fleet, candidates, count, rng)
@@ -292,12 +303,13 @@ struct bal_decision bal_otherwise_rare(enum bal_else rule, struct bal_fleet *fle
     if (rule == BAL_ELSE_HOLD)
         rule = fleet->own ? BAL_ELSE_OWN : BAL_ELSE_UNIFORM;
     const bool split = job->split && job->count > 1;
+    uint32_t two[2];
     switch (rule) {
     case BAL_ELSE_OWN:
-        return split ? bal_fill_own(fleet, 0, job->count, rng) : bal_to(bal_own_fewest(fleet, rng));
+        return split ? bal_fill_own(fleet, NULL, 0, job->count, rng) : bal_to(bal_own_fewest(fleet, rng));
     case BAL_ELSE_OWN2:
         return split ? bal_scatter_by(choose_own2, fleet, job->count, rng)
-                     : bal_to(bal_own_of_some(fleet, 2, rng));
+                     : bal_to(bal_own_of(fleet, two, bal_draw_distinct(fleet, 2, two, rng)));
     default:
         return split ? bal_scatter(fleet, job->count, rng) : bal_to(bal_draw(fleet, rng));
     }

@@ -109,9 +109,12 @@ void bal_ask_all(struct bal_fleet *fleet);
 /* Draws d different open servers, or all of them if there are fewer; returns how many. O(d^2). */
 uint32_t bal_draw_distinct(const struct bal_fleet *fleet, uint32_t d, uint32_t *drawn, struct bal_rng *rng);
 
-/* The one with the fewest own requests of d <= BAL_OWN_MOST different servers, or BAL_NONE. */
-enum { BAL_OWN_MOST = 64 };
-uint32_t bal_own_of_some(const struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng);
+/* Draws d open servers with replacement, each named once; returns how many different ones there are. */
+uint32_t bal_draw_again(const struct bal_fleet *fleet, uint32_t d, uint32_t *drawn, struct bal_rng *rng);
+
+enum { BAL_OWN_MOST = 64 }; /* servers drawn whose own counts are compared */
+/* The one of those drawn with the fewest own requests (over weights), the first of several, or BAL_NONE. */
+uint32_t bal_own_of(const struct bal_fleet *fleet, const uint32_t *drawn, uint32_t count);
 
 /* ---- without a token ---- */
 
@@ -163,9 +166,10 @@ struct bal_decision bal_scatter(struct bal_fleet *fleet, uint32_t count, struct 
 struct bal_decision bal_divide_among(enum bal_idle which, struct bal_set *set, struct bal_fleet *fleet,
                                      uint32_t count, struct bal_rng *rng);
 
-/* Raises the lowest own counts (over weights) first, of d <= BAL_OWN_MOST different servers or (d = 0) of
- * all. */
-struct bal_decision bal_fill_own(struct bal_fleet *fleet, uint32_t d, uint32_t count, struct bal_rng *rng);
+/* Raises the lowest own counts (over weights) first, of different servers that were drawn or (NULL) of all
+ * that are open. */
+struct bal_decision bal_fill_own(struct bal_fleet *fleet, const uint32_t *drawn, uint32_t draws,
+                                 uint32_t count, struct bal_rng *rng);
 
 /* Sends a job to an open member, which is removed, or divides it as above. */
 static inline struct bal_decision bal_take_tokens(enum bal_idle which, struct bal_set *set,

@@ -151,7 +151,8 @@ static void print_notes(const struct bal_experiment *e, const struct rows *rows,
         "ratio lies within %.0f %% for the mean and %.0f %% for the p99%s. Lost: not answered, or with an "
         "error; doubled: answered by two servers, as when an answer was lost and the request tried again; "
         "over: most requests at a server beyond its slots, where "
-        "there are stations. The generator was late by %.2g ms on average, servers by %.2g ms.",
+        "there are stations. The generator was late by %.2g ms on average, servers by %.2g ms; what that may "
+        "have added is taken for doubt.",
         100 * RIG_MEAN_WITHIN, 100 * RIG_P99_WITHIN,
         e->live->faults ? " (the lab knows of no faults, so nothing is said here)" : "",
         1e3 * rows->late / rows->count, 1e3 * rows->overslept / rows->count);

@@ -245,7 +245,7 @@ static void json_measured(struct json *json, const struct bal_case *c, const str
     bal_json_number(json, "bits", price->memory_bits);
     bal_json_text(json, "growth", memory_text(price->memory));
     bal_json_close(json, '}');
-    bal_json_bool(json, "symmetric", c->policy.policy->flags & BAL_SYMMETRIC);
+    bal_json_bool(json, "symmetric", bal_policy_flags(&c->policy) & BAL_SYMMETRIC);
     bal_json_text(json, "vanishes", bal_vanishing_text(price->vanishing));
 }
 

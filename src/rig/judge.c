@@ -56,42 +56,52 @@ static enum bal_code gather_facts(struct bal_store *store, const struct bal_expe
 
 enum side { INSIDE, OUTSIDE, ACROSS };
 
-/* Where the ratio is, as far as its interval tells. To call it different it must be so by twice that. */
-static enum side side_of(const struct bal_estimate *ratio, double within) {
-    const double off = fabs(ratio->mean - 1);
-    if (!isfinite(ratio->half) || !isfinite(off))
+/* Where the ratio is, as far as can be told: chance gives it a half-width on either side, and the machine may
+ * have added up to `added` to what was measured. To call it different it must be so by twice the half-width.
+ */
+static enum side side_of(const struct bal_estimate *ratio, double added, double within) {
+    const double off = ratio->mean - 1, half = ratio->half;
+    if (!isfinite(half) || !isfinite(off) || !isfinite(added))
         return ACROSS;
-    return off + ratio->half <= within ? INSIDE : off - 2 * ratio->half > within ? OUTSIDE : ACROSS;
+    if (off - half - added >= -within && off + half <= within)
+        return INSIDE;
+    return off - 2 * half - added > within || off + 2 * half < -within ? OUTSIDE : ACROSS;
 }
 
-/* By what part the machine itself has made answers later, about: what the generator added, and servers that
- * have less to give because they woke up late. */
-static double disturbance(const struct rig_row *row, const struct bal_model *model) {
+/* By what part the machine itself has made answers later, at most: what generator and servers were late, and,
+ * where a server that wakes up late begins the next request so much later, that it has less to give. */
+static double added_by(const struct rig_row *row, const struct bal_model *model) {
     const double load = fmin(model->load, 0.98);
-    return row->late / row->lab_mean.mean + row->overslept / model->size.mean / (1 - load);
+    return (row->late + row->overslept) / row->lab_mean.mean +
+           (row->slower ? row->overslept / model->size.mean / (1 - load) : 0);
+}
+
+static void give_reason(struct rig_row *row, bool of_mean, double within) {
+    const struct bal_estimate *ratio = of_mean ? &row->mean_ratio : &row->p99_ratio;
+    const char *what = of_mean ? "mean" : "p99";
+    if (!isfinite(ratio->half))
+        snprintf(row->reason, sizeof row->reason, "one block has no interval; `rounds` must be 2 or more");
+    else if (side_of(ratio, 0, within) != ACROSS)
+        snprintf(row->reason, sizeof row->reason,
+                 "the machine was too busy: the generator was late by %.2g ms, the servers by %.2g ms, which "
+                 "may have added up to %.1f %%",
+                 1e3 * row->late, 1e3 * row->overslept, 100 * row->added);
+    else
+        snprintf(row->reason, sizeof row->reason,
+                 "live/lab of the %s may be from %.2f to %.2f, which is not all within %.0f %%; more "
+                 "`rounds`, or `seconds`",
+                 what, ratio->mean - ratio->half - row->added, ratio->mean + ratio->half, 100 * within);
 }
 
 void bal_rig_decide(struct rig_row *row, const struct bal_model *model) {
-    const enum side mean = side_of(&row->mean_ratio, RIG_MEAN_WITHIN),
-                    tail = side_of(&row->p99_ratio, RIG_P99_WITHIN);
-    const bool busy = !(disturbance(row, model) < RIG_MEAN_WITHIN / 2);
-    if (mean == INSIDE && tail == INSIDE) {
-        row->verdict = RIG_AGREES;
-        return;
-    }
-    row->verdict = !busy && (mean == OUTSIDE || tail == OUTSIDE) ? RIG_DIFFERS : RIG_UNDECIDED;
-    if (row->verdict == RIG_DIFFERS)
-        return;
-    if (busy)
-        snprintf(row->reason, sizeof row->reason,
-                 "the machine was too busy: the generator was late by %.2g ms, the servers by %.2g ms",
-                 1e3 * row->late, 1e3 * row->overslept);
-    else if (!isfinite(row->mean_ratio.half))
-        snprintf(row->reason, sizeof row->reason, "one block has no interval; `rounds` must be 2 or more");
-    else
-        snprintf(row->reason, sizeof row->reason,
-                 "the interval of the %s is too wide; more `rounds`, or `seconds`",
-                 mean != INSIDE ? "mean" : "p99");
+    row->added = added_by(row, model);
+    const enum side mean = side_of(&row->mean_ratio, row->added, RIG_MEAN_WITHIN),
+                    tail = side_of(&row->p99_ratio, row->added, RIG_P99_WITHIN);
+    row->verdict = mean == OUTSIDE || tail == OUTSIDE ? RIG_DIFFERS
+                   : mean == INSIDE && tail == INSIDE ? RIG_AGREES
+                                                      : RIG_UNDECIDED;
+    if (row->verdict == RIG_UNDECIDED)
+        give_reason(row, mean != INSIDE, mean != INSIDE ? RIG_MEAN_WITHIN : RIG_P99_WITHIN);
 }
 
 static enum bal_code compare(struct bal_store *store, const struct bal_experiment *e, size_t point,
@@ -111,6 +121,11 @@ static enum bal_code compare(struct bal_store *store, const struct bal_experimen
     struct bal_case c;
     bal_experiment_case(e, point, policy, &c);
     bal_rig_decide(row, &c.model);
+    if (bal_rival_is_modelled(&e->policy[policy], &c.model))
+        return BAL_OK;
+    row->verdict = RIG_UNDECIDED;
+    snprintf(row->reason, sizeof row->reason,
+             "the lab's model of it is for servers of one weight; with others it chooses another way");
     return BAL_OK;
 }
 
@@ -133,6 +148,7 @@ enum bal_code bal_rig_judge(struct bal_store *store, const struct bal_experiment
         code = bal_store_quantity(store, e, point, policy, quantity[class_][1], &row->p99, err);
     if (!code)
         code = gather_facts(store, e, point, policy, row, err);
+    row->slower = !isnan(row->exceeded) || e->live->burn;
     if (!code && e->policy[policy].twin >= 0)
         code = compare(store, e, point, policy, quantity[class_], row, err);
     return code;

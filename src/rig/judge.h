@@ -28,8 +28,11 @@ struct rig_row {
                                                * and at its end, and what the one grew that grew most; NaN:
                                                * not looked at */
     double late, overslept;                   /* means of blocks: what generator and servers added */
+    bool slower;  /* servers that wake up late begin the next request so much later: stations keep them to
+                   * their slots, or they burn */
+    double added; /* the part of an answer that this may have made, at most */
     enum rig_verdict verdict;
-    char reason[160]; /* of an undecided one */
+    char reason[200]; /* of an undecided one */
 };
 
 /* Class 0: all; 1 and 2: high and low. */

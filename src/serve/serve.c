@@ -48,6 +48,7 @@ struct server {
     double factor;                   /* of MODE_SLOW */
     struct connection *first, *last; /* who waits */
     uint32_t serving;
+    double freed; /* when a slot was last free again */
     /* statistics */
     uint64_t requests, answered, aborted, accepted;
     uint32_t present, most_present, connections, most_connections;
@@ -280,9 +281,13 @@ static void leave(struct connection *c, int status) {
         *link = c->next;
         s->last = s->last == c ? before : s->last;
     }
-    if (timers.place[c->number] != BAL_HEAP_ABSENT)
+    const bool timed = timers.place[c->number] != BAL_HEAP_ABSENT;
+    if (timed)
         bal_heap_remove(&timers, c->number);
-    s->serving -= c->state == SERVING;
+    if (c->state == SERVING) {
+        s->serving--;
+        s->freed = burn || timed ? now() : c->until;
+    }
     s->present--;
     if (status)
         s->answered++;
@@ -450,11 +455,13 @@ static void answer(struct connection *c, int status) {
     start_waiting(s);
 }
 
+/* One that has waited begins when the service before it was to end, not when this process woke up: what it
+ * sleeps too long makes an answer later, and not the server slower. */
 static void begin_service(struct connection *c) {
     struct server *s = c->server;
     const double scale = s->mode == MODE_SLOW ? s->factor : 1;
     c->state = SERVING;
-    c->begun = now();
+    c->begun = fmax(c->arrived, s->freed);
     s->serving++;
     const double length = isnan(c->service) ? bal_law_sample(&law, &rng) : c->service;
     c->until = c->begun + scale * length / s->speed;
@@ -491,6 +498,7 @@ static void enqueue(struct connection *c) {
 static void upgrade(struct connection *c) {
     static const char text[] =
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: upgrade\r\n\r\n";
+    c->until = now();
     leave(c, 101);
     c->state = ECHOING;
     answer_text(c, strdup(text), sizeof text - 1);

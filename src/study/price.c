@@ -148,7 +148,7 @@ static enum bal_vanishing vanishing_of(const struct bal_model *model, const stru
     const double limit = bal_known_of(model, policy).waiting_limit;
     if (limit == 0)
         return BAL_VANISHING_YES;
-    const bool symmetric = policy->policy->flags & BAL_SYMMETRIC;
+    const bool symmetric = bal_policy_flags(policy) & BAL_SYMMETRIC;
     if (symmetric && price->memory != BAL_GROWTH_LARGE && price->messages != BAL_GROWTH_LARGE)
         return BAL_VANISHING_NEVER;
     if (limit > 0)

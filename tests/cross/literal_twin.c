@@ -32,9 +32,10 @@ struct server {
     struct job job[ROOM];
     unsigned jobs;
     enum power power;
-    double clock; /* when it does something by itself: reports that it is still idle, goes off, is set up */
-    bool told;    /* it has reported that it is idle and on, and has got no job since */
-    bool stored;  /* rcpb: its name is in the store */
+    double clock;   /* when it does something by itself: reports that it is still idle, goes off, is set up */
+    bool told;      /* it has reported that it is idle and on, and has got no job since */
+    bool stored;    /* rcpb: its name is in the store */
+    double changed; /* own: when the number of its jobs did last */
     double estimate;          /* lsq: what the dispatcher believes */
     double average, averaged; /* ewma: of its responses, and when it was so */
     double responses, behind; /* prequal: moving averages of its responses and of jobs left behind */
@@ -261,7 +262,36 @@ static unsigned fewest_own(struct world *w, unsigned most, bool (*holds)(const s
     return drawn > 0 ? least_of(w, candidate, key, drawn) : w->servers;
 }
 
+/* Of those with the fewest for their speed, which stand in the order of their names: in turn, or in the order
+ * in which they came to be so. */
+static unsigned next_of_equals(struct world *w, bool turns) {
+    unsigned equal[SERVERS_MAX], count = 0, best = 0;
+    double least = INFINITY, earned = 0;
+    for (unsigned s = 0; s < w->servers; s++)
+        least = fmin(least, w->server[s].jobs / w->server[s].speed);
+    for (unsigned s = 0; s < w->servers; s++)
+        if (w->server[s].jobs / w->server[s].speed == least)
+            equal[count++] = s;
+    for (unsigned i = 0; i < count; i++) {
+        w->credit[equal[i]] += w->server[equal[i]].speed;
+        earned += w->server[equal[i]].speed;
+    }
+    for (unsigned i = 1; i < count; i++)
+        if (turns ? w->credit[equal[i]] > w->credit[equal[best]]
+                  : w->server[equal[i]].changed < w->server[equal[best]].changed)
+            best = i;
+    w->credit[equal[best]] -= earned;
+    return equal[best];
+}
+
 static unsigned choose_own(struct world *w) {
+    if (param(w, "ties") != 0)
+        return next_of_equals(w, param(w, "ties") == 1);
+    if (param(w, "replace") == 1) {
+        const unsigned one = uniform(w, w->servers), two = uniform(w, w->servers);
+        const struct server *first = &w->server[one], *second = &w->server[two];
+        return second->jobs / second->speed < first->jobs / first->speed ? two : one;
+    }
     return fewest_own(w, isnan(param(w, "d")) ? w->servers : (unsigned)param(w, "d"), is_any);
 }
 
@@ -577,6 +607,7 @@ static void arrive(struct world *w, const struct rule *rule) {
     if (server->jobs == 0)
         server->clock = INFINITY;
     struct job *job = &server->job[server->jobs++];
+    server->changed = w->now;
     *job = (struct job){.arrival = w->now, .left = size};
     if (server->jobs == 1)
         begin_service(w, job);
@@ -606,6 +637,7 @@ static void complete(struct world *w, const struct rule *rule, struct server *se
         w->m.response += w->now - server->job[0].arrival;
     }
     server->jobs--;
+    server->changed = w->now;
     memmove(server->job, server->job + 1, server->jobs * sizeof *server->job);
     learn(w, server, response);
     if (server->jobs > 0) {
@@ -849,6 +881,9 @@ enum { VARIANTS = sizeof variants / sizeof *variants };
 /* More of them, for two fleets. */
 static const char *const more_variants[] = {
     "own:d=2",
+    "own:d=2,replace=1",
+    "own:ties=turn",
+    "own:ties=queue",
     "jiq:else=own",
     "jiq:else=own2",
     "rcpb:c=1,mu=3,else=own2",

@@ -191,8 +191,9 @@ static void same_servers(const struct bal_policy_spec *spec, bool stations, bool
     live_end(&live);
 }
 
-static const char *const more[] = {"jiq:else=own", "own:d=2", "pod:d=3,replace=0", "pod-memory:d=2,b=3",
-                                   "tabs:else=own"};
+static const char *const more[] = {"jiq:else=own",       "own:d=2",        "own:d=2,replace=1",
+                                   "own:ties=turn",      "own:ties=queue", "pod:d=3,replace=0",
+                                   "pod-memory:d=2,b=3", "tabs:else=own"};
 
 static struct bal_policy_spec policy_at(size_t i) {
     const char *text = i < bal_policy_count ? bal_policy_table[i]->name : more[i - bal_policy_count];

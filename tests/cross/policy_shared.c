@@ -265,7 +265,8 @@ static void run_alone(const struct bal_policy_spec *spec, uint64_t *log) {
 
 static const char *const more[] = {"jiq:else=own",  "jiq:else=hold",     "rcpb:c=4,mu=1,else=own2",
                                    "tabs:else=own", "pod:d=3,replace=0", "pod-memory:d=2,b=3",
-                                   "own:d=2",       "lsq:p=1,d=2"};
+                                   "own:d=2",       "lsq:p=1,d=2",       "own:ties=turn",
+                                   "own:ties=queue"};
 
 static void two_processes_decide_as_one(void **state) {
     (void)state;

@@ -331,6 +331,7 @@ static const struct literal literals[] = {
     {"jiq:else=own", choose_jiq_own, NULL, NONE, 0},
     {"own", choose_jsq, NULL, NONE, 0}, /* the only dispatcher has sent all jobs that are there */
     {"own:d=2", choose_pod_distinct, NULL, NONE, 0},
+    {"own:d=2,replace=1", choose_pod, NULL, NONE, 0},
     {"pi", choose_pi, rest_pi, 0, 0}, /* all start idle, so LI(0) does not matter */
 };
 

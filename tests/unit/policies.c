@@ -226,7 +226,8 @@ static void symmetric_ones_treat_servers_alike(void **state) {
     for (size_t i = 0; i < bal_policy_count * VARIANTS; i++) {
         const struct bal_policy *policy = bal_policy_table[i / VARIANTS];
         struct bal_policy_spec spec;
-        if (!(policy->flags & BAL_SYMMETRIC) || !variant_of(policy, (unsigned)(i % VARIANTS), N, &spec))
+        if (!variant_of(policy, (unsigned)(i % VARIANTS), N, &spec) ||
+            !(bal_policy_flags(&spec) & BAL_SYMMETRIC))
             continue;
         struct host host;
         host_init(&host, &spec, N, 85);

@@ -136,6 +136,9 @@ static void the_scale_of_weights_says_nothing(void **state) {
     (void)state;
     static const char *const policies[] = {"own",
                                            "own:d=2",
+                                           "own:d=2,replace=1",
+                                           "own:ties=turn",
+                                           "own:ties=queue",
                                            "sed",
                                            "fastest-idle",
                                            "ewma",
@@ -182,11 +185,50 @@ static void the_scale_of_weights_says_nothing(void **state) {
     }
 }
 
+/* The servers of one job after the other, whose requests stay where they are; a letter is a response. */
+static void assert_goes(const char *policy, const double *weight, uint32_t own, const char *story) {
+    struct bal_policy_spec spec;
+    host_parse(policy, &spec);
+    struct host host;
+    host_init(&host, &spec, 4, 97);
+    host.fleet.weight = weight;
+    for (uint32_t server = 0; server < 4; server++)
+        host.length[server] = own;
+    for (const char *at = story; *at; at++) {
+        if (*at >= 'a') {
+            host.length[*at - 'a']--;
+            bal_policy_response(&spec, host.state, &host.fleet, (uint32_t)(*at - 'a'), 1, false);
+            continue;
+        }
+        const uint32_t to = host_route(&host, 1, false).server;
+        if (to != (uint32_t)(*at - '0'))
+            fail_msg("%s, %s: the one at %d goes to server %u", policy, story, (int)(at - story), to);
+        host.length[to]++;
+    }
+    host_fini(&host);
+}
+
+/* nginx's least_conn: the equals earn 1 each, the richest pays for all. After 0 1 2 3 credits are -3, -1, 1
+ * and 3, so that the next round is the other way round, or 3 comes before 1 when both have answered.
+ * HAProxy's leastconn takes the one that has been so for longest. */
+static void equals_go_in_turn_or_in_line(void **state) {
+    (void)state;
+    static const double weight[] = {2, 1, 1, 1};
+    assert_goes("own:ties=turn", NULL, 0, "01233210");
+    assert_goes("own:ties=turn", NULL, 0, "0123db31bd31");
+    assert_goes("own:ties=turn", NULL, 0, "012332ab1001cd231");
+    assert_goes("own:ties=turn", weight, 0, "012303201010230");
+    assert_goes("own:ties=queue", NULL, 0, "01230123");
+    assert_goes("own:ties=queue", NULL, 0, "0123db31bd13");
+    assert_goes("own:ties=queue", NULL, 1, "01bc2312");
+}
+
 /* A batch that is split raises the lowest counts over weights: 12 jobs on empty servers of weights 1, 2 and 3
  * are 2, 4 and 6. */
 static void splits_follow_the_weights(void **state) {
     (void)state;
-    static const char *const policies[] = {"own", "sed", "jiq:else=own", "own:d=3"};
+    static const char *const policies[] = {"own",     "sed",           "jiq:else=own",
+                                           "own:d=3", "own:ties=turn", "own:ties=queue"};
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         struct bal_policy_spec spec;
         host_parse(policies[i], &spec);
@@ -782,6 +824,7 @@ int main(void) {
         cmocka_unit_test(weighted_random_is_in_proportion),
         cmocka_unit_test(policies_choose_by_weight),
         cmocka_unit_test(the_scale_of_weights_says_nothing),
+        cmocka_unit_test(equals_go_in_turn_or_in_line),
         cmocka_unit_test(splits_follow_the_weights),
         cmocka_unit_test(those_that_probe_follow_their_law),
         cmocka_unit_test(least_work_minds_work_and_not_length),
