@@ -16,6 +16,8 @@ struct bal_case {
     struct bal_policy_spec policy;
     struct bal_run run;    /* its replication and stop are set for each trial */
     unsigned replications; /* at least this many, >= 1 */
+    unsigned draws; /* a trial is the mean of so many, with the same arrivals and sizes and other random
+                     * choices (run.draw); 0 is 1 */
     bool fluid; /* see how far the path from an idle fleet is from that of the fluid model: fluid.distance */
     double precision; /* when above 0: add replications until the half-width of the mean response time is at
                        * most this fraction of it */

@@ -173,6 +173,7 @@ struct bal_kind_times {
 struct bal_run {
     uint64_t seed;
     uint64_t replication;
+    unsigned draw; /* another one: the same arrivals, sizes and classes, but policies draw other numbers */
     double time;   /* length of the run in model time, > 0; in slotted time rounded up to whole slots */
     double warmup; /* fraction of it to cut, 0 to 0.999; NaN: BAL_WARMUP_DEFAULT, or 0 with a trace; or
                     * BAL_WARMUP_MSER */

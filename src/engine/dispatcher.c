@@ -497,7 +497,7 @@ static enum bal_code set_up(struct network *net, uint32_t index, const struct ba
         d->state = system->state;
     bal_policy_init(net->spec, setting, d->state);
     bal_rng_init(&d->rng, system->run->seed, system->run->replication,
-                 BAL_STREAM_POLICY + ((uint64_t)index << 32));
+                 BAL_STREAM_POLICY + ((uint64_t)index << 32) + ((uint64_t)system->run->draw << 48));
     d->own = calloc(n, sizeof *d->own);
     d->length = calloc(n, sizeof *d->length);
     d->urgent = calloc(n, sizeof *d->urgent);

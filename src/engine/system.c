@@ -321,7 +321,7 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     system->per_unit = mean_speed / model->size.mean;
     system->load_share = bal_policy_load_share(policy);
     system->report_rate = bal_policy_report_rate(policy, &setting) * mean_speed / model->size.mean;
-    bal_rng_init(&system->rng, run->seed, run->replication, BAL_STREAM_POLICY);
+    bal_rng_init(&system->rng, run->seed, run->replication, BAL_STREAM_POLICY + ((uint64_t)run->draw << 48));
     bal_rng_init(&system->report_rng, run->seed, run->replication, BAL_STREAM_REPORTS);
     bal_rng_init(&system->class_rng, run->seed, run->replication, BAL_STREAM_CLASSES);
     bal_rng_init(&system->power_rng, run->seed, run->replication, BAL_STREAM_POWER);

@@ -1,6 +1,7 @@
 /* Replications of cases: in rounds when a precision is wanted, each round a list of trials for the pool; and
  * all of it again with longer runs where those were too short to settle. */
 #include "lab/doubt.h"
+#include "lab/draws.h"
 #include "lab/length.h"
 #include "lab/paths.h"
 
@@ -60,8 +61,9 @@ double bal_case_cost(const struct bal_case *c) {
 
 enum bal_code bal_case_trial(const struct bal_case *c, const struct bal_run *run, struct bal_trial *trial,
                              struct bal_error *err) {
-    return c->fluid ? bal_case_fluid_trial(c, run, trial, err)
-                    : bal_simulate(&c->model, &c->policy, run, trial, err);
+    return c->fluid       ? bal_case_fluid_trial(c, run, trial, err)
+           : c->draws > 1 ? bal_case_drawn_trial(c, run, trial, err)
+                          : bal_simulate(&c->model, &c->policy, run, trial, err);
 }
 
 static void run_task(void *context, size_t i) {

@@ -7,6 +7,10 @@
 
 enum { SERVERS_MOST = 200, DISPATCHERS_MOST = 64, FAULTS_MOST = 50 };
 
+/* A block of real processes is one draw of what policies draw; its prediction need not be. So many times it
+ * is simulated, unless it is long, and then hardly varies. */
+enum { DRAWS = 16, LONG = 600 };
+
 static int by_time(const void *a, const void *b) {
     const struct bal_fault *x = a, *y = b;
     return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->line > y->line) - (x->line < y->line);
@@ -148,6 +152,7 @@ enum bal_code bal_live_settings(struct bal_reader *reader, struct bal_draft *dra
     draft->time = reader->e->live->seconds;
     draft->jobs = NAN;
     draft->c.replications = (unsigned)bal_reader_number(reader, live, "rounds", 5);
+    draft->c.draws = draft->time <= LONG ? DRAWS : 1;
     if (isnan(draft->warmup)) /* from an empty fleet on, in the lab too */
         draft->warmup = draft->c.run.warmup = 0;
     return BAL_OK;

@@ -177,5 +177,7 @@ char *bal_plan_identity(const struct bal_case *c) {
         fputs("\nfluid=yes", out);
     if (c->run.real)
         fprintf(out, "\nlive=%s", c->run.real);
+    else if (c->draws > 1)
+        fprintf(out, "\ndraws=%u", c->draws);
     return bal_gather_close(&identity) ? identity.text : NULL;
 }

@@ -70,6 +70,56 @@ static void being_late_matters_by_how_long_answers_take(void **state) {
     assert_int_equal(row.verdict, RIG_AGREES);
 }
 
+/* Blocks of 1.5 s on 16 servers behind 4 dispatchers, as in the demo, or the mean of so many draws. */
+enum { BLOCKS = 7 };
+static void simulate(const char *policy, unsigned draws, double *mean, double *p99) {
+    struct bal_case c = {.model = {.load = 0.9, .network.dispatchers.count = 4},
+                         .run = {.seed = 5, .time = 1.5, .warmup = 0},
+                         .draws = draws};
+    assert_int_equal(bal_servers_parse("16", &c.model.servers, NULL), BAL_OK);
+    assert_int_equal(bal_law_parse("exp(0.05)", &c.model.size, NULL), BAL_OK);
+    assert_int_equal(bal_policy_parse(policy, &c.policy, NULL), BAL_OK);
+    for (unsigned block = 0; block < BLOCKS; block++) {
+        struct bal_trial trial = {0};
+        c.run.replication = block;
+        c.run.draw = draws > 1 ? 0 : 99;
+        assert_int_equal(bal_case_trial(&c, &c.run, &trial, NULL), BAL_OK);
+        mean[block] = trial.metric[BAL_RESPONSE_MEAN];
+        p99[block] = trial.metric[BAL_RESPONSE_P99];
+    }
+}
+
+/* In place of real processes a simulation, with other draws than the model's: the right model agrees, and
+ * wrong ones are found out. */
+static void a_wrong_model_is_found_out(void **state) {
+    (void)state;
+    static const struct {
+        const char *real, *model;
+        enum rig_verdict verdict;
+    } cases[] = {
+        {"own:ties=turn", "own:ties=turn", RIG_AGREES}, {"own:d=2", "own:d=2", RIG_AGREES},
+        {"jiq:else=own", "jiq:else=own", RIG_AGREES},   {"random", "own:ties=queue", RIG_DIFFERS},
+        {"round-robin", "jiq:else=hold", RIG_DIFFERS},  {"own:ties=turn", "random", RIG_DIFFERS},
+        {"jiq:else=hold", "own:d=2", RIG_DIFFERS},
+    };
+    const struct bal_model model = {.load = 0.9, .size = {.mean = 0.05}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double live[2][BLOCKS], lab[2][BLOCKS];
+        simulate(cases[i].real, 1, live[0], live[1]);
+        simulate(cases[i].model, 16, lab[0], lab[1]);
+        struct rig_row row = {.lab_mean = {.mean = 0.1},
+                              .late = 3e-4,
+                              .overslept = 3e-4,
+                              .mean_ratio = bal_estimate_ratio(live[0], lab[0], BLOCKS),
+                              .p99_ratio = bal_estimate_ratio(live[1], lab[1], BLOCKS)};
+        bal_rig_decide(&row, &model);
+        if (row.verdict != cases[i].verdict)
+            fail_msg("%s by the model %s: %s (%.3f ± %.3f, %.3f ± %.3f)", cases[i].real, cases[i].model,
+                     bal_rig_verdict_text[row.verdict], row.mean_ratio.mean, row.mean_ratio.half,
+                     row.p99_ratio.mean, row.p99_ratio.half);
+    }
+}
+
 /* ---- faults ---- */
 
 static void those_who_leave_make_room(void **state) {
@@ -143,6 +193,7 @@ int main(void) {
         cmocka_unit_test(verdicts_need_intervals),
         cmocka_unit_test(what_the_machine_added_is_doubt),
         cmocka_unit_test(being_late_matters_by_how_long_answers_take),
+        cmocka_unit_test(a_wrong_model_is_found_out),
         cmocka_unit_test(those_who_leave_make_room),
         cmocka_unit_test(faults_are_charged_by_when_it_was_known),
         cmocka_unit_test(what_the_dead_have_left_is_removed),

@@ -1,0 +1,12 @@
+/* The mean of several trials that differ in what policies, dispatchers and servers draw. */
+#ifndef LAB_DRAWS_H
+#define LAB_DRAWS_H
+
+#include "ballast/lab.h"
+
+/* bal_case_trial for a case with several `draws`. Metrics are means over the draws, histograms hold the times
+ * of all of them. */
+enum bal_code bal_case_drawn_trial(const struct bal_case *c, const struct bal_run *run,
+                                   struct bal_trial *trial, struct bal_error *err);
+
+#endif
