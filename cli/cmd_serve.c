@@ -102,7 +102,8 @@ const struct cli_command cmd_serve = {
         "come, asleep or at work for the time of the law, or for what X-Service says (in\n"
         "microseconds). The first line that is printed is the port where they are controlled and then\n"
         "that of each server: /set?server=0&mode=fail (hang, slow, close, refuse, ok) makes one ill or\n"
-        "well, /stats and /log tell what has been seen, by X-Request-Id. Ctrl-C ends them.",
+        "well, /stats and /log tell what has been seen, by X-Request-Id. Every request is remembered,\n"
+        "in about a hundred bytes, until /reset. Ctrl-C ends them.",
     .examples = "  ballast serve --servers 4 --slots 2 --service 'exp(0.05)'\n"
                 "  ballast serve --servers 2x1,2x4 --port 9001 --burn\n",
     .options = options,
