@@ -418,10 +418,10 @@ static void refuse_waiting(struct bal_dispatcher *d, uint32_t i, enum bal_reason
 
 /* After a report those that wait may have a place: first come, first served within a class. One for which
  * there is none keeps its place, unless there are servers elsewhere and no hope here. */
-static bool try_first(struct bal_dispatcher *d, uint32_t rank) {
+static bool try_first(struct bal_dispatcher *d, uint32_t rank, uint32_t held) {
     const uint32_t i = d->block->held[rank].first;
     struct request *r = request_at(d, i);
-    const struct bal_decision decision = ask_policy(d, r, false, d->block->held_count);
+    const struct bal_decision decision = ask_policy(d, r, false, held);
     if (decision.server < d->servers) {
         leave_held(d, i);
         go(d, r, decision.server, DECIDED);
@@ -439,7 +439,7 @@ static bool try_first(struct bal_dispatcher *d, uint32_t rank) {
 static void try_held(struct bal_dispatcher *d) {
     struct block *block = d->block;
     for (uint32_t rank = 0; block->held_count && rank < block->config.classes; rank++)
-        while (block->held[rank].count && try_first(d, rank))
+        while (block->held[rank].count && try_first(d, rank, block->held_count))
             ;
     tell_hunger(d);
 }
@@ -471,7 +471,8 @@ static void tell(const struct bal_dispatcher *d, uint32_t i, enum bal_dispatch_v
                                 .waited_ns = verdict == BAL_WAIT ? 0 : r->waited};
 }
 
-/* Behind those of its class; false: there is no room, or nothing to wait for. */
+/* Behind those of its class; false: there is no room, or nothing to wait for. It wakes a server as they did:
+ * the policy is asked as if the first of them had just come. */
 static bool hold_behind(struct bal_dispatcher *d, uint32_t i) {
     struct block *block = d->block;
     if (is_hopeless(d, request_at(d, i)))
@@ -481,6 +482,8 @@ static bool hold_behind(struct bal_dispatcher *d, uint32_t i) {
         return refuse(d, request_at(d, i), BAL_REASON_NO_ROOM);
     }
     hold(d, i);
+    if (d->policy.policy->power)
+        try_first(d, request_at(d, i)->entry.rank, 0);
     return true;
 }
 

@@ -1184,6 +1184,23 @@ static void wakes_and_their_answers_are_no_storm(void **state) {
     end(&f);
 }
 
+/* As many servers are started as requests come that find nobody, though others wait before them. */
+static void each_request_wakes_one_also_behind_others(void **state) {
+    (void)state;
+    struct bal_dispatcher_config config = stationed(4);
+    config.held = 10;
+    struct fixture f = begin("tabs:else=hold", &config);
+    for (uint32_t server = 0; server < 4; server++)
+        hear(
+            &f, server,
+            (struct bal_message){.type = BAL_MSG_POWER, .power = {.power = BAL_POWER_OFF, .valid_ms = 5000}});
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(arrive(&f, 0).verdict, BAL_WAIT);
+        assert_int_equal(said(&f, BAL_MSG_WAKE, NULL), 1);
+    }
+    end(&f);
+}
+
 static void a_resting_or_draining_server_is_not_chosen(void **state) {
     (void)state;
     const struct bal_dispatcher_config config = stationed(3);
@@ -1250,6 +1267,7 @@ int main(void) {
         cmocka_unit_test(hunger_is_said_repeated_and_taken_back),
         cmocka_unit_test(a_wake_is_said_until_power_answers),
         cmocka_unit_test(wakes_and_their_answers_are_no_storm),
+        cmocka_unit_test(each_request_wakes_one_also_behind_others),
         cmocka_unit_test(a_resting_or_draining_server_is_not_chosen),
         cmocka_unit_test(a_clock_that_steps_back_stands_still),
     };
