@@ -440,6 +440,8 @@ void bal_station_beat(struct network *net, uint32_t server) {
                                            .promised = one && net->station[server].holder != d,
                                            .load = load});
     }
+    if (net->system.features & STEALING && bal_station_is_idle(net, server))
+        steal(net, server);
 }
 
 /* ---- failures ---- */

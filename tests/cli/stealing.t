@@ -143,3 +143,9 @@ $ sed -i 's/half, 2/half, 0.7/' steal.yaml; ballast check steal.yaml
 $ sed -i 's/half, 0.7/half, 2/; s/7:4/7:5/' steal.yaml; ballast check steal.yaml
 ! ballast: steal.yaml:3: workload: at steal=half placement=map(0:4 7:5) load=0.3: placement 'map' places 9 generators on 8 servers; there must be as many generators as servers
 ? 2
+
+# In continuous time an idle server asks once, and with heartbeats again at each of them: 2.9 and 2.3 service times.
+$ ballast compare --steal half --policy random --jobs 50k --replications 4 --format json >once.json
+$ ballast compare --steal half --policy random --jobs 50k --replications 4 --heartbeat 1 --format json >again.json
+$ jq -s '[.[].results[0] | .response.mean > 2.6, .stealing.requests > 0.35]' -c once.json again.json
+| [true,false,false,true]
