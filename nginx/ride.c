@@ -18,11 +18,12 @@ static void push(ngx_http_request_t *r, const ngx_str_t *text) {
     header->value = *text;
 }
 
-/* A connection that is turned into another one says nothing of the end of its request. */
+/* A connection that is turned into another one says nothing of the end of its request, and the headers of a
+ * subrequest go nowhere. */
 static void say(ngx_http_request_t *r) {
     const ngx_http_upstream_srv_conf_t *us = r->upstream->upstream;
     const struct bal_ngx_visit *visit = us && bal_ngx_station_of(us) ? bal_ngx_visit_of(r) : NULL;
-    if (!visit || visit->state != BAL_VISIT_RUNNING || !visit->station->zone.inside ||
+    if (!visit || r != r->main || visit->state != BAL_VISIT_RUNNING || !visit->station->zone.inside ||
         !visit->station->zone.mail || r->headers_out.status == NGX_HTTP_SWITCHING_PROTOCOLS)
         return;
     struct bal_ngx_station *station = visit->station;
@@ -41,12 +42,24 @@ static void say(ngx_http_request_t *r) {
 
 /* ---- whoever passes a response on ---- */
 
+/* Ballast-Load, and what requests carry: an app may send back what it got. */
+static bool is_ours(const ngx_str_t *key) {
+    static const char *const rest[] = {"load", "from", "moved"};
+    static const size_t prefix = sizeof "ballast-" - 1;
+    if (key->len < prefix || ngx_strncasecmp(key->data, (u_char *)"ballast-", prefix) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+        if (key->len == prefix + ngx_strlen(rest[i]) &&
+            ngx_strncasecmp(key->data + prefix, (u_char *)rest[i], key->len - prefix) == 0)
+            return true;
+    return false;
+}
+
 static void strip(ngx_list_t *headers) {
     for (ngx_list_part_t *part = &headers->part; part; part = part->next) {
         ngx_table_elt_t *header = part->elts;
         for (ngx_uint_t i = 0; i < part->nelts; i++)
-            if (header[i].key.len == name.len &&
-                ngx_strncasecmp(header[i].key.data, name.data, name.len) == 0)
+            if (is_ours(&header[i].key))
                 header[i].hash = 0;
     }
 }
