@@ -768,7 +768,9 @@ static void take_in(struct bal_dispatcher *d, uint32_t server, const struct bal_
         bal_fleet_look(d, server);
         bal_fleet_tell(d, server);
         break;
-    default: /* not for dispatchers */
+    default: /* not for dispatchers, but it may be the first word of one that has begun anew */
+        bal_fleet_look(d, server);
+        bal_fleet_tell(d, server);
         break;
     }
 }
