@@ -107,8 +107,8 @@ static bool has_entry(const char *entries, size_t size, const char *entry) {
 }
 
 static bool is_marked(pid_t pid, const char *variable, const char *other) {
-    static char entries[131072]; /* the variables that matter are the last to be set, but not in a fixed place
-                                  */
+    /* The variables that matter are the first, unless a shell has put them elsewhere. */
+    static char entries[131072];
     char path[40];
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -45,6 +45,8 @@ static void set_environment(const struct warden_task *task) {
     const struct app_config *app = task->app;
     const struct passwd *user = getpwuid(app->uid);
     clearenv();
+    set_text("BALLAST_APP", app->name); /* the first: who looks for them does not read all the rest */
+    set_text("BALLAST_KEEPER", task->state);
     set_text("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     set_text("LANG", "C.UTF-8");
     if (user) {
@@ -53,8 +55,6 @@ static void set_environment(const struct warden_task *task) {
     }
     for (char **entry = app->environment; entry && *entry; entry++)
         putenv(*entry);
-    set_text("BALLAST_APP", app->name);
-    set_text("BALLAST_KEEPER", task->state);
 }
 
 /* The byte says that there will be no exec. */
