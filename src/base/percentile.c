@@ -29,6 +29,17 @@ static size_t hidden_point(const char *digits, size_t length) {
     return strspn(digits, "0123456789") >= length && length > 2 && digits[0] == '9' ? 2 : 0;
 }
 
+/* Names have no more, and nobody has so many jobs. */
+enum { DIGITS = 6 };
+
+static bool is_too_fine(const char *text, size_t length) {
+    if (length < 2 || text[0] != 'p' || !is_plain(text + 1, length - 1))
+        return false;
+    const char *point = memchr(text, '.', length);
+    const char *digits = point ? point + 1 : text + 1 + hidden_point(text + 1, length - 1);
+    return digits > text + 1 && text + length - digits > DIGITS;
+}
+
 static bool read_percent(const char *digits, size_t length, double *percent) {
     char number[BAL_PERCENTILE_TEXT];
     if (!is_plain(digits, length) || length + 2 > sizeof number)
@@ -41,6 +52,10 @@ static bool read_percent(const char *digits, size_t length, double *percent) {
 
 enum bal_code bal_percentile_parse(const char *text, size_t length, double *quantile, struct bal_error *err) {
     double percent = 0;
+    if (is_too_fine(text, length))
+        return bal_fail(err, BAL_E_RANGE,
+                        "'%.*s' is too fine: use at most %d digits behind the point, as in p99.9",
+                        (int)(length < 60 ? length : 60), text, DIGITS);
     if (length > 1 && text[0] == 'p' && read_percent(text + 1, length - 1, &percent) && percent > 0 &&
         percent < 100) {
         *quantile = percent / 100;
@@ -52,7 +67,11 @@ enum bal_code bal_percentile_parse(const char *text, size_t length, double *quan
 }
 
 const char *bal_percentile_print(double quantile, char text[BAL_PERCENTILE_TEXT]) {
-    snprintf(text, BAL_PERCENTILE_TEXT, "p%.10g", 100 * quantile);
+    snprintf(text, BAL_PERCENTILE_TEXT, "p%.*f", DIGITS, 100 * quantile);
+    char *end = text + strlen(text);
+    while (end[-1] == '0')
+        end--;
+    end[end[-1] == '.' ? -1 : 0] = '\0';
     return text;
 }
 

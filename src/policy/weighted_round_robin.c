@@ -5,16 +5,33 @@
  * first of them in order if there are several, and pays what all have earned together. So credits add up to
  * 0, and with whole weights a server of weight w gets w of any sum-of-weights consecutive jobs, spread out.
  *
- * Cost: nothing is asked, nothing is reported. O(N) a job. Memory: the credit of each server, counted as the
- * bits of a number up to N.
+ * Neighbours of the same weight have the same credit but for who of them has had its turn in this round, in
+ * order. So while all servers are open and weights stay, one credit for each run of such neighbours is
+ * enough, and the order is the same (exactly, where weights are sums of few powers of two).
+ *
+ * Cost: nothing is asked, nothing is reported. O(runs) a job for up to 32 of them, else O(N). Memory: the
+ * credit of each server, counted as the bits of a number up to N.
  * Proved: each server gets its share exactly, so if the weights are the speeds all have the same load: stable
  * whenever any policy is. Not symmetric: it depends on the order of the names. Where all weights are the same
  * it is round-robin. */
 #include "policy/parts.h"
 #include "policy/table.h"
 
+enum { RUNS_MAX = 32 };
+
+/* Servers from `first` on, before `end`. */
+struct run {
+    uint32_t first, end;
+    uint32_t next;         /* whose turn it is; those before have had theirs and owe the weight of all more */
+    double weight, credit; /* of each; of those whose turn is to come */
+};
+
 struct state {
     uint32_t servers;
+    uint32_t runs; /* 0: each server has a credit of its own */
+    bool begun;
+    double all; /* weight of all of them */
+    struct run run[RUNS_MAX];
     double credit[]; /* of each server, in weights */
 };
 
@@ -26,14 +43,68 @@ static size_t size(const double *value, const struct bal_setting *setting) {
 static void init(void *block, const double *value, const struct bal_setting *setting) {
     (void)value;
     struct state *state = block;
-    state->servers = setting->servers;
+    *state = (struct state){.servers = setting->servers};
     for (uint32_t server = 0; server < setting->servers; server++)
         state->credit[server] = 0;
 }
 
+/* ---- runs of neighbours ---- */
+
+static bool is_whole(const struct state *state, const struct bal_fleet *fleet) {
+    return !fleet->open && fleet->servers == state->servers;
+}
+
+/* At the beginning, when nobody has any credit. */
+static void fold(struct state *state, const struct bal_fleet *fleet) {
+    struct run *run = NULL;
+    for (uint32_t server = 0; is_whole(state, fleet) && server < state->servers; server++) {
+        const double weight = bal_weight(fleet, server);
+        if (!run || run->weight != weight) {
+            if (state->runs == RUNS_MAX) {
+                state->runs = 0;
+                return;
+            }
+            run = &state->run[state->runs++];
+            *run = (struct run){.first = server, .next = server, .weight = weight};
+        }
+        run->end = server + 1;
+        state->all += weight;
+    }
+}
+
+static void unfold(struct state *state) {
+    for (const struct run *run = state->run; run < state->run + state->runs; run++)
+        for (uint32_t server = run->first; server < run->end; server++)
+            state->credit[server] = run->credit - (server < run->next ? state->all : 0);
+    state->runs = 0;
+}
+
+/* BAL_NONE: servers are not as they were. Another weight is noticed when its server's turn comes. */
+static uint32_t take_from_runs(struct state *state, const struct bal_fleet *fleet) {
+    struct run *best = NULL;
+    bool same = is_whole(state, fleet);
+    for (uint32_t i = 0; i < state->runs && same; i++)
+        same = bal_weight(fleet, state->run[i].next) == state->run[i].weight;
+    if (!same)
+        return BAL_NONE;
+    for (struct run *run = state->run; run < state->run + state->runs; run++) {
+        run->credit += run->weight;
+        if (!best || run->credit > best->credit)
+            best = run;
+    }
+    const uint32_t server = best->next++;
+    if (best->next == best->end) {
+        best->next = best->first;
+        best->credit -= state->all;
+    }
+    return server;
+}
+
+/* ---- each for itself ---- */
+
 /* While weights and servers stay, no debt is above the weight of all and no credit above twice that. What is
  * left of other times is cut to this, so that a few rounds make up for it. */
-static uint32_t take(struct state *state, const struct bal_fleet *fleet) {
+static uint32_t take_from_all(struct state *state, const struct bal_fleet *fleet) {
     double all = 0;
     for (uint32_t i = 0; i < bal_open_count(fleet); i++)
         all += bal_weight(fleet, bal_open_at(fleet, i));
@@ -49,6 +120,19 @@ static uint32_t take(struct state *state, const struct bal_fleet *fleet) {
     if (best != BAL_NONE)
         state->credit[best] -= all;
     return best;
+}
+
+static uint32_t take(struct state *state, const struct bal_fleet *fleet) {
+    if (!state->begun)
+        fold(state, fleet);
+    state->begun = true;
+    if (state->runs > 0) {
+        const uint32_t server = take_from_runs(state, fleet);
+        if (server != BAL_NONE)
+            return server;
+        unfold(state);
+    }
+    return take_from_all(state, fleet);
 }
 
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
@@ -68,8 +152,12 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
 static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
     (void)value;
     const struct state *state = block;
-    if (state->servers != setting->servers)
+    if (state->servers != setting->servers || state->runs > RUNS_MAX)
         return false;
+    for (const struct run *run = state->run; run < state->run + state->runs; run++)
+        if (!(run->first <= run->next && run->next < run->end && run->end <= state->servers) ||
+            !isfinite(run->credit))
+            return false;
     for (uint32_t server = 0; server < state->servers; server++)
         if (!isfinite(state->credit[server]))
             return false;

@@ -284,7 +284,10 @@ static void percentiles_have_one_name(void **state) {
                 {"p50", "p50", "p50", 0.5},
                 {"p9", "p9", "p9", 0.09},
                 {"p99.999", "p99.999", "p99999", 0.99999},
-                {"p9999", "p99.99", "p9999", 0.9999}};
+                {"p9999", "p99.99", "p9999", 0.9999},
+                {"p9.75", "p9.75", "p9.75", 0.0975},
+                {"p99.999999", "p99.999999", "p99999999", 0.99999999},
+                {"p0.000001", "p0.000001", "p0.000001", 1e-8}};
     char text[BAL_PERCENTILE_TEXT];
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         double quantile = NAN, again = NAN;
@@ -295,23 +298,11 @@ static void percentiles_have_one_name(void **state) {
         assert_int_equal(bal_percentile_parse(text, strlen(text), &again, NULL), BAL_OK);
         assert_true(again == quantile);
     }
-    static const char *const bad[] = {"p0",
-                                      "p100",
-                                      "p101",
-                                      "p9.",
-                                      "p",
-                                      "95",
-                                      "p-1",
-                                      "p1e1",
-                                      "p.5",
-                                      "p95%",
-                                      "p 95",
-                                      "p0.0",
-                                      "pp5",
-                                      "p9.5.1",
-                                      "p95x",
-                                      "p5k",
-                                      "p99.99999999999999999999999"};
+    static const char *const bad[] = {
+        "p0",   "p100",       "p101",        "p9.",        "p",
+        "95",   "p-1",        "p1e1",        "p.5",        "p95%",
+        "p 95", "p0.0",       "pp5",         "p9.5.1",     "p95x",
+        "p5k",  "p0.0000001", "p99.9999999", "p999999999", "p99.99999999999999999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct bal_error err = {0};
         double quantile = NAN;

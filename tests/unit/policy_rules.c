@@ -59,6 +59,60 @@ static void weighted_round_robin_is_smooth(void **state) {
     host_fini(&host);
 }
 
+/* As it is defined, each server for itself. */
+static uint32_t literal_weighted(double *credit, const double *weight, const bool *open, uint32_t servers) {
+    double all = 0;
+    uint32_t best = BAL_NONE;
+    for (uint32_t s = 0; s < servers; s++)
+        all += open[s] ? weight[s] : 0;
+    for (uint32_t s = 0; s < servers; s++) {
+        if (!open[s])
+            continue;
+        credit[s] = fmin(fmax(credit[s], -all) + weight[s], 2 * all);
+        if (best == BAL_NONE || credit[s] > credit[best])
+            best = s;
+    }
+    credit[best] -= all;
+    return best;
+}
+
+/* Neighbours of the same weight are taken together; the order is that of the definition, to the last job,
+ * also when one of them has gone or has got another weight. */
+static void weighted_round_robin_by_runs_is_the_literal_one(void **state) {
+    (void)state;
+    enum { SERVERS = 60 };
+    struct bal_policy_spec spec;
+    host_parse("weighted-round-robin", &spec);
+    for (uint32_t runs = 1; runs <= SERVERS; runs += runs < 5 ? 1 : 11) {
+        const uint32_t change = runs % 3;
+        struct bal_set *set = host_block(bal_set_size(SERVERS));
+        bal_set_init(set, SERVERS);
+        struct host host;
+        host_init(&host, &spec, SERVERS, 93);
+        double weight[SERVERS], credit[SERVERS] = {0};
+        bool open[SERVERS];
+        for (uint32_t s = 0; s < SERVERS; s++) {
+            weight[s] = 1 + (s * runs / SERVERS * 7 % 5) * 0.75;
+            open[s] = true;
+            bal_set_insert(set, s);
+        }
+        host.fleet.weight = weight;
+        for (uint32_t job = 0; job < 2000; job++) {
+            for (uint32_t s = 0; job == 1000 && change == 0 && s < SERVERS; s++)
+                weight[s] += s % 3 + 1;
+            if (job == 1000 && change == 1) {
+                open[7] = false;
+                bal_set_remove(set, 7);
+                host.fleet.open = set;
+            }
+            assert_int_equal(host_route(&host, 1, false).server,
+                             literal_weighted(credit, weight, open, SERVERS));
+        }
+        host_fini(&host);
+        free(set);
+    }
+}
+
 /* In proportion to the weights; a host that knows a faster way is asked. False alarm: 2e-6 each. */
 static uint32_t always_the_last(struct bal_fleet *fleet, struct bal_rng *rng) {
     (void)rng;
@@ -821,6 +875,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_robin_takes_turns),
         cmocka_unit_test(weighted_round_robin_is_smooth),
+        cmocka_unit_test(weighted_round_robin_by_runs_is_the_literal_one),
         cmocka_unit_test(weighted_random_is_in_proportion),
         cmocka_unit_test(policies_choose_by_weight),
         cmocka_unit_test(the_scale_of_weights_says_nothing),
