@@ -9,7 +9,7 @@
 
 struct request {
     double run; /* 0: not given */
-    bool export;
+    bool export, list;
     struct cli_results results;
 };
 
@@ -32,6 +32,12 @@ static enum bal_code set_output(void *into, const char *value, struct bal_error 
     return BAL_OK;
 }
 
+static enum bal_code set_list(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct request *)into)->list = true;
+    return BAL_OK;
+}
+
 static enum bal_code set_seconds(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
     ((struct request *)into)->results.seconds = true;
@@ -43,6 +49,7 @@ static const struct cli_option options[] = {
     {"format", "FORM", "print the results of run K, or of the last run, as text, markdown, csv or json",
      set_format},
     {"output", "FILE", "write them there (default: standard output)", set_output},
+    {"list", NULL, "list the runs, as text or markdown, whatever else is said", set_list},
     {"seconds", NULL, "csv: add the processor time, which differs from run to run", set_seconds},
 };
 
@@ -105,7 +112,9 @@ static int list_runs(struct bal_store *store, const struct bal_store_run *runs, 
         bal_table_add(&table, "%s", heads[i]);
     for (size_t i = 0; i < count; i++)
         add_run(&table, store, &runs[i]);
-    bal_table_print(&table, "rllrlll", BAL_TABLE_RULED, output.stream);
+    bal_table_print(&table, "rllrlll",
+                    request->results.format == CLI_MARKDOWN ? BAL_TABLE_MARKDOWN : BAL_TABLE_RULED,
+                    output.stream);
     bal_table_fini(&table);
     return cli_output_close(&output);
 }
@@ -141,6 +150,8 @@ static int run(const struct cli_command *command, int argc, char **argv) {
         return status;
     if (operands == 0)
         return cli_fail("results: name the file of results: ballast results FILE.db");
+    if (request.list && request.results.format != CLI_TEXT && request.results.format != CLI_MARKDOWN)
+        return cli_fail("--list: write text or markdown");
     status = cli_spare_file("--output", request.results.output, argv[1], "the file of results");
     if (status >= 0)
         return status;
@@ -153,7 +164,7 @@ static int run(const struct cli_command *command, int argc, char **argv) {
     if (bal_store_runs(store, &runs, &count, &err))
         status = cli_fail("%s", err.text);
     else
-        status = (request.export ? export_run : list_runs)(store, runs, count, &request);
+        status = (request.export && !request.list ? export_run : list_runs)(store, runs, count, &request);
     free(runs);
     bal_store_close(store);
     return status;

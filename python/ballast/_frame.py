@@ -15,6 +15,10 @@ except ImportError:
 # Whole numbers; every other number is a float, also where it happens to be whole.
 _COUNTS = {'replications', 'jobs', 'events', 'seed', 'target.servers', 'target.servers_low',
            'target.servers_high', 'target.fleets_tried'}
+# Metrics that JSON has in another place than their names say.
+_METRICS = {'lost': 'jobs.lost', 'refused': 'jobs.refused', 'gave_up': 'jobs.gave_up',
+            'failed': 'jobs.failed', 'power.energy_per_job': 'energy.per_job', 'fluid_distance': 'fluid.distance',
+            'fluid_distance.ci': 'fluid.distance.ci'}
 # What says whom a row is about and how far its numbers can be trusted stands before them.
 _FIRST = ('policy', 'label', 'flag', 'verdict', 'doubts')
 
@@ -122,7 +126,7 @@ def flat(row: Mapping[str, Any]) -> Dict[str, Any]:
                 _spread(name, part, result)
         elif not (key == 'theory' and value is None):
             _spread(key, value, result)
-    return result
+    return {_METRICS.get(name, name.removeprefix('classes.')): value for name, value in result.items()}
 
 
 def flag(row: Dict[str, Any]) -> Dict[str, Any]:

@@ -192,6 +192,26 @@ static void json_theory(struct json *json, const struct bal_known *known, bool c
     bal_json_close(json, '}');
 }
 
+static void json_pair(struct json *json, const char *key, struct bal_estimate estimate) {
+    bal_json_open_line(json, key, '{');
+    bal_json_number(json, "mean", estimate.mean);
+    bal_json_number(json, "ci", estimate.half);
+    bal_json_close(json, '}');
+}
+
+/* How heavy the load was, and of what lay at all servers together what was measured. */
+static void json_load(struct json *json, const struct bal_result *result) {
+    static const char *const names[] = {"p50", "p90", "p99", "p999", "tail"};
+    bal_json_open_line(json, "load", '{');
+    bal_json_number(json, "achieved", result->metric[BAL_LOAD_ACHIEVED].mean);
+    bal_json_number(json, "ci", result->metric[BAL_LOAD_ACHIEVED].half);
+    bal_json_bool(json, "outlasted_curve", result->outlasted);
+    for (int i = 0; i < 5; i++)
+        if (!isnan(result->metric[BAL_LOAD_P50 + i].mean))
+            bal_json_number(json, names[i], result->metric[BAL_LOAD_P50 + i].mean);
+    bal_json_close(json, '}');
+}
+
 void bal_comparison_json_fields(struct json *json, const struct bal_case *c, const struct bal_result *result,
                                 const struct bal_beside *beside) {
     char policy[200];
@@ -219,11 +239,11 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c, con
     bal_json_text(json, "engine", bal_engine_text(result->engine));
     bal_json_count(json, "replications", result->replications);
     bal_json_bool(json, "precise", result->precise);
-    bal_json_open_line(json, "load", '{');
-    bal_json_number(json, "achieved", result->metric[BAL_LOAD_ACHIEVED].mean);
-    bal_json_number(json, "ci", result->metric[BAL_LOAD_ACHIEVED].half);
-    bal_json_bool(json, "outlasted_curve", result->outlasted);
-    bal_json_close(json, '}');
+    json_load(json, result);
+    json_pair(json, "transient", result->metric[BAL_TRANSIENT]);
+    json_pair(json, "drift", result->metric[BAL_DRIFT]);
+    if (!isnan(result->metric[BAL_FLUID_DISTANCE].mean))
+        json_pair(json, "fluid_distance", result->metric[BAL_FLUID_DISTANCE]);
     bal_json_number(json, "time", result->time);
     bal_json_number(json, "warmup", result->warmup);
     bal_json_count(json, "jobs", result->jobs);

@@ -48,6 +48,10 @@ enum bal_code bal_law_reader_number(struct bal_law_reader *r, double *value) {
     if (!isfinite(*value))
         return bal_law_reader_fail(r, BAL_E_RANGE, "the number at '%.20s' is too large", r->at);
     *value += 0.0; /* -0 becomes 0 */
+    if (*end == '%') {
+        *value /= 100;
+        end++;
+    }
     r->at = end;
     bal_law_reader_skip_spaces(r);
     return BAL_OK;

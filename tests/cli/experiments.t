@@ -72,6 +72,14 @@ $ ballast run small.yaml --format json | jq -c '.experiment, (.results[3] | [.po
 # Two modes are two runs; a changed file runs what has changed.
 $ ballast run small.yaml --quick --quiet >/dev/null; sed 's/0.5, 0.8/0.5, 0.7/' small.yaml >more.yaml; ballast run more.yaml --db small.db --dry-run | tail -n 1 | sed 's/about .*/about T/'
 | 2 points x 2 policies: 12 trials, 6 of them done; the rest takes about T
+$ ballast results small.db --list --format markdown | sed 's/[0-9]*-[0-9TZ:-]*Z/TIME/g'
+| | run | experiment | mode | trials | started | ended | version |
+| |--:|---|---|--:|---|---|---|
+| | 1 | small | plain | 12/12 | TIME | TIME | 0.1.0 |
+| | 2 | small | quick | 8/8 | TIME | TIME | 0.1.0 |
+$ ballast results small.db --list --format csv
+! ballast: --list: write text or markdown
+? 2
 $ ballast results small.db | sed 's/  *[0-9TZ:-]*Z  *[0-9TZ:-]*Z/ STARTED ENDED/'
 | run  experiment  mode   trials  started               ended                 version
 | ───────────────────────────────────────────────────────────────────────────────────

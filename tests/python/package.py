@@ -107,10 +107,10 @@ class Answers(Ballast):
                 half = [row[part][quantile + '_ci'] for row in results]
                 self.assert_same(frame, f'{part}.{quantile}.ci', half)
         for part in 'messages', 'power':
-            for key in results[0][part]:
+            for key in results[0][part].keys() - {'energy_per_job'}:
                 name = f'{part}.{key[:-3]}.ci' if key.endswith('_ci') else f'{part}.{key}'
                 self.assert_same(frame, name, [row[part][key] for row in results])
-        for key in ('lost', 'refused', 'memory_bits', 'verdict', 'engine', 'replications', 'precise', 'jobs',
+        for key in ('memory_bits', 'verdict', 'engine', 'replications', 'precise', 'jobs',
                     'events'):
             self.assert_same(frame, key, [row[key] for row in results])
         self.assert_same(frame, 'queue.tail', [row['queue']['tail'] for row in results])
@@ -119,6 +119,20 @@ class Answers(Ballast):
         self.assertEqual(frame.attrs['spec'], answer['spec'])
         self.assertEqual(frame.attrs['settings'], answer['settings'])
         self.assert_csv(frame, program(*options, form='csv'), 30)
+
+    def test_every_metric_is_a_column_of_its_name(self):
+        for more in [], ['--high=30%'], ['--patience=exp(2)'], ['--failures=mtbf=exp(50),mttr=exp(5)']:
+            words = ['compare', '--servers=4', '--jobs=500', '--replications=2', '--policy=random', *more]
+            rows = program(*words, form='csv')
+            frame = ballast.compare(4, jobs=500, replications=2, policies='random',
+                                    **dict(word[2:].split('=', 1) for word in more))
+            metrics = [name for name in rows[0] if '.' in name or name in ('transient', 'drift')]
+            told = [name for name in metrics if rows[0][name] and not name.endswith('.ci')
+                    and not name.startswith('theory.') and name != 'memory.bits']
+            missing = [name for name in told if name not in frame.columns]
+            zero = [name for name in missing if float(rows[0][name]) == 0]
+            self.assertEqual(missing, zero)
+            self.assert_csv(frame, rows, 30)
 
     def test_percentiles_that_are_asked_for_are_columns(self):
         frame = ballast.compare(10, 0.8, ['random', 'jiq'], jobs=2000, percentiles=[95, 97.5])
