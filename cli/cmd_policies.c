@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -216,6 +217,8 @@ static enum bal_code examine(const char *text, struct bal_error *err) {
     return code ? code : bal_policy_examine(&spec, err);
 }
 
+enum { EXAMINE_SECONDS = 60, EXAMINED = 77 }; /* it ends with that, and not by itself, when it is good */
+
 /* In a process of its own, which the policy may take with it. */
 static int check(const char *text) {
     int ends[2];
@@ -226,9 +229,10 @@ static int check(const char *text) {
         return cli_fail("cannot make a process: %s", strerror(errno));
     if (child == 0) {
         struct bal_error err = {0};
+        alarm(EXAMINE_SECONDS);
         const bool failed = examine(text, &err);
         const ssize_t told = write(ends[1], err.text, strlen(err.text));
-        _exit(failed || told < 0);
+        _exit(failed || told < 0 ? CLI_OUTCOME : EXAMINED);
     }
     close(ends[1]);
     struct bal_error err = {0};
@@ -239,11 +243,14 @@ static int check(const char *text) {
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        return cli_fail("%s: it could not be examined in %d seconds; a decision never waits", text,
+                        EXAMINE_SECONDS);
     if (WIFSIGNALED(status))
         return cli_fail("%s: it was ended by signal %d (%s) while it was examined", text, WTERMSIG(status),
                         strsignal(WTERMSIG(status)));
-    if (WEXITSTATUS(status))
-        return cli_fail("%s: %s", text, err.text);
+    if (WEXITSTATUS(status) != EXAMINED)
+        return cli_fail("%s: %s", text, *err.text ? err.text : "it ended the program while it was examined");
     struct cli_output output;
     const int opened = cli_output_open(&output, NULL);
     if (opened)

@@ -220,7 +220,9 @@ static enum bal_code check_news(const struct bal_model *model, struct bal_error 
     const double servers = bal_servers_count(&model->servers);
     const double beats =
         network->heartbeat > 0 ? fmax(network->dispatchers.count, 1) / network->heartbeat : 0;
-    const double failures = network->churn.up > 0 ? 2 / (network->churn.up + network->churn.down) : 0;
+    const struct bal_failures *repairs = &model->failures;
+    const double failures = (network->churn.up > 0 ? 2 / (network->churn.up + network->churn.down) : 0) +
+                            (bal_failures_happen(repairs) ? 2 / (repairs->up.mean + repairs->down.mean) : 0);
     const double news = servers * (beats + failures) / bal_model_arrival_rate(model);
     return news > NEWS_MAX
                ? bal_fail(
@@ -247,7 +249,7 @@ static enum bal_code check_network(const struct bal_model *model, enum bal_engin
     if (model->tasks > 1)
         return bal_fail(err, BAL_E_MODEL, "dispatchers on a network route jobs of one task, not of %u",
                         model->tasks);
-    return check_news(model, err);
+    return BAL_OK;
 }
 
 /* The markov engine passes 1 + 1/load possible events for each arrival, the event engine two; one of those
@@ -337,6 +339,8 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
     code = check_classes(model, policy->policy, err);
     if (!code)
         code = check_servers(model, policy->policy, err);
+    if (!code)
+        code = check_news(model, err);
     if (!code && network)
         code = check_network(model, engine, err);
     if (code)

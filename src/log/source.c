@@ -160,7 +160,8 @@ static enum bal_code begin(struct bal_log_source *source, struct bal_error *err)
 
 static enum bal_code open_file(struct bal_log_source *source, struct bal_error *err) {
     const bool standard = strcmp(source->path, "-") == 0;
-    source->fd = standard ? STDIN_FILENO : open(source->path, O_RDONLY | O_CLOEXEC);
+    const int at_once = source->grows ? O_NONBLOCK : 0; /* a pipe is refused, not waited for */
+    source->fd = standard ? STDIN_FILENO : open(source->path, O_RDONLY | O_CLOEXEC | at_once);
     struct stat status;
     if (source->fd < 0 || fstat(source->fd, &status) < 0)
         return fail_read(source, err);

@@ -294,9 +294,9 @@ enum bal_code bal_twin_look(struct bal_twin *twin, int64_t now, struct bal_error
     if (twin->window.count == 0)
         return BAL_OK;
     twin->view = bal_window_view(&twin->window, now, (int64_t)(twin->options.window * nanoseconds));
-    twin->state = twin->view.jobs == 0           ? BAL_TWIN_SILENT
-                  : twin->view.jobs < JOBS_LEAST ? BAL_TWIN_FEW
-                                                 : BAL_TWIN_READY;
+    twin->state = twin->window.latest < twin->view.from ? BAL_TWIN_SILENT
+                  : twin->view.jobs < JOBS_LEAST        ? BAL_TWIN_FEW
+                                                        : BAL_TWIN_READY;
     if (twin->state != BAL_TWIN_READY)
         return BAL_OK;
     enum bal_code code = look(twin, err);

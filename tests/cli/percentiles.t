@@ -187,6 +187,9 @@ $ ballast compare --patience 'exp(2)' --policy least-work
 $ ballast compare --patience 'exp(2)' --slotted
 ! ballast: jobs that give up (patience) and servers that fail (failures) need continuous time
 ? 2
+$ ballast compare --failures 'mtbf=det(1e-30),mttr=det(1e-30)' --policy random
+! ballast: --policy: there would be 1.11e+30 heartbeats, failures and returns for each job, and there may be 100000: give longer times
+? 2
 $ ballast compare --failures mtbf=10
 ! ballast: --failures mtbf=10: 'mtbf=10': both mtbf and mttr are needed; write none, or mtbf=1000,mttr=10 (means or laws), and if wanted jobs=resume, restart or lost, and seen=yes or no
 ? 2

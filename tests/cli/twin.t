@@ -56,6 +56,15 @@ $ ballast twin --log log.csv --server-field upstream_addr --service-field durati
 | 19 requests in the last 1 s: too few to say anything
 ? 1
 
+# Nothing, one request, and many at one moment, of which none is known to be complete.
+$ : >empty.csv; head -n 2 log.csv >one.csv
+$ awk 'BEGIN { print "time,duration_s,upstream_addr"; for (t = 0; t < 500; t++) print "1772409600.000,0.100,10.0.0.1:80" }' >moment.csv
+$ for log in empty one moment; do ballast twin --log $log.csv --service-field duration_s --once; done
+| no request has been seen yet
+| 0 requests in the last 5 min: too few to say anything
+| 0 requests in the last 5 min: too few to say anything
+? 1
+
 # What a request waited at the dispatcher belongs to it, and is no service.
 $ awk 'BEGIN { for (t = 0; t < 400; t++) printf "{\"ballast_start\":\"%.6f\",\"ballast_wait\":\"1.000000\",\"ballast_time\":\"0.0%d1000\",\"ballast_server\":\"127.0.0.1:%d\"}\n", 1794814766 + t / 10, 2 + t % 5, 8000 + t % 2 }' >wait.json
 $ ballast twin --log wait.json --once --slots 1 --policy jsq --fewer 0 --traffic 1 | sed -n 2p
@@ -70,6 +79,9 @@ $ ballast twin --log nothing.log
 ? 2
 $ ballast twin --log -
 ! ballast: --log -: name a file: what comes through a pipe does not grow
+? 2
+$ mkfifo pipe; ballast twin --log pipe --once
+! ballast: --log: 'pipe' is no file; only a file can be followed
 ? 2
 $ ballast twin --log log.csv --now fastest
 ! ballast: --now fastest: unknown policy 'fastest': the policies are random, round-robin, jsq, pod, pod-memory, least-work, jiq, pi, rcpb, pod-scp, pod-sep, pod-ssp, tabs, own, weighted-random, weighted-round-robin, sed, fastest-idle, lsq, ewma, prequal
