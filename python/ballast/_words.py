@@ -19,6 +19,9 @@ _OURS = {
     'list': 'it only prints; use the program',
 }
 
+# What there is one of, though others may be given several times.
+_ONCE = {'servers', 'load', 'jobs', 'target', 'service', 'seed'}
+
 
 def _text(name: str, value: Value) -> str:
     if isinstance(value, (str, os.PathLike)):
@@ -33,20 +36,25 @@ def _text(name: str, value: Value) -> str:
 def _values(name: str, given: Option) -> List[str]:
     if given is None or given is False:
         return []
-    if given is True:
-        return [f'--{name}']
     if isinstance(given, (str, os.PathLike, numbers.Real)):
         return [f'--{name}={_text(name, given)}']
+    if isinstance(given, Iterable) and name in _ONCE:
+        raise Error(f'{name}: a text or a number is wanted, not {given!r}')
     if isinstance(given, Iterable):
         return [f'--{name}={_text(name, value)}' for value in given]
     raise Error(f'{name}: a text, a number or a list of them is wanted, not {given!r}')
 
 
 def words(command: str, operands: Sequence[Value], options: Mapping[str, Option]) -> List[str]:
-    """Options first, so that no operand is taken for one."""
-    result = [command]
+    """Options first, so that no operand is taken for one; those without a value behind the others, so that none
+    of these is taken for it."""
+    result, flags = [command, '--format=json'], []
     for key, given in options.items():
+        name = key.replace('_', '-')
         if key in _OURS:
             raise Error(f'{key}: {_OURS[key]}')
-        result += _values(key.replace('_', '-'), given)
-    return result + ['--format=json', '--'] + [_text('operand', operand) for operand in operands]
+        if given is True:
+            flags.append(f'--{name}')
+        else:
+            result += _values(name, given)
+    return result + flags + ['--'] + [_text('operand', operand) for operand in operands]

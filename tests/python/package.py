@@ -324,6 +324,10 @@ class Errors(Ballast):
                 ballast.compare(jobs=value)
         with self.assertRaisesRegex(ballast.Error, 'NUL'):
             ballast.run('load.yaml\0.txt')
+        with self.assertRaisesRegex(ballast.Error, '^servers: '):
+            ballast.compare(servers=[1, 2])
+        with self.assertRaisesRegex(ballast.Error, '^--jobs --: '):
+            ballast.compare(jobs=True)
 
     def test_an_exception_of_progress_ends_the_command(self):
         def give_up(part):
