@@ -73,8 +73,8 @@ growth:
 bench-live:
 	@$(SETUP) build test nginx
 	@scripts/configure build -Dtests=true
-	@ninja -C build ballast nginx-module tests/nginx-app
-	@bench/nginx build/ballast build/tests/nginx-app build/nginx/ngx_http_ballast_module.so
+	@ninja -C build ballast nginx-module tests/nginx-app bench/bench-nginx_ends
+	@bench/nginx build/bench/bench-nginx_ends build/nginx/ngx_http_ballast_module.so
 	@bench/status build/ballast build/tests/nginx-app build/nginx/ngx_http_ballast_module.so
 
 # Policies before real servers beside what the lab says of them; bench/live_lab tells what can be asked.

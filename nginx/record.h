@@ -57,11 +57,11 @@ struct bal_ngx_meter {
 };
 
 struct bal_ngx_records {
-    struct bal_ngx_times times[BAL_CLASSES_MAX];
     uint64_t metered_at; /* 0: not yet */
     uint64_t next;       /* so many were recorded: the number of the next one */
     uint32_t servers;    /* that are metered */
     uint32_t room;       /* records in the ring: none, or a power of two */
+    struct bal_ngx_times times[BAL_CLASSES_MAX];
     struct bal_ngx_meter meter[];
 };
 

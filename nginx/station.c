@@ -91,6 +91,11 @@ static uint32_t woken(void *user) {
     return bal_station_woken(station->s);
 }
 
+static const bool *wakes(void *user) {
+    const struct bal_ngx_station *station = user;
+    return bal_station_wakes(station->s);
+}
+
 static uint32_t ids_of(const ngx_array_t *addresses, uint64_t *ids) {
     const struct bal_ngx_address *address = addresses->elts;
     for (ngx_uint_t i = 0; i < addresses->nelts; i++)
@@ -144,6 +149,7 @@ static const struct bal_ngx_role role = {
     .leave = leave,
     .pass = pass,
     .woken = woken,
+    .wakes = wakes,
     .apply = apply,
     .tick = tick,
     .news = news,

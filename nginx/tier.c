@@ -217,6 +217,11 @@ static uint32_t woken(void *user) {
     return bal_dispatcher_woken(tier->d);
 }
 
+static const bool *wakes(void *user) {
+    const struct bal_ngx_tier *tier = user;
+    return bal_dispatcher_wakes(tier->d);
+}
+
 static void news(void *user) {
     bal_ngx_hold_news(user);
 }
@@ -331,6 +336,7 @@ static const struct bal_ngx_role role = {
     .leave = leave,
     .pass = pass,
     .woken = woken,
+    .wakes = wakes,
     .apply = apply,
     .tick = tick,
     .news = news,

@@ -127,9 +127,9 @@ struct bal_ngx_zone *bal_ngx_zone_at(ngx_uint_t i) {
 
 /* ---- waking and waiting ---- */
 
-static void unlock_and_tell(struct bal_ngx_zone *z, uint32_t owner) {
+void bal_ngx_zone_unlock_and_tell(struct bal_ngx_zone *z) {
     uint32_t slot[BAL_NGX_OWNERS], slots = 0;
-    for (; owner < BAL_NGX_OWNERS; owner = z->role->woken(z->user)) {
+    for (uint32_t owner; (owner = z->role->woken(z->user)) < BAL_NGX_OWNERS;) {
         if (owner == z->role->self(z->user))
             bal_ngx_post(&z->news);
         else
@@ -142,14 +142,6 @@ static void unlock_and_tell(struct bal_ngx_zone *z, uint32_t owner) {
         bal_ngx_bell_ring(slot[--slots]);
     if (messages)
         bal_ngx_mail_send(z->mail, message, messages);
-}
-
-void bal_ngx_zone_unlock(struct bal_ngx_zone *z) {
-    const uint32_t owner = z->role->woken(z->user);
-    if (owner < BAL_NGX_OWNERS || z->mail)
-        unlock_and_tell(z, owner);
-    else
-        bal_ngx_lock_give(z->lock);
 }
 
 void bal_ngx_zone_hear(struct bal_ngx_zone *z, const struct bal_message *message, uint32_t count) {
@@ -357,6 +349,7 @@ static enum bal_code open_view(struct bal_ngx_zone *z, struct bal_error *err) {
     set_event(&z->due, on_due, &z->whose, true);
     const enum bal_code code = z->role->open(z->user, z->block, seed, err);
     z->opened = !code;
+    z->wakes = code ? NULL : z->role->wakes(z->user);
     return code;
 }
 

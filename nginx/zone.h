@@ -40,6 +40,7 @@ struct bal_ngx_role {
     void (*leave)(void *user, uint64_t now);
     uint64_t (*pass)(void *user, uint64_t now);
     uint32_t (*woken)(void *user);
+    const bool *(*wakes)(void *user);
     /* Of those that have mail: what is to be sent, and what has come. */
     const struct bal_message *(*out)(void *user, uint32_t *count);
     void (*hear)(void *user, uint64_t now, const struct bal_message *message);
@@ -61,6 +62,7 @@ struct bal_ngx_zone {
     void *user;
     ngx_shm_zone_t *shm;
     struct bal_ngx_mail *mail;      /* NULL: it says nothing to others */
+    const bool *wakes;              /* somebody is to be woken; once this process has its view */
     const uint64_t *hears;          /* in shared memory, the id of the zone that hears what comes; or NULL */
     struct bal_ngx_zone_head *head; /* in shared memory, as is what follows */
     bal_ngx_lock *lock;
@@ -90,7 +92,13 @@ static inline void bal_ngx_zone_lock(struct bal_ngx_zone *z) {
 }
 /* Wakes those for whom there is news: asks role.woken until there is nobody left; and sends what is to be
  * sent. */
-void bal_ngx_zone_unlock(struct bal_ngx_zone *z);
+void bal_ngx_zone_unlock_and_tell(struct bal_ngx_zone *z);
+static inline void bal_ngx_zone_unlock(struct bal_ngx_zone *z) {
+    if (*z->wakes || z->mail)
+        bal_ngx_zone_unlock_and_tell(z);
+    else
+        bal_ngx_lock_give(z->lock);
+}
 
 /* Messages have come that are genuine. */
 void bal_ngx_zone_hear(struct bal_ngx_zone *z, const struct bal_message *message, uint32_t count);

@@ -17,10 +17,10 @@ struct bal_owner {
 
 /* What one process hands out, in its view. */
 struct bal_outbox {
-    uint32_t outs;
-    struct bal_message out[BAL_OUT_ROOM];
     bool wakes; /* somebody is to be woken */
+    uint32_t outs;
     uint64_t woken[BAL_CREW_MOST / 64];
+    struct bal_message out[BAL_OUT_ROOM];
 };
 
 /* A place among `count` for this process; BAL_NOBODY: there is none. O(count). */

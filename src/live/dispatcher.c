@@ -35,6 +35,10 @@ uint32_t bal_dispatcher_woken(struct bal_dispatcher *d) {
     return bal_outbox_woken(&d->box);
 }
 
+const bool *bal_dispatcher_wakes(const struct bal_dispatcher *d) {
+    return &d->box.wakes;
+}
+
 uint32_t bal_dispatcher_self(const struct bal_dispatcher *d) {
     return d->self;
 }
@@ -491,7 +495,7 @@ static bool hold_behind(struct bal_dispatcher *d, uint32_t i) {
 static void start(struct bal_dispatcher *d, uint32_t i, struct bal_dispatch *to) {
     const struct block *block = d->block;
     struct request *r = request_at(d, i);
-    const bool others_wait = block->held[r->entry.rank].count;
+    const bool others_wait = block->held_count && block->held[r->entry.rank].count;
     bool placed = true;
     r->since = block->now;
     if (others_wait && (block->held_count < block->config.held || block->config.refuse_beyond))

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static const uint64_t magic = UINT64_C(0x62616c6469730002); /* "baldis" and a version of the layout */
+static const uint64_t magic = UINT64_C(0x62616c6469730003); /* "baldis" and a version of the layout */
 
 /* ---- layout ---- */
 
@@ -52,15 +52,18 @@ static size_t lay_out(struct bal_dispatcher *d, char *base, const struct bal_dis
     d->timed = !config->stations && wants(d, BAL_WANTS_STILL_IDLE);
     d->says_idle = !config->stations && wants(d, BAL_WANTS_IDLE);
     d->says_load = !config->stations && d->policy.policy->load_share;
+    /* What every request looks at lies together: of a small fleet it is a page or two. */
     d->block = part(base, &size, sizeof *d->block);
-    d->owner = part(base, &size, config->owners * sizeof *d->owner);
-    d->server = part(base, &size, n * sizeof *d->server);
     d->own = part(base, &size, numbers);
     d->urgent = part(base, &size, numbers);
+    d->open = part(base, &size, bal_set_size(n));
+    d->state = part(base, &size, bal_policy_size(&d->policy, &d->setting));
+    d->quarantine = part(base, &size, bal_quarantine_size(n));
+    d->server = part(base, &size, n * sizeof *d->server);
+    d->owner = part(base, &size, config->owners * sizeof *d->owner);
     d->load = part(base, &size, numbers);
     d->urgent_load = part(base, &size, numbers);
     d->weight = part(base, &size, n * sizeof *d->weight);
-    d->open = part(base, &size, bal_set_size(n));
     d->by_own.count = n;
     d->by_own.levels = config->requests + 3;
     d->by_own.order = part(base, &size, numbers);
@@ -68,14 +71,12 @@ static size_t lay_out(struct bal_dispatcher *d, char *base, const struct bal_dis
     d->by_own.end = part(base, &size, d->by_own.levels * sizeof(uint32_t));
     d->by_weight = part(base, &size, bal_tournament_size(n));
     d->due = part(base, &size, bal_tournament_size(n));
-    d->quarantine = part(base, &size, bal_quarantine_size(n));
     d->station = part(base, &size, n * sizeof *d->station);
     d->places = bal_directory_places(n);
     d->stations = part(base, &size, d->places * sizeof *d->stations);
     d->inquiry_room = d->flags & BAL_NEEDS_INDEX || n < ASKED_MOST ? n : ASKED_MOST;
     d->inquiry_size = (sizeof(struct inquiry) + d->inquiry_room * sizeof(uint32_t) + 7) & ~(size_t)7;
     d->inquiries = part(base, &size, inquiries(&d->policy, config) * d->inquiry_size);
-    d->state = part(base, &size, bal_policy_size(&d->policy, &d->setting));
     void *ledger = part(base, &size, bal_ledger_size(config->requests, sizeof(struct request)));
     if (ledger)
         d->ledger = bal_ledger_at(ledger, config->requests, sizeof(struct request));

@@ -35,13 +35,13 @@ struct request {
     struct bal_entry entry;
     uint64_t since;    /* when it was sent; before that, when it came or was last tried */
     uint64_t waited;   /* of DECIDED and SENT */
-    uint64_t deadline; /* of ASKING and HELD */
     uint32_t server;   /* of DECIDED and SENT */
-    uint32_t inquiry;  /* of ASKING */
-    uint32_t trial;    /* it is the one that proves a server well */
     uint32_t reason;   /* enum bal_reason, of DECIDED, REFUSED and SENT */
     uint32_t length;   /* of DECIDED and SENT: what the policy saw */
     uint32_t tries;    /* the last BAL_TRIES_MAX are remembered */
+    uint32_t trial;    /* it is the one that proves a server well */
+    uint32_t inquiry;  /* of ASKING */
+    uint64_t deadline; /* of ASKING and HELD */
     uint32_t tried[BAL_TRIES_MAX];
 };
 
@@ -69,14 +69,17 @@ enum closed {
 
 enum presence { NOT_THERE, LEAVING, THERE };
 
+/* What every request looks at stands first, so that it lies together. */
 struct server {
     uint32_t presence; /* written last when a server joins */
     uint32_t closed;   /* why; 0: it is open */
-    char name[BAL_SERVER_NAME];
     uint32_t most;
     uint32_t max_fails;
+    uint64_t answered, failed, took_ns; /* since it joined */
+    struct pace pace;                   /* without stations */
     uint64_t fail_ns;
     uint32_t taken_back; /* the policy has been told that it is gone */
+    char name[BAL_SERVER_NAME];
     /* Of stations: */
     struct bal_window window;
     uint32_t power; /* enum bal_power_state */
@@ -88,33 +91,30 @@ struct server {
     uint32_t wakes;       /* times that a wake is still to be said */
     uint64_t token_until, token_since;
     uint64_t wake_at;
-    /* Without stations: */
-    struct pace pace;
-    /* Since it joined: */
-    uint64_t answered, failed, took_ns;
 };
 
 /* ---- the block ---- */
 
+/* As above. */
 struct block {
     uint64_t magic;
     uint64_t size;
+    uint64_t now;
     uint32_t busy;    /* an operation is under way, or was when somebody died */
     uint32_t present; /* servers that are THERE */
-    struct bal_dispatcher_config config;
-    char policy[POLICY_TEXT];
-    uint64_t now;
-    struct bal_sender sender;
-    struct bal_list asking;
-    struct bal_list held[BAL_CLASSES_MAX];
     uint32_t held_count;
-    uint32_t hungry; /* as stations were told */
-    uint64_t hungry_at;
-    uint32_t free_inquiry;
     uint32_t deaf;       /* stations are heard by others, not any longer here */
     uint32_t weighted;   /* servers have different weights */
     uint32_t tree_valid; /* by_weight is up to date */
+    struct bal_dispatcher_config config;
     struct bal_dispatcher_counts counts;
+    char policy[POLICY_TEXT];
+    struct bal_sender sender;
+    struct bal_list asking;
+    struct bal_list held[BAL_CLASSES_MAX];
+    uint32_t hungry; /* as stations were told */
+    uint32_t free_inquiry;
+    uint64_t hungry_at;
     /* Of reports at a rate, where no stations send them: */
     uint64_t report_at; /* when the next is due */
     double service;     /* moving average of how long responses have taken, in seconds */

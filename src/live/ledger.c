@@ -2,52 +2,17 @@
 
 #include <string.h>
 
-static void free_entry(const struct bal_ledger *ledger, uint32_t i) {
-    struct bal_list *list = &ledger->head->free;
-    bal_ledger_entry(ledger, i)->next = list->first;
-    list->first = i;
-    list->count++;
-}
-
 static void free_all(const struct bal_ledger *ledger) {
     bal_list_init(&ledger->head->free);
     for (uint32_t i = ledger->head->capacity; i-- > 0;)
         if (bal_ledger_entry(ledger, i)->state == BAL_ENTRY_FREE)
-            free_entry(ledger, i);
+            ledger_free(ledger, i);
 }
 
 void bal_ledger_init(const struct bal_ledger *ledger, uint32_t capacity, size_t stride) {
     *ledger->head = (struct bal_ledger_head){.capacity = capacity, .stride = (uint32_t)stride};
     memset(ledger->entries, 0, (size_t)capacity * stride);
     free_all(ledger);
-}
-
-uint32_t bal_ledger_take(const struct bal_ledger *ledger, uint32_t owner) {
-    struct bal_list *list = &ledger->head->free;
-    const uint32_t i = list->first;
-    if (i == BAL_NOBODY)
-        return BAL_NOBODY;
-    struct bal_entry *entry = bal_ledger_entry(ledger, i);
-    list->first = entry->next;
-    list->count--;
-    entry->generation++;
-    entry->generation += entry->generation == 0;
-    entry->owner = owner;
-    entry->next = entry->before = BAL_NOBODY;
-    return i;
-}
-
-void bal_ledger_drop(const struct bal_ledger *ledger, uint32_t i) {
-    bal_entry_set(bal_ledger_entry(ledger, i), BAL_ENTRY_FREE);
-    free_entry(ledger, i);
-}
-
-uint32_t bal_ledger_find(const struct bal_ledger *ledger, uint64_t ticket) {
-    const uint32_t i = (uint32_t)ticket;
-    if (i >= ledger->head->capacity)
-        return BAL_NOBODY;
-    const struct bal_entry *entry = bal_ledger_entry(ledger, i);
-    return entry->state != BAL_ENTRY_FREE && entry->generation == ticket >> 32 ? i : BAL_NOBODY;
 }
 
 /* Between `before`, BAL_NOBODY at the front, and the one that stands behind that. */

@@ -69,16 +69,46 @@ static inline void bal_entry_set(struct bal_entry *entry, uint32_t state) {
 }
 
 /* An entry that nobody uses, BAL_NOBODY when all are used. Its state is still free: the user sets it. */
-uint32_t bal_ledger_take(const struct bal_ledger *ledger, uint32_t owner);
+static inline uint32_t bal_ledger_take(const struct bal_ledger *ledger, uint32_t owner) {
+    struct bal_list *list = &ledger->head->free;
+    const uint32_t i = list->first;
+    if (i == BAL_NOBODY)
+        return BAL_NOBODY;
+    struct bal_entry *entry = bal_ledger_entry(ledger, i);
+    list->first = entry->next;
+    list->count--;
+    entry->generation++;
+    entry->generation += entry->generation == 0;
+    entry->owner = owner;
+    entry->next = entry->before = BAL_NOBODY;
+    return i;
+}
+
+static inline void ledger_free(const struct bal_ledger *ledger, uint32_t i) {
+    struct bal_list *list = &ledger->head->free;
+    bal_ledger_entry(ledger, i)->next = list->first;
+    list->first = i;
+    list->count++;
+}
+
 /* Nobody uses it any longer; it stands in no list. */
-void bal_ledger_drop(const struct bal_ledger *ledger, uint32_t i);
+static inline void bal_ledger_drop(const struct bal_ledger *ledger, uint32_t i) {
+    bal_entry_set(bal_ledger_entry(ledger, i), BAL_ENTRY_FREE);
+    ledger_free(ledger, i);
+}
 
 /* What a process that has taken an entry knows it by: never 0, and void once the entry is dropped. */
 static inline uint64_t bal_ledger_ticket(const struct bal_ledger *ledger, uint32_t i) {
     return (uint64_t)bal_ledger_entry(ledger, i)->generation << 32 | i;
 }
 /* The entry of a ticket, BAL_NOBODY if it is void. */
-uint32_t bal_ledger_find(const struct bal_ledger *ledger, uint64_t ticket);
+static inline uint32_t bal_ledger_find(const struct bal_ledger *ledger, uint64_t ticket) {
+    const uint32_t i = (uint32_t)ticket;
+    if (i >= ledger->head->capacity)
+        return BAL_NOBODY;
+    const struct bal_entry *entry = bal_ledger_entry(ledger, i);
+    return entry->state != BAL_ENTRY_FREE && entry->generation == ticket >> 32 ? i : BAL_NOBODY;
+}
 
 static inline void bal_list_init(struct bal_list *list) {
     *list = (struct bal_list){BAL_NOBODY, BAL_NOBODY, 0};

@@ -22,6 +22,10 @@ uint32_t bal_station_woken(struct bal_station *s) {
     return bal_outbox_woken(&s->box);
 }
 
+const bool *bal_station_wakes(const struct bal_station *s) {
+    return &s->box.wakes;
+}
+
 uint32_t bal_station_self(const struct bal_station *s) {
     return s->self;
 }

@@ -214,6 +214,8 @@ const struct bal_message *bal_dispatcher_out(struct bal_dispatcher *d, uint32_t 
 
 /* A process for which there is news, this one included; BAL_NONE: no more. Each is told once. */
 uint32_t bal_dispatcher_woken(struct bal_dispatcher *d);
+/* Where it stands whether there is any; the same for as long as the view lasts. */
+const bool *bal_dispatcher_wakes(const struct bal_dispatcher *d);
 
 /* Which number this process has among them. */
 uint32_t bal_dispatcher_self(const struct bal_dispatcher *d);

@@ -130,6 +130,7 @@ uint64_t bal_station_pass(struct bal_station *s, uint64_t now);
 /* receiver: a dispatcher, a station or the keeper; BAL_EVERYONE: every dispatcher. */
 const struct bal_message *bal_station_out(struct bal_station *s, uint32_t *count);
 uint32_t bal_station_woken(struct bal_station *s);
+const bool *bal_station_wakes(const struct bal_station *s);
 
 /* Finishes what it has and asks for nothing new (on), or is as before (off). What still comes is served. */
 void bal_station_drain(struct bal_station *s, uint64_t now, bool on);
