@@ -23,10 +23,10 @@ all:
 demo: all
 	@build/ballast compare --jobs 500k
 
-# Half an hour of an invented shop: which policy it wants, and how many servers.
+# Eleven minutes of an invented shop: which policy it wants, and how many servers.
 demo-replay: all
 	@$(CC) -O2 -Iinclude -o build/make_log examples/make_log.c build/src/libballast.a -lm
-	@build/make_log --lines=300000 --servers=20 --load=0.5 >build/access.log
+	@build/make_log --lines=100000 --servers=20 --load=0.5 >build/access.log
 	@build/ballast replay build/access.log --target p99=2s
 
 # Real nginx, stations, servers and HAProxy, beside what the lab says of them (a minute and a half).

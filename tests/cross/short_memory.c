@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 enum {
-    SAMPLE = 30, /* allocations tried of a command without --all, in each of the two ways */
+    SAMPLE = 20, /* allocations tried of a command without --all, in each of the two ways */
     ARGUMENTS = 40,
     FILES = 16,   /* that a command writes */
     SHOWN = 3,    /* failures of a command that are told in full */
@@ -91,15 +91,15 @@ static const struct command commands[] = {
     {"fluid-tabs", "fluid tabs --load 0.3 --until 3 --points 3 --format csv", false},
     {"replay",
      "replay access.csv --servers 2 --policy jsq --policy random --policy tabs --threads 1 --target p99=5s "
-     "--class b=b --fail 1@busiest --price 2 --nginx",
+     "--replications 2 --class b=b --fail 1@busiest --price 2 --nginx",
      false},
     {"replay-json",
      "replay access.csv --servers 2 --policy jsq --policy tabs --threads 1 --high b --high-field path "
-     "--format json --output out/o",
+     "--replications 2 --format json --output out/o",
      false},
     {"replay-page",
      "replay access.csv --servers 2 --policy jsq --policy random --threads 1 --format csv --output out/o "
-     "--report out/page.html --figure out/f.svg",
+     "--replications 2 --report out/page.html --figure out/f.svg",
      false},
     {"fit", "fit access.csv --output out/o.yaml", false},
     {"fit-json", "fit access.csv --format json --output out/o.yaml", false},

@@ -71,7 +71,7 @@ def main():
         os.chdir(directory)
         os.symlink(os.path.join(source, 'examples'), 'examples')
         with open('access.log', 'wb') as log:
-            subprocess.run([make_log, '--lines=300000', '--servers=20', '--load=0.5'], stdout=log, check=True)
+            subprocess.run([make_log, '--lines=100000', '--servers=20', '--load=0.5'], stdout=log, check=True)
         new = BLOCK.sub(run_block, text)
         os.chdir('/')
     print(f'1..{number}')

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "../sanitized.h"
 #include "ballast/frontier.h"
 #include "ballast/random.h"
 #include "study/sequential.h"
@@ -48,13 +49,14 @@ static void count_verdicts(enum test test, double drift, double error, int looks
 }
 
 /* On the very border each claim is wrong, and is made with the error given on each side. 8000 looks at 1 %
- * make 80 claims a side with standard deviation 9; the limits are four of those away: false alarm 1e-4. */
+ * make 80 claims a side with standard deviation 9; the limits are four of those away: false alarm 1e-4. (With
+ * the sanitizers 400 looks, of which four or so make a claim.) */
 static void test_drift_error(void **state) {
     (void)state;
     unsigned count[3];
-    count_verdicts(DRIFT, 0, 0.01, 8000, count);
-    assert_in_range(count[BAL_STABLE], 44, 116);
-    assert_in_range(count[BAL_UNSTABLE], 44, 116);
+    count_verdicts(DRIFT, 0, 0.01, SANITIZED ? 400 : 8000, count);
+    assert_in_range(count[BAL_STABLE], SANITIZED ? 0 : 44, SANITIZED ? 16 : 116);
+    assert_in_range(count[BAL_UNSTABLE], SANITIZED ? 0 : 44, SANITIZED ? 16 : 116);
 }
 
 /* Growth is judged from two sides of a gap, and so errs less. At most 1 % on the border: 8000 looks make 80
@@ -62,7 +64,7 @@ static void test_drift_error(void **state) {
 static void test_growth_error(void **state) {
     (void)state;
     unsigned count[3];
-    count_verdicts(GROWTH, 0, 0.01, 8000, count);
+    count_verdicts(GROWTH, 0, 0.01, SANITIZED ? 400 : 8000, count);
     assert_in_range(count[BAL_UNSTABLE], 0, 80);
     assert_int_equal(count[BAL_STABLE], 0);
 }
@@ -72,14 +74,15 @@ static void test_power(void **state) {
     (void)state;
     unsigned count[3];
     /* the standard error of the drift is (5/3/64/32)^(1/2) = 0.029; at 7 of them nothing is missed */
-    count_verdicts(DRIFT, 0.2, 0.01, 500, count);
-    assert_int_equal(count[BAL_UNSTABLE], 500);
-    count_verdicts(DRIFT, -0.2, 0.01, 500, count);
-    assert_int_equal(count[BAL_STABLE], 500);
-    count_verdicts(GROWTH, 1, 0.01, 500, count);
-    assert_int_equal(count[BAL_UNSTABLE], 500);
-    count_verdicts(GROWTH, -2, 0.01, 500, count); /* |x| of a strong pull: settled at once */
-    assert_int_equal(count[BAL_STABLE], 500);
+    const int looks = SANITIZED ? 50 : 500;
+    count_verdicts(DRIFT, 0.2, 0.01, looks, count);
+    assert_int_equal(count[BAL_UNSTABLE], looks);
+    count_verdicts(DRIFT, -0.2, 0.01, looks, count);
+    assert_int_equal(count[BAL_STABLE], looks);
+    count_verdicts(GROWTH, 1, 0.01, looks, count);
+    assert_int_equal(count[BAL_UNSTABLE], looks);
+    count_verdicts(GROWTH, -2, 0.01, looks, count); /* |x| of a strong pull: settled at once */
+    assert_int_equal(count[BAL_STABLE], looks);
 }
 
 static void test_growth_by_hand(void **state) {

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../sanitized.h"
 #include "ballast/random.h"
 #include "ballast/trace.h"
 #include "workload/trace_private.h"
@@ -121,13 +122,13 @@ static void sorts(void **state) {
             }
 }
 
-/* The largest window there is, filled more than twice. */
+/* The largest window there is, filled more than twice; with the sanitizers in one of two orders. */
 static void sorts_many(void **state) {
     (void)state;
     const uint64_t count = 2500000;
     int64_t *times = malloc(count * sizeof *times);
     assert_non_null(times);
-    for (int way = 1; way <= 4; way += 3) {
+    for (int way = SANITIZED ? 4 : 1; way <= 4; way += 3) {
         struct bal_rng rng;
         bal_rng_init(&rng, 62, 0, BAL_STREAM_TEST);
         struct bal_trace *trace = make(0);
