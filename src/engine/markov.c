@@ -46,9 +46,11 @@ FOLDED uint32_t server_at(const struct rates *rates, double x, unsigned features
     if (features & MIXED)
         while (g + 1 < rates->groups && x >= rates->start[g + 1])
             g++;
-    const uint32_t last = rates->first[g + 1] - 1 - rates->first[g];
-    const uint32_t place = (uint32_t)(int64_t)((x - rates->start[g]) * rates->per_width[g]);
-    return rates->first[g] + (place < last ? place : last); /* rounding may reach the end */
+    const uint32_t first = features & MIXED ? rates->first[g] : 0;
+    const double start = features & MIXED ? rates->start[g] : 0;
+    const uint32_t last = rates->first[g + 1] - 1 - first;
+    const uint32_t place = (uint32_t)(int64_t)((x - start) * rates->per_width[g]);
+    return first + (place < last ? place : last); /* rounding may reach the end */
 }
 
 /* Events lie ahead in a circle, drawn a half of it at a time, so that the draws overlap. Where completions
@@ -125,7 +127,7 @@ FOLDED enum bal_code join(struct system *system, double now, uint32_t server, un
         return BAL_E_MEMORY;
     item[0].real = now;
     if (!(features & RANKED)) {
-        tally_join(&system->tally, system->length[server]);
+        tally_join(&system->tally, system_lengths(system, features)[server]);
         return BAL_OK;
     }
     if (features & HOLDING && system->length[server] == 1)
@@ -187,7 +189,7 @@ FOLDED enum bal_code loop(struct system *system, const struct rates *rates, stru
                     return code;
                 if (features & ASKING)
                     system_answer(system);
-            } else if (system->length[server] > 0) {
+            } else if (system_lengths(system, features)[server] > 0) {
                 complete(system, now, server, features);
             }
         }

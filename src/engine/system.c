@@ -40,7 +40,7 @@ uint32_t bal_system_first_jobs(const struct system *system, uint32_t server) {
 
 static enum bal_code set_up_policy(struct system *system, const struct bal_policy_spec *spec,
                                    const struct bal_setting *setting) {
-    system->state = malloc(bal_policy_size(spec, setting) + 1);
+    system->state = bal_lines_new(bal_policy_size(spec, setting) + 1, 1);
     if (!system->state)
         return BAL_E_MEMORY;
     bal_policy_init(spec, setting, system->state);

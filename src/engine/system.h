@@ -241,10 +241,17 @@ FOLDED uint32_t system_room(const struct system *system, unsigned features) {
     return features & MANY ? system->slots - 1 : 0;
 }
 
+/* The jobs at each server. With one queue a server they are that queue's length, and said so the compiler
+ * keeps in a register what it has just written there. */
+FOLDED uint32_t *system_lengths(const struct system *system, unsigned features) {
+    return features & (LANED | MANY) ? system->length : system->queues.length;
+}
+
 /* A server has one job more / less. */
 FOLDED bool system_count_up(struct system *system, double now, uint32_t server, uint32_t rank,
                             unsigned features) {
-    const uint32_t before = features & (LANED | MANY) ? system->length[server]++ : system->length[server] - 1;
+    uint32_t *const length = system_lengths(system, features);
+    const uint32_t before = features & (LANED | MANY) ? length[server]++ : length[server] - 1;
     if (features & RANKED)
         tally_class_up(&system->tally, now, rank, system->urgent[server] += rank == 0);
     if (features & INDEXED && !bal_by_length_up(&system->by_length, server, before))
@@ -261,7 +268,8 @@ FOLDED bool system_count_up(struct system *system, double now, uint32_t server, 
 
 FOLDED uint32_t system_count_down(struct system *system, double now, uint32_t server, uint32_t rank,
                                   unsigned features) {
-    const uint32_t left = features & (LANED | MANY) ? --system->length[server] : system->length[server];
+    uint32_t *const length = system_lengths(system, features);
+    const uint32_t left = features & (LANED | MANY) ? --length[server] : length[server];
     if (features & RANKED) {
         tally_class_down(&system->tally, now, rank, system->urgent[server]);
         system->urgent[server] -= rank == 0;

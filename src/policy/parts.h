@@ -87,7 +87,7 @@ uint32_t bal_probe_some_undrawn(struct bal_fleet *fleet, uint32_t d, struct bal_
  * samples are exchangeable, so the first of the shortest is a uniform one. */
 static inline uint32_t bal_probe_some(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {
     const uint32_t *const drawn = fleet->drawn;
-    if (!drawn) /* out of line, for a short path where they are */
+    if (!drawn || fleet->sample) /* out of line, for a short path where they are */
         return bal_probe_some_undrawn(fleet, d, rng);
     uint32_t best = drawn[0];
     uint32_t shortest = bal_probe(fleet, best);
