@@ -126,19 +126,39 @@ static int run_once(const char *engine, const char *policy, const char *servers)
     return 0;
 }
 
-/* usage: bench-growth [ENGINE POLICY SERVERS] */
-int main(int argc, char **argv) {
-    if (argc == 4)
-        return run_once(argv[1], argv[2], argv[3]);
+static void show_bare(void) {
     double bare[ROUNDS];
     for (int i = 0; i < ROUNDS; i++)
         bare[i] = bare_speed(8000000);
     printf("The bare loop: %.1f M events/s.\n", middle_of(bare, ROUNDS) / 1e6);
+}
+
+static void by_servers_markov(void) {
     by_servers(BAL_ENGINE_MARKOV, "markov");
+}
+
+static void by_servers_event(void) {
     by_servers(BAL_ENGINE_EVENT, "event");
-    by_load();
-    by_choices();
-    by_tasks();
-    by_threads();
+}
+
+static const struct {
+    const char *name;
+    void (*print)(void);
+} tables[] = {{"bare", show_bare},    {"markov", by_servers_markov}, {"event", by_servers_event},
+              {"load", by_load},      {"choices", by_choices},       {"tasks", by_tasks},
+              {"threads", by_threads}};
+
+/* usage: bench-growth [TABLE | ENGINE POLICY SERVERS]; all tables unless one is named */
+int main(int argc, char **argv) {
+    if (argc == 4)
+        return run_once(argv[1], argv[2], argv[3]);
+    bool any = false;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (argc < 2 || strcmp(argv[1], tables[i].name) == 0) {
+            tables[i].print();
+            any = true;
+        }
+    if (!any)
+        fail("there is no such table; there are bare, markov, event, load, choices, tasks and threads");
     return 0;
 }
