@@ -77,13 +77,13 @@ bench-live:
 	@bench/nginx build/bench/bench-nginx_ends build/nginx/ngx_http_ballast_module.so
 	@bench/status build/ballast build/tests/nginx-app build/nginx/ngx_http_ballast_module.so
 
-# Policies before real servers beside what the lab says of them; bench/live_lab tells what can be asked.
+# More policies before real servers, for longer: the file says how other fleets are measured.
 .PHONY: live-lab
 live-lab:
-	@$(SETUP) build test nginx live
-	@scripts/configure build -Dtests=true
-	@ninja -C build ballast nginx-module tests/nginx-app
-	@bench/live_lab build/ballast build/tests/nginx-app build/nginx/ngx_http_ballast_module.so
+	@$(SETUP) build nginx live
+	@scripts/configure build -Dnginx=true
+	@ninja --quiet -C build product nginx-module
+	@build/ballast live examples/live/lab.yaml --again --db build/live-lab.db
 
 # Apps that rest and wake under tabs, beside what the lab says of them and beside a windowed rule. POWER is what
 # bench/live_power is asked besides: POWER='--rounds 1 --seconds 20' is a quick look.
@@ -173,7 +173,7 @@ help:
 	@echo 'make test             build and run all tests, also under the sanitizers and valgrind (minutes)'
 	@echo 'make bench            measure the speed of the engines'
 	@echo 'make live-power       real apps that rest and wake, beside the lab and a windowed rule (half an hour)'
-	@echo 'make live-lab         policies before real servers, beside what the lab says of them (minutes)'
+	@echo 'make live-lab         policies before real servers, beside what the lab says of them (20 minutes)'
 	@echo 'make bench-twin       what the twin predicts of policies, beside what they do then (minutes)'
 	@echo 'make growth           how the speed grows with servers, load, choices, tasks and threads (minutes)'
 	@echo 'make bench-live       measure what the module costs inside nginx, beside what nginx offers (minutes)'

@@ -73,8 +73,8 @@ static void add_count(struct table *table, double count) {
 
 struct rows {
     struct table table;
-    char undecided[2000], memory[1000];
-    double requests, late, overslept;
+    char undecided[2000], memory[1000], tokens[1000];
+    double requests, late, overslept, again;
     unsigned count;
 };
 
@@ -95,6 +95,7 @@ static void add_row(void *context, const struct rig_row *row) {
     rows->requests = row->requests;
     rows->late += row->late;
     rows->overslept += row->overslept;
+    rows->again += row->again > 0 && strcmp(row->class_, "low") != 0 ? row->again : 0;
     rows->count++;
     const size_t told = strlen(rows->memory);
     if (!isnan(row->growth))
@@ -104,6 +105,11 @@ static void add_row(void *context, const struct rig_row *row) {
                  "its end; the one that grew most by %.0f kB.",
                  told ? " " : "", row->label, row->memory_first / 1e6, row->memory_last / 1e6,
                  row->growth / 1e3);
+    const size_t known = strlen(rows->tokens);
+    if (row->offers > 0 && strcmp(row->class_, "low") != 0)
+        snprintf(rows->tokens + known, sizeof rows->tokens - known, "%s%s %.2f, %.2f as datagrams",
+                 known ? "; " : "", row->label, row->offers / row->requests,
+                 (row->offers - row->rode) / row->requests);
     const size_t used = strlen(rows->undecided);
     if (*row->reason)
         snprintf(rows->undecided + used, sizeof rows->undecided - used, "%s%s%s%s: %s", used ? "\n" : "",
@@ -157,6 +163,13 @@ static void print_notes(const struct bal_experiment *e, const struct rows *rows,
         e->live->faults ? " (the lab knows of no faults, so nothing is said here)" : "",
         1e3 * rows->late / rows->count, 1e3 * rows->overslept / rows->count);
     bal_table_wrap("", text, 0, out);
+    if (rows->again > 0)
+        fprintf(out, "Blocks measured again, because the machine had stood still: %.0f.\n", rows->again);
+    if (*rows->tokens) {
+        snprintf(text, sizeof text, "Slots that stations offered to dispatchers, for each request: %.700s.",
+                 rows->tokens);
+        bal_table_wrap("", text, 0, out);
+    }
     if (*rows->memory)
         bal_table_wrap("", rows->memory, 0, out);
 }
@@ -254,11 +267,16 @@ static void json_row(void *context, const struct rig_row *row) {
     bal_json_number(json, "resent", row->resent);
     bal_json_number(json, "strange", row->strange);
     bal_json_number(json, "exceeded", row->exceeded);
+    if (!isnan(row->offers)) {
+        bal_json_number(json, "offers", row->offers);
+        bal_json_number(json, "rode", row->rode);
+    }
     if (!isnan(row->growth)) {
         bal_json_number(json, "memory_first", row->memory_first);
         bal_json_number(json, "memory_last", row->memory_last);
         bal_json_number(json, "memory_growth", row->growth);
     }
+    bal_json_number(json, "again", row->again);
     bal_json_number(json, "late", row->late);
     bal_json_number(json, "overslept", row->overslept);
     bal_json_text(json, "verdict", bal_rig_verdict_text[row->verdict]);

@@ -30,13 +30,13 @@ bool bal_rig_answers(uint16_t port) {
     return fd >= 0;
 }
 
-char *bal_rig_get(uint16_t port, const char *path) {
+char *bal_rig_get(uint16_t port, const char *path, struct bal_error *err) {
     enum { SECONDS = 30 };
     char url[300];
     struct target target;
     struct bal_fetched fetched;
     snprintf(url, sizeof url, "http://127.0.0.1:%u%s", port, path);
-    const bool got = !bal_load_target_parse(&target, url, NULL) && !bal_load_target_resolve(&target, NULL) &&
-                     !bal_load_fetch(&target, "*/*", SECONDS, &fetched, NULL);
+    const bool got = !bal_load_target_parse(&target, url, err) && !bal_load_target_resolve(&target, err) &&
+                     !bal_load_fetch(&target, "*/*", SECONDS, &fetched, err);
     return got ? fetched.body : NULL;
 }

@@ -71,38 +71,86 @@ static void read_line(struct rig_block *block, char *line, unsigned first_server
         .from = arrived - block->start, .to = ended - block->start, .server = first_server + server};
 }
 
-static void read_log(struct rig_block *block, char *text, unsigned first_server) {
+/* Returns how many lines there were. */
+static size_t read_log(struct rig_block *block, char *text, unsigned first_server) {
     size_t lines = 0;
     for (const char *at = text; (at = strchr(at, '\n')); at++)
         lines++;
     struct rig_visit *visit = realloc(block->visit, (block->visits + lines + 1) * sizeof *visit);
     if (!visit) {
         block->no_memory = true;
-        return;
+        return 0;
     }
     block->visit = visit;
     char *rest = text, *line;
     while ((line = strsep(&rest, "\n")) && rest)
         read_line(block, line, first_server);
+    return lines;
 }
 
-/* What the servers have seen. With keepers there is one log for each. */
+/* In pieces: the log of an hour is longer than any answer may be. */
+static bool ask_log(struct rig_block *block, uint16_t port, unsigned first_server, struct bal_error *err) {
+    enum { PIECE = 100000 };
+    for (size_t from = 0, lines = PIECE; lines == PIECE && !block->no_memory; from += lines) {
+        char path[80];
+        snprintf(path, sizeof path, "/log?from=%zu&most=%d", from, PIECE);
+        char *log = bal_rig_get(port, path, err);
+        if (!log)
+            return false;
+        lines = read_log(block, log, first_server);
+        free(log);
+    }
+    return true;
+}
+
+static bool ask_stats(struct rig_block *block, uint16_t port, struct bal_error *err) {
+    static const char name[] = "\"overslept\": ";
+    char *stats = bal_rig_get(port, "/stats", err);
+    const char *at = stats ? strstr(stats, name) : NULL;
+    if (at)
+        block->overslept += strtod(at + strlen(name), NULL) / block->rig->controls;
+    free(stats);
+    return at;
+}
+
+/* What the servers have seen. With keepers there is one log for each, and one that rests is not there. */
 static enum bal_code ask_servers(struct rig_block *block, struct bal_error *err) {
     const struct rig *rig = block->rig;
     for (unsigned i = 0; i < rig->controls; i++) {
-        char *log = bal_rig_get(rig->control[i], "/log"), *stats = bal_rig_get(rig->control[i], "/stats");
-        const char *overslept = stats ? strstr(stats, "\"overslept\": ") : NULL;
-        const bool told = log && overslept;
-        if (log)
-            read_log(block, log, i);
-        if (overslept)
-            block->overslept += strtod(overslept + strlen("\"overslept\": "), NULL) / rig->controls;
-        free(log);
-        free(stats);
+        struct bal_error inner = {0};
+        const bool told =
+            ask_log(block, rig->control[i], i, &inner) && ask_stats(block, rig->control[i], &inner);
         if (!told && !rig->live->keepers)
-            return bal_fail(err, BAL_E_IO, "the servers do not tell what they have seen");
+            return bal_fail(err, BAL_E_IO, "the servers do not tell what they have seen: %s", inner.text);
     }
     return BAL_OK;
+}
+
+/* All numbers behind a name in a text of JSON, added up. */
+static double sum_of(const char *text, const char *name) {
+    double sum = 0;
+    for (const char *at = text; (at = strstr(at, name));) {
+        at += strlen(name);
+        sum += strtod(at, NULL);
+    }
+    return sum;
+}
+
+/* How often stations have offered a slot to a dispatcher, and how often that rode on a response. */
+static void ask_stations(struct rig_block *block) {
+    const struct rig *rig = block->rig;
+    const unsigned each = rig->live->apart ? 1 : rig->servers;
+    double offers = 0, rode = 0;
+    for (unsigned i = 0; i < bal_rig_stations(rig); i++) {
+        char *text = bal_rig_get(bal_rig_station_port(rig, i * each), "/ballast", NULL);
+        offers += text ? sum_of(text, "\"offers\":") : 0;
+        rode += text ? sum_of(text, "\"rode\":") : 0;
+        free(text);
+    }
+    if (rig->stations) {
+        bal_block_note(block, offers, "offers");
+        bal_block_note(block, rode, "rode");
+    }
 }
 
 /* ---- sending ---- */
@@ -228,6 +276,10 @@ static enum bal_code fill_trial(const struct rig_block *block, struct bal_trial 
     return BAL_OK;
 }
 
+static double late_of(const struct bal_load_result *load) {
+    return load->late.count ? load->late.sum / (double)load->late.count : 0;
+}
+
 static void note_all(struct rig_block *block, struct bal_trial *trial) {
     const struct rig *rig = block->rig;
     const struct bal_load_result *load = block->load;
@@ -244,7 +296,7 @@ static void note_all(struct rig_block *block, struct bal_trial *trial) {
     bal_block_note(block, doubled, "doubled");
     bal_block_note(block, (double)load->resent, "resent");
     bal_block_note(block, (double)load->strange, "strange");
-    bal_block_note(block, load->late.count ? load->late.sum / (double)load->late.count : 0, "late.mean");
+    bal_block_note(block, late_of(load), "late.mean");
     bal_block_note(block, bal_histogram_quantile(&load->late.histogram, 0.99), "late.p99");
     bal_block_note(block, block->overslept, "overslept");
     if (rig->stations)
@@ -271,11 +323,21 @@ enum bal_code bal_block_run(struct rig_block *block, struct rig *rig, uint64_t r
         code = ask_servers(block, err);
     if (!code)
         code = fill_trial(block, trial, err);
-    if (!code)
+    if (!code) {
         note_all(block, trial);
+        ask_stations(block);
+    }
     if (!code && block->no_memory)
         code = bal_fail(err, BAL_E_MEMORY, "not enough memory for a block");
     return code;
+}
+
+bool bal_block_is_disturbed(const struct rig_block *block) {
+    static const double most = 0.05; /* of a service time */
+    enum { SHORT = 30 };             /* seconds */
+    const struct rig *rig = block->rig;
+    return rig->live->faults == 0 && rig->live->seconds <= SHORT &&
+           late_of(block->load) + block->overslept > most * rig->c.model.size.mean;
 }
 
 void bal_block_fini(struct rig_block *block) {

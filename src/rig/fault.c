@@ -14,7 +14,7 @@ static enum bal_code set_mode(struct rig *rig, const struct bal_fault *fault, co
     const unsigned process = rig->controls > 1 ? fault->of : 0, server = rig->controls > 1 ? 0 : fault->of;
     snprintf(path, sizeof path, "/set?server=%u&mode=%s&status=500&after=1&factor=%g", server, mode,
              fault->factor);
-    char *answer = bal_rig_get(rig->control[process], path);
+    char *answer = bal_rig_get(rig->control[process], path, NULL);
     free(answer);
     return answer || rig->live->keepers ? BAL_OK
                                         : bal_fail(err, BAL_E_IO, "server %u cannot be told", fault->of);

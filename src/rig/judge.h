@@ -23,11 +23,14 @@ struct rig_row {
     struct bal_estimate mean, p99, lab_mean, lab_p99;
     struct bal_estimate mean_ratio, p99_ratio;       /* live over lab, block by block on the same requests */
     double requests, lost, doubled, resent, strange; /* in all blocks */
-    double exceeded; /* most requests at a server beyond its slots; NaN: no stations */
+    double offers, rode; /* of slots by stations, in all blocks, and how many of them rode on responses; NaN:
+                          * no stations */
+    double exceeded;     /* most requests at a server beyond its slots; NaN: no stations */
     double memory_first, memory_last, growth; /* bytes of all processes of the fleet at a tenth of the block
                                                * and at its end, and what the one grew that grew most; NaN:
                                                * not looked at */
-    double late, overslept;                   /* means of blocks: what generator and servers added */
+    double again;           /* blocks that were measured again, because the machine had stood still */
+    double late, overslept; /* means of blocks: what generator and servers added */
     bool slower;  /* servers that wake up late begin the next request so much later: stations keep them to
                    * their slots, or they burn */
     double added; /* the part of an answer that this may have made, at most */

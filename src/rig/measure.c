@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TRIES = 3 }; /* of a block */
+
 struct session {
     const struct bal_experiment *e;
     struct bal_store *store;
@@ -37,7 +39,9 @@ static bool go_before(bool on) {
     return sched_setscheduler(0, on ? SCHED_FIFO : SCHED_OTHER, &param) == 0;
 }
 
-static enum bal_code measure_block(struct session *s, size_t point, size_t policy, struct bal_error *err) {
+/* Once, and kept unless the machine has stood still meanwhile and it may be tried again: *again. */
+static enum bal_code try_block(struct session *s, size_t point, size_t policy, unsigned try, bool *again,
+                               struct bal_error *err) {
     struct rig_block block = {0};
     memset(s->response, 0, sizeof *s->response);
     memset(s->waiting, 0, sizeof *s->waiting);
@@ -49,10 +53,20 @@ static enum bal_code measure_block(struct session *s, size_t point, size_t polic
         return code;
     code = bal_block_run(&block, s->rig, s->round, s->options->stop, show, s, &trial, err);
     bal_rig_stop(s->rig);
-    if (!code)
+    *again = !code && try + 1 < TRIES && bal_block_is_disturbed(&block);
+    bal_block_note(&block, try, "again");
+    if (!code && !*again)
         code = bal_store_put_measured(s->store, s->e, point, policy, s->round, &trial, block.fact,
                                       block.facts, err);
     bal_block_fini(&block);
+    return code;
+}
+
+static enum bal_code measure_block(struct session *s, size_t point, size_t policy, struct bal_error *err) {
+    bool again = true;
+    enum bal_code code = BAL_OK;
+    for (unsigned try = 0; !code && again; try++)
+        code = try_block(s, point, policy, try, &again, err);
     return code;
 }
 

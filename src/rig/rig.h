@@ -72,8 +72,9 @@ void bal_rig_stations_nginx(const struct rig *rig, unsigned first, unsigned coun
                             FILE *out);
 void bal_rig_keeper_yaml(const struct rig *rig, const uint64_t *ids, const char *directory, FILE *out);
 
-/* GET from a port of ours; the body, to be freed. NULL: no answer. */
-char *bal_rig_get(uint16_t port, const char *path);
+/* GET from a port of ours; the body, to be freed. NULL: no answer in 30 s, or one of more than FETCH_MOST
+ * bytes; the error says which. */
+char *bal_rig_get(uint16_t port, const char *path, struct bal_error *err);
 bool bal_rig_answers(uint16_t port);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { PATIENCE = 20 };             /* seconds until a process must be ready */
@@ -15,11 +16,15 @@ static const double settling = 0.5; /* until dispatchers have heard of all stati
 
 /* ---- one process ---- */
 
-/* The last words of a process, for messages. */
+/* The last words of a process, for messages. One that cannot write its log says nothing. */
 static void last_words(const char *path, char *text, size_t size) {
     FILE *file = fopen(path, "re");
     char line[400];
-    snprintf(text, size, "it says nothing");
+    struct statvfs space;
+    if (statvfs(path, &space) == 0 && space.f_bavail == 0)
+        snprintf(text, size, "no space is left for %.200s", path);
+    else
+        snprintf(text, size, "it says nothing");
     while (file && fgets(line, sizeof line, file))
         if (line[strspn(line, " \t\n")] && !strstr(line, "[notice]")) {
             line[strcspn(line, "\n")] = 0;
@@ -55,6 +60,14 @@ static FILE *create(const struct rig *rig, const char *name, const char *file, c
     return out;
 }
 
+/* Has all of it been written? */
+static enum bal_code finish(FILE *out, const char *path, struct bal_error *err) {
+    const bool failed = ferror(out);
+    if (fclose(out) == 0 && !failed)
+        return BAL_OK;
+    return bal_fail(err, BAL_E_IO, "%s: cannot be written: %s", path, strerror(errno));
+}
+
 static enum bal_code run_nginx(struct rig *rig, struct rig_process *process, const char *directory,
                                const char *conf, struct bal_error *err) {
     char log[RIG_PATH + 20], preload[RIG_PATH + 20], loss[RIG_PATH + 30];
@@ -86,8 +99,8 @@ enum bal_code bal_rig_start_front(struct rig *rig, unsigned i, struct bal_error 
         bal_rig_front_haproxy(rig, i, rig->dispatchers / bal_rig_fronts(rig), out);
     else
         bal_rig_front_nginx(rig, i, directory, out);
-    fclose(out);
-    return (haproxy ? run_haproxy : run_nginx)(rig, &rig->front[i], directory, conf, err);
+    const enum bal_code code = finish(out, conf, err);
+    return code ? code : (haproxy ? run_haproxy : run_nginx)(rig, &rig->front[i], directory, conf, err);
 }
 
 /* Every process of HAProxy draws the same random numbers: those that begin together choose the same servers.
@@ -108,8 +121,8 @@ enum bal_code bal_rig_start_station(struct rig *rig, unsigned i, struct bal_erro
         return BAL_E_IO;
     const unsigned each = rig->live->apart ? 1 : rig->servers;
     bal_rig_stations_nginx(rig, i * each, each, directory, out);
-    fclose(out);
-    return run_nginx(rig, &rig->station[i], directory, conf, err);
+    const enum bal_code code = finish(out, conf, err);
+    return code ? code : run_nginx(rig, &rig->station[i], directory, conf, err);
 }
 
 /* ---- servers ---- */
@@ -165,7 +178,7 @@ static enum bal_code start_servers(struct rig *rig, struct bal_error *err) {
 static enum bal_code ask_ids(const struct rig *rig, uint64_t *ids, struct bal_error *err) {
     const unsigned each = rig->live->apart ? 1 : rig->servers;
     for (unsigned i = 0; i < bal_rig_stations(rig); i++) {
-        char *text = bal_rig_get(bal_rig_station_port(rig, i * each), "/ballast");
+        char *text = bal_rig_get(bal_rig_station_port(rig, i * each), "/ballast", NULL);
         const char *at = text ? strstr(text, "\"stations\"") : NULL;
         for (unsigned k = 0; at && k < each; k++) {
             at = strstr(at, "\"id\":");
@@ -188,12 +201,14 @@ enum bal_code bal_rig_start_keeper(struct rig *rig, struct bal_error *err) {
         return bal_fail(err, BAL_E_IO, "%s: too long a path", rig->place);
     if (access(conf, F_OK) != 0) {
         uint64_t ids[RIG_SERVERS];
-        const enum bal_code code = ask_ids(rig, ids, err);
+        enum bal_code code = ask_ids(rig, ids, err);
         FILE *out = code ? NULL : create(rig, "keeper", "keeper.yaml", directory, conf, err);
         if (!out)
             return BAL_E_IO;
         bal_rig_keeper_yaml(rig, ids, directory, out);
-        fclose(out);
+        code = finish(out, conf, err);
+        if (code)
+            return code;
         chmod(conf, 0600);
     }
     snprintf(log, sizeof log, "%s/keeper.log", rig->place);
@@ -258,8 +273,7 @@ static enum bal_code prepare_loss(struct rig *rig, struct bal_error *err) {
     if (!file)
         return bal_fail(err, BAL_E_IO, "%s: cannot be written: %s", path, strerror(errno));
     fputs("0\n", file);
-    fclose(file);
-    return BAL_OK;
+    return finish(file, path, err);
 }
 
 static void make_key(char key[33]) {

@@ -222,8 +222,8 @@ static void print_stats(FILE *out) {
     fputs("]}\n", out);
 }
 
-static void print_log(FILE *out) {
-    for (size_t i = 0; i < record_count; i++) {
+static void print_log(FILE *out, double from, double most) {
+    for (size_t i = (size_t)from; i < record_count && (double)i < from + most; i++) {
         const struct record *r = &records[i];
         fprintf(out, "%s %u %.6f %.6f %.6f %d\n", *r->id ? r->id : "-", r->server, r->arrived, r->begun,
                 r->ended, r->status);
@@ -574,7 +574,7 @@ static void control(struct connection *c) {
     else if (begins(c->path, "/reset"))
         reset();
     else if (begins(c->path, "/log"))
-        print_log(out);
+        print_log(out, fmax(query(c->path, "from", 0), 0), query(c->path, "most", INFINITY));
     else
         print_stats(out);
     fclose(out);

@@ -20,7 +20,7 @@
  *        slow (takes factor=F times as long)
  *   /stats                 what has been seen, as JSON
  *   /log                   a line for each request: its id, the server, when it came, began and ended, the
- *                          status
+ *                          status; ?from=N&most=M: M of them from the N-th on, counted from 0
  *   /reset                 forgets all that */
 #ifndef SERVE_SERVE_H
 #define SERVE_SERVE_H

@@ -208,11 +208,16 @@ enum bal_code bal_live_check_point(struct bal_reader *reader, const struct bal_d
     const char *reason = cannot(model);
     if (reason)
         return bal_reader_fail(reader, workload, "live", BAL_E_MODEL, "%s%s", at, reason);
-    if (bal_servers_count(&model->servers) > SERVERS_MOST ||
-        model->network.dispatchers.count > DISPATCHERS_MOST)
-        return bal_reader_fail(reader, workload, "live", BAL_E_RANGE,
-                               "%sat most %d servers and %d dispatchers can be started on one machine", at,
-                               SERVERS_MOST, DISPATCHERS_MOST);
+    const unsigned servers = bal_servers_count(&model->servers),
+                   dispatchers = model->network.dispatchers.count;
+    if (servers > SERVERS_MOST)
+        return bal_reader_fail(reader, bal_node_get(reader->document, reader->root, "fleet"), "servers",
+                               BAL_E_RANGE, "%s%u are too many: at most %d can be started on one machine", at,
+                               servers, SERVERS_MOST);
+    if (dispatchers > DISPATCHERS_MOST)
+        return bal_reader_fail(reader, bal_node_get(reader->document, reader->root, "network"), "dispatchers",
+                               BAL_E_RANGE, "%s%u are too many: at most %d can be started on one machine", at,
+                               dispatchers, DISPATCHERS_MOST);
     for (size_t p = 0; p < e->policies; p++)
         if (e->policy[p].spec.policy->wants & BAL_WANTS_POWER && !e->live->keepers)
             return bal_reader_fail(reader, policies, "policies", BAL_E_MODEL,

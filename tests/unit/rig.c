@@ -120,6 +120,31 @@ static void a_wrong_model_is_found_out(void **state) {
     }
 }
 
+/* A short block is measured again by how late it was, and not by what it says. */
+static void a_machine_that_stood_still_is_asked_again(void **state) {
+    (void)state;
+    const struct bal_live live = {.seconds = 2}, hour = {.seconds = 3600},
+                          faults = {.seconds = 2, .faults = 1};
+    struct rig rig = {.live = &live, .c = {.model = {.size = {.mean = 0.05}}}};
+    struct bal_load_result *load = calloc(1, sizeof *load);
+    assert_non_null(load);
+    load->late.count = 100;
+    load->late.sum = 0.04; /* 0.4 ms on average */
+    struct rig_block block = {.rig = &rig, .load = load, .overslept = 2e-3};
+    assert_false(bal_block_is_disturbed(&block));
+    block.overslept = 2.2e-3;
+    assert_true(bal_block_is_disturbed(&block));
+    rig.c.model.size.mean = 0.1;
+    assert_false(bal_block_is_disturbed(&block));
+    block.overslept = 5e-3;
+    assert_true(bal_block_is_disturbed(&block));
+    rig.live = &hour;
+    assert_false(bal_block_is_disturbed(&block));
+    rig.live = &faults;
+    assert_false(bal_block_is_disturbed(&block));
+    free(load);
+}
+
 /* ---- faults ---- */
 
 static void those_who_leave_make_room(void **state) {
@@ -194,6 +219,7 @@ int main(void) {
         cmocka_unit_test(what_the_machine_added_is_doubt),
         cmocka_unit_test(being_late_matters_by_how_long_answers_take),
         cmocka_unit_test(a_wrong_model_is_found_out),
+        cmocka_unit_test(a_machine_that_stood_still_is_asked_again),
         cmocka_unit_test(those_who_leave_make_room),
         cmocka_unit_test(faults_are_charged_by_when_it_was_known),
         cmocka_unit_test(what_the_dead_have_left_is_removed),
