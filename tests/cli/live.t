@@ -88,7 +88,7 @@ $ sed 's/exp(0.02)/exp/; s/servers: 4/servers: 201/' base >f.yaml; cat >>f.yaml 
 > live: {seconds: 1, stations: no, keepers: yes}
 > END
 > ballast check f.yaml
-! ballast: f.yaml:2: servers: X
+! ballast: f.yaml:2: servers: 201 are too many: at most 200 can be started on one machine
 ! ballast: f.yaml:6: keepers: keepers work for stations; leave out `stations: no`
 ? 2
 
