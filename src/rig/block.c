@@ -336,7 +336,7 @@ bool bal_block_is_disturbed(const struct rig_block *block) {
     static const double most = 0.05; /* of a service time */
     enum { SHORT = 30 };             /* seconds */
     const struct rig *rig = block->rig;
-    return rig->live->faults == 0 && rig->live->seconds <= SHORT &&
+    return rig->live->urgent && rig->live->faults == 0 && rig->live->seconds <= SHORT &&
            late_of(block->load) + block->overslept > most * rig->c.model.size.mean;
 }
 

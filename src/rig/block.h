@@ -56,7 +56,8 @@ enum bal_code bal_block_run(struct rig_block *block, struct rig *rig, uint64_t r
 void bal_block_fini(struct rig_block *block);
 
 /* Was the machine so busy that the block says little, and is it short enough to be measured again? By how
- * late generator and servers were, whatever the answers. */
+ * late generator and servers were, whatever the answers. Not with `urgent: no`, which is to measure what
+ * disturbs. */
 bool bal_block_is_disturbed(const struct rig_block *block);
 
 __attribute__((format(printf, 3, 4))) void bal_block_note(struct rig_block *block, double value,

@@ -123,8 +123,9 @@ static void a_wrong_model_is_found_out(void **state) {
 /* A short block is measured again by how late it was, and not by what it says. */
 static void a_machine_that_stood_still_is_asked_again(void **state) {
     (void)state;
-    const struct bal_live live = {.seconds = 2}, hour = {.seconds = 3600},
-                          faults = {.seconds = 2, .faults = 1};
+    const struct bal_live live = {.seconds = 2, .urgent = true}, patient = {.seconds = 2},
+                          hour = {.seconds = 3600, .urgent = true},
+                          faults = {.seconds = 2, .urgent = true, .faults = 1};
     struct rig rig = {.live = &live, .c = {.model = {.size = {.mean = 0.05}}}};
     struct bal_load_result *load = calloc(1, sizeof *load);
     assert_non_null(load);
@@ -141,6 +142,8 @@ static void a_machine_that_stood_still_is_asked_again(void **state) {
     rig.live = &hour;
     assert_false(bal_block_is_disturbed(&block));
     rig.live = &faults;
+    assert_false(bal_block_is_disturbed(&block));
+    rig.live = &patient;
     assert_false(bal_block_is_disturbed(&block));
     free(load);
 }
