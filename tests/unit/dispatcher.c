@@ -206,8 +206,10 @@ static void held_requests_are_served_urgent_first_and_in_order(void **state) {
     for (int i = 0; i < 4; i++) {
         struct bal_dispatch to;
         respond(&f, running, false);
+        assert_true(*bal_dispatcher_wakes(f.d));
         assert_int_equal(bal_dispatcher_woken(f.d), bal_dispatcher_self(f.d));
         assert_int_equal(bal_dispatcher_woken(f.d), BAL_NONE);
+        assert_false(*bal_dispatcher_wakes(f.d));
         assert_true(bal_dispatcher_news(f.d, f.now, &to));
         assert_int_equal(to.verdict, BAL_SEND);
         assert_true(to.ticket == waiting[order[i]]);

@@ -188,6 +188,7 @@ static void the_next_one_may_belong_to_another_process(void **state) {
     struct bal_station_task its, task;
     bal_station_arrive(other, f.now, 0, D1, false, &its);
     done(&f, mine.ticket);
+    assert_true(*bal_station_wakes(f.s));
     assert_int_equal(bal_station_woken(f.s), bal_station_self(other));
     assert_true(no_news(&f));
     assert_true(bal_station_news(other, f.now, &task) && task.ticket == its.ticket);
