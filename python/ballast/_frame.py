@@ -17,8 +17,8 @@ _COUNTS = {'replications', 'jobs', 'events', 'seed', 'target.servers', 'target.s
            'target.servers_high', 'target.fleets_tried'}
 # Metrics that JSON has in another place than their names say.
 _METRICS = {'lost': 'jobs.lost', 'refused': 'jobs.refused', 'gave_up': 'jobs.gave_up',
-            'failed': 'jobs.failed', 'power.energy_per_job': 'energy.per_job', 'fluid_distance': 'fluid.distance',
-            'fluid_distance.ci': 'fluid.distance.ci'}
+            'failed': 'jobs.failed', 'power.energy_per_job': 'energy.per_job',
+            'fluid_distance': 'fluid.distance', 'fluid_distance.ci': 'fluid.distance.ci'}
 # What says whom a row is about and how far its numbers can be trusted stands before them.
 _FIRST = ('policy', 'label', 'flag', 'verdict', 'doubts')
 

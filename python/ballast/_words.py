@@ -46,8 +46,8 @@ def _values(name: str, given: Option) -> List[str]:
 
 
 def words(command: str, operands: Sequence[Value], options: Mapping[str, Option]) -> List[str]:
-    """Options first, so that no operand is taken for one; those without a value behind the others, so that none
-    of these is taken for it."""
+    """Options first, so that no operand is taken for one; those without a value behind the others, so that
+    none of these is taken for it."""
     result = [command, '--format=json']
     flags: List[str] = []
     for key, given in options.items():
