@@ -85,9 +85,8 @@ FOLDED uint32_t bal_ring_sparse(uint32_t size) {
 /* Drops the front / the back item of a queue that is not empty. */
 FOLDED void bal_queues_drop(struct bal_queues *queues, uint32_t i) {
     struct bal_ring *ring = &queues->ring[i];
-    const uint32_t length = queues->length[i] - 1, next = ring->head + 1;
+    const uint32_t length = --queues->length[i], next = ring->head + 1;
     ring->head = next < ring->size ? next : 0;
-    queues->length[i] = length;
     if (__builtin_expect(length < bal_ring_sparse(ring->size), 0))
         bal_queues_shrink(queues, i);
 }
