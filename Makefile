@@ -74,7 +74,8 @@ bench-live:
 	@$(SETUP) build test nginx
 	@scripts/configure build -Dtests=true
 	@ninja -C build ballast nginx-module tests/nginx-app bench/bench-nginx_ends
-	@bench/nginx build/bench/bench-nginx_ends build/nginx/ngx_http_ballast_module.so
+	@bench/nginx build/bench/bench-nginx_ends build/nginx/ngx_http_ballast_module.so servers=16 rounds=1200
+	@bench/nginx build/bench/bench-nginx_ends build/nginx/ngx_http_ballast_module.so servers=1000 rounds=420
 	@bench/status build/ballast build/tests/nginx-app build/nginx/ngx_http_ballast_module.so
 
 # More policies before real servers, for longer: the file says how other fleets are measured.

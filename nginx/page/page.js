@@ -207,6 +207,7 @@ function choose(i, focus) {
     cells[chosen].setAttribute('aria-selected', 'true');
     cells[chosen].focus();
     told = true;
+    $('told').ariaLive = 'polite';
     write($('told'), tell(cells[chosen].server));
 }
 let told = false;
@@ -242,6 +243,7 @@ function drawFleet(servers) {
         write(cell.sign, SIGNS[server.state] || (jobs ? count(jobs) : ''));
         cell.setAttribute('aria-label', `${server.name}, ${server.state}, ${jobs} requests`);
     });
+    $('told').ariaLive = 'off'; // what is chosen is read out, not each change of it
     if (told && cells[chosen]) write($('told'), tell(cells[chosen].server));
     drawLegend(counts);
 }
