@@ -29,7 +29,7 @@ demo-replay: all
 	@build/make_log --lines=100000 --servers=20 --load=0.5 >build/access.log
 	@build/ballast replay build/access.log --target p99=2s
 
-# Real nginx, stations, servers and HAProxy, beside what the lab says of them (a minute and a half).
+# Real nginx, stations, servers and HAProxy, beside what the lab says of them (less than two minutes).
 .PHONY: demo-live
 demo-live:
 	@$(SETUP) build nginx live
@@ -86,16 +86,16 @@ live-lab:
 	@ninja --quiet -C build product nginx-module
 	@build/ballast live examples/live/lab.yaml --again --db build/live-lab.db
 
-# Apps that rest and wake under tabs, beside what the lab says of them and beside a windowed rule. POWER is what
-# bench/live_power is asked besides: POWER='--rounds 1 --seconds 20' is a quick look.
+# Apps that rest and wake under tabs, beside what the lab says of them and beside a windowed rule. POWER is
+# what bench/live_power is asked besides: POWER='--rounds 1 --seconds 20' is a quick look.
 .PHONY: live-power
 live-power:
 	@$(SETUP) build test nginx live
 	@scripts/configure build -Dtests=true
 	@ninja -C build ballast ballastd nginx-module tests/nginx-app bench/bench-power_figure
 	@for what in loads step recorded; do bench/live_power build/ballast build/tests/nginx-app \
-	    build/nginx/ngx_http_ballast_module.so build/ballastd $$what --csv build/power-step.csv $(POWER) || exit 1; \
-	    echo; done
+	    build/nginx/ngx_http_ballast_module.so build/ballastd $$what --csv build/power-step.csv $(POWER) || \
+	    exit 1; echo; done
 	@build/bench/bench-power_figure build/power-step.svg '12 servers=build/power-step.csv'
 	@echo 'drawn: build/power-step.svg'
 

@@ -85,7 +85,7 @@ static void try_station(struct input in) {
     static const uint64_t dispatchers[] = {1, 2}, stations[] = {3, 4};
     const uint64_t options = number(&in, 1);
     struct bal_station_config config = {.owners = 2,
-                                        .slots = 1 + options % 3,
+                                        .slots = 1 + (uint32_t)(options % 3),
                                         .queue = 5,
                                         .classes = 2,
                                         .peers = 5,
