@@ -1,44 +1,141 @@
 /* How long it takes to know the mean response to a hundredth: for each policy, processor time until the 95 %
- * interval is 1 % of the mean to each side. Worked out from the spread of short runs, so that it is itself
- * known to a fifth or so; what users wait for, and what engines and estimates share. */
+ * interval is 1 % of the mean to each side. What users wait for, and what engines and estimates share.
+ *
+ * `plain` and `controlled` are worked out from the spread of 40 runs, over replications alone and with
+ * control variates (docs/statistics.md), so that they are known to a fifth or so; `taken` is what the lab
+ * really takes with a wanted precision of 1 %, which begins with ten runs.
+ *
+ * With --controls it prints how much narrower control variates make the interval instead, on fleets of
+ * several sizes and at several loads. */
 #include "bare.h"
 #include "measure.h"
 
+#include "ballast/lab.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { RUNS = 40, SERVERS = 100, JOBS = 40000 };
+enum { RUNS = 40 };
 
-static void measure(const struct bal_policy *policy) {
-    struct bal_model model = {.load = 0.9, .classes = policy->flags & BAL_TAKES_RANKS, .high = 0.5};
-    struct bal_policy_spec spec;
+/* A case as `compare --precision 1%` begins with it; false: it is no row. */
+static bool make_case(const struct bal_policy *policy, const char *servers, double load, struct bal_case *c) {
     struct bal_error err;
-    if (bal_servers_parse("100", &model.servers, &err) || bal_law_parse("exp", &model.size, &err) ||
-        bal_scheme_parse(policy->name, &spec, &err))
+    enum bal_engine engine;
+    *c = (struct bal_case){
+        .model = {.load = load, .classes = policy->flags & BAL_TAKES_RANKS, .high = 0.5},
+        .run = {.seed = 1, .warmup = NAN},
+        .replications = 10,
+        .precision = 0.01,
+    };
+    if (bal_servers_parse(servers, &c->model.servers, &err) || bal_law_parse("exp", &c->model.size, &err) ||
+        bal_scheme_parse(policy->name, &c->policy, &err))
         fail(err.text);
-    if (!bal_simulate_is_distinct(&model, policy))
-        return;
-    struct bal_run run = {.seed = 1, .time = JOBS / bal_model_arrival_rate(&model), .warmup = NAN};
-    static struct bal_trial trial;
-    double sum = 0, squares = 0;
-    const double start = processor_time();
-    for (int i = 0; i < RUNS; i++) {
-        run.replication = (uint64_t)i;
-        if (bal_simulate(&model, &spec, &run, &trial, &err))
+    const char *not = NULL;
+    if (!bal_simulate_is_distinct(&c->model, policy))
+        not = "another policy where servers are equal";
+    else if (bal_simulate_check(&c->model, &c->policy, BAL_ENGINE_AUTO, &engine, &err))
+        not = err.text;
+    if (not )
+        printf("%-22s %s\n", policy->name, not );
+    else
+        bal_choose_length(c, 1, bal_first_time(c, 1), 0);
+    return !not ;
+}
+
+struct spread {
+    struct bal_result plain, controlled;
+};
+
+static struct spread measure(const struct bal_case *c) {
+    static struct bal_trial trial[RUNS];
+    struct bal_error err;
+    for (uint64_t i = 0; i < RUNS; i++) {
+        struct bal_run run = c->run;
+        run.replication = i;
+        memset(&trial[i], 0, sizeof trial[i]);
+        if (bal_case_trial(c, &run, &trial[i], &err))
             fail(err.text);
-        sum += trial.metric[BAL_RESPONSE_MEAN];
-        squares += trial.metric[BAL_RESPONSE_MEAN] * trial.metric[BAL_RESPONSE_MEAN];
     }
-    const double seconds = (processor_time() - start) / RUNS;
-    const double mean = sum / RUNS, variance = (squares - sum * mean) / (RUNS - 1);
-    const double runs = variance * pow(1.96 / (0.01 * mean), 2);
-    printf("%-22s %8.3f s to 1 %%  (%.1f M jobs)\n", policy->name, runs * seconds, runs * JOBS / 1e6);
+    struct spread spread;
+    struct bal_case plain = *c;
+    plain.precision = 0;
+    bal_result_of(&plain, trial, RUNS, &spread.plain);
+    bal_result_of(c, trial, RUNS, &spread.controlled);
+    return spread;
+}
+
+static double relative(const struct bal_result *result) {
+    const struct bal_estimate mean = result->metric[BAL_RESPONSE_MEAN];
+    return mean.half / mean.mean;
+}
+
+static double seconds_to(const struct bal_result *result, double precision) {
+    return result->seconds * pow(relative(result) / precision, 2);
+}
+
+static void print_row(const struct bal_policy *policy) {
+    struct bal_case c;
+    if (!make_case(policy, "100", 0.9, &c))
+        return;
+    const struct spread spread = measure(&c);
+    const struct bal_lab_options options = {.threads = 1};
+    struct bal_result result;
+    struct bal_error err;
+    const double start = processor_time();
+    if (bal_lab_run(&c, 1, &options, &result, &err))
+        fail(err.text);
+    const double taken = processor_time() - start;
+    printf("%-22s %8.3f %11.3f %8.3f  %2u x %4.0fk jobs, to %.2f %%%s\n", policy->name,
+           seconds_to(&spread.plain, c.precision), seconds_to(&spread.controlled, c.precision), taken,
+           result.replications, result.time * bal_model_arrival_rate(&c.model) / 1e3, 100 * relative(&result),
+           result.precise ? "" : ", doubted");
     fflush(stdout);
 }
 
-int main(void) {
-    printf("%d servers at load 0.9, exponential sizes\n", SERVERS);
-    for (size_t i = 0; i < bal_policy_count; i++)
-        measure(bal_policy_table[i]);
+static void print_policies(void) {
+    printf("100 servers at load 0.9, exponential sizes: seconds to 1 %%\n");
+    printf("%-22s %8s %11s %8s\n", "policy", "plain", "controlled", "taken");
+    const struct bal_policy *policy;
+    for (size_t i = 0; (policy = bal_scheme_at(i)); i++)
+        print_row(policy);
+}
+
+/* What the interval from so many replications becomes on average: the variance falls to what the controls do
+ * not explain, and their coefficients cost (n - 2) / (n - 2 - q) of it and q degrees of freedom. */
+static double narrowing(const struct spread *spread, double n) {
+    const double q = spread->controlled.controls;
+    const double part =
+        pow(relative(&spread->controlled) / relative(&spread->plain), 2) *
+        pow(bal_student_quantile(0.975, RUNS - 1) / bal_student_quantile(0.975, RUNS - 1 - q), 2) *
+        (RUNS - 2 - q) / (RUNS - 2);
+    return sqrt(part * (n - 2) / (n - 2 - q)) * bal_student_quantile(0.975, n - 1 - q) /
+           bal_student_quantile(0.975, n - 1);
+}
+
+static void print_controls(void) {
+    static const char *const policies[] = {"random", "jsq", "pod", "jiq", "rcpb", "tabs", "pod-ssp"};
+    static const char *const fleets[] = {"10", "100", "1000"};
+    static const double loads[] = {0.5, 0.9};
+    printf("half-width with control variates over that without\n");
+    printf("%7s %4s  %-8s  %5s %5s %5s\n", "servers", "load", "policy", "of 10", "of 20", "of 40");
+    for (size_t f = 0; f < sizeof fleets / sizeof *fleets; f++)
+        for (size_t l = 0; l < sizeof loads / sizeof *loads; l++)
+            for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
+                struct bal_case c;
+                if (!make_case(bal_scheme_find(policies[p]), fleets[f], loads[l], &c))
+                    continue;
+                const struct spread spread = measure(&c);
+                printf("%7s %4g  %-8s  %5.2f %5.2f %5.2f\n", fleets[f], loads[l], policies[p],
+                       narrowing(&spread, 10), narrowing(&spread, 20), narrowing(&spread, 40));
+                fflush(stdout);
+            }
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "--controls") == 0)
+        print_controls();
+    else
+        print_policies();
     return 0;
 }

@@ -196,7 +196,9 @@ struct bal_draft cli_common_draft(const struct cli_common *common, size_t policy
 void cli_common_cases(const struct cli_common *common, struct bal_case *cases) {
     for (size_t i = 0; i < common->policies; i++)
         cases[i] = cli_common_draft(common, i).c;
-    bal_draft_choose_length(&common->draft, cases, common->policies);
+    const double usual =
+        common->draft.window > 0 ? bal_usual_time(&cases[0].model) : bal_first_time(cases, common->policies);
+    bal_draft_choose_length(&common->draft, cases, common->policies, usual);
 }
 
 struct bal_lab_options cli_common_lab(const struct cli_common *common, struct cli_progress *progress) {

@@ -20,9 +20,10 @@ struct bal_case {
                      * choices (run.draw); 0 is 1 */
     bool fluid; /* see how far the path from an idle fleet is from that of the fluid model: fluid.distance */
     double precision; /* when above 0: add replications until the half-width of the mean response time is at
-                       * most this fraction of it */
+                       * most this fraction of it; the mean is found with control variates where there are */
     double longest;   /* when above run.time: while the result is doubted as settling, the run is done again
-                       * twice as long, up to this length; 0: its length is what it is */
+                       * twice as long, and where a precision would take many replications so much longer that
+                       * few do, up to this length; 0: its length is what it is */
 };
 
 /* Why a result is doubted: its interval may miss the truth more often than it says. */
@@ -51,6 +52,8 @@ struct bal_result {
     enum bal_engine engine;
     double memory_bits;
     unsigned replications; /* complete ones; 0: nothing is known */
+    unsigned controls;     /* control variates that the mean response time was found with, where a precision
+                            * is wanted: its interval has so many degrees of freedom less */
     unsigned doubts;       /* of enum bal_doubt; 0: none, or there are no means to doubt */
     bool precise;          /* the wanted precision was reached, undoubted (true when none was wanted) */
     double time;           /* length of its runs */
@@ -107,6 +110,11 @@ enum bal_code bal_case_fluid_check(const struct bal_case *c, struct bal_error *e
 
 /* The usual length: 2M jobs and at least 100 a server, or 100k slots. */
 double bal_usual_time(const struct bal_model *model);
+
+/* The length to begin with: the usual one, or shorter where a precision is wanted, so that no more is
+ * simulated than that needs; 50k jobs at least, and 20 time constants of the slowest case. Runs that turn out
+ * to be too short for the precision are made longer up to bal_case.longest. */
+double bal_first_time(const struct bal_case *cases, size_t count);
 
 /* Chooses the length of cases of one model that are to see the same arrivals: `usual`, or longer where theory
  * knows how fast the fleet forgets that it began idle (bal_known_relaxation), so that what is measured begins

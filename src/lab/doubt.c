@@ -52,7 +52,9 @@ static bool is_settling(const struct bal_case *c, const struct bal_result *resul
 /* Is the exact value outside of a much wider interval? */
 static bool is_off(const struct bal_result *result, enum bal_metric metric, double exact) {
     const struct bal_estimate measured = result->metric[metric];
-    return fabs(measured.mean - exact) > bal_estimate_half(measured, result->replications, theory_confidence);
+    const unsigned taken = metric == BAL_RESPONSE_MEAN ? result->controls : 0;
+    return fabs(measured.mean - exact) >
+           bal_estimate_half(measured, result->replications - taken, theory_confidence);
 }
 
 static bool contradicts_theory(const struct bal_case *c, const struct bal_result *result) {

@@ -20,6 +20,50 @@ double bal_usual_time(const struct bal_model *model) {
     return fmax(2e6, 100.0 * bal_servers_count(&model->servers)) / bal_model_arrival_rate(model);
 }
 
+/* Numbers that can be typed: two digits of jobs, and of the warm-up. */
+static double rounded_up(double time, double rate) {
+    const double jobs = time * rate, unit = pow(10, floor(log10(jobs)) - 1);
+    return ceil(jobs / unit - 1e-9) * unit / rate;
+}
+
+/* How long servers take to go off and to come back. */
+static double switching_time(const struct bal_case *c) {
+    if (!c->policy.policy->power)
+        return 0;
+    const struct bal_model *model = &c->model;
+    const struct bal_power power = c->policy.policy->power(c->policy.value);
+    const double unit =
+        model->size.mean * bal_servers_count(&model->servers) / bal_servers_capacity(&model->servers);
+    const double standby = model->standby.mean > 0  ? model->standby.mean
+                           : power.standby_rate > 0 ? unit / power.standby_rate
+                                                    : 0;
+    return standby + (model->setup.mean > 0 ? model->setup.mean : unit / power.setup_rate);
+}
+
+/* Where nothing is known of a policy, it is taken to be no slower than `random`. */
+static double time_constant(const struct bal_case *c) {
+    const double known = bal_known_relaxation(&c->model, &c->policy);
+    struct bal_policy_spec random;
+    if (!isnan(known) || !c->policy.policy->route || bal_policy_parse("random", &random, NULL))
+        return known;
+    return bal_known_relaxation(&c->model, &random) + switching_time(c);
+}
+
+/* Long enough to be settled when measured, for the mean of a run to be about normal, and for percentiles. */
+double bal_first_time(const struct bal_case *cases, size_t count) {
+    static const double jobs = 50e3, constants = 20, of_all_servers = 400;
+    const struct bal_model *model = &cases[0].model;
+    const double usual = bal_usual_time(model), servers = bal_servers_count(&model->servers);
+    double time = jobs / bal_model_arrival_rate(model);
+    for (size_t i = 0; i < count; i++) {
+        const double r = time_constant(&cases[i]);
+        if (!(cases[i].precision > 0) || !isfinite(r))
+            return usual;
+        time = fmax(time, fmax(constants, of_all_servers / servers) * r);
+    }
+    return time < usual ? rounded_up(time, bal_model_arrival_rate(model)) : usual;
+}
+
 /* How a run begins: so much of it is not measured. */
 static double warmup_time(const struct bal_case *c, double time, double window) {
     if (window > 0)
@@ -50,12 +94,6 @@ static double longest_time(const struct bal_case *c, double usual) {
     const double fixed_and_one = bal_case_cost(&unit);
     unit.run.time = 2;
     return fmax(usual, most_cost / (bal_case_cost(&unit) - fixed_and_one));
-}
-
-/* Numbers that can be typed: two digits of jobs, and of the warm-up. */
-static double rounded_up(double time, double rate) {
-    const double jobs = time * rate, unit = pow(10, floor(log10(jobs)) - 1);
-    return ceil(jobs / unit - 1e-9) * unit / rate;
 }
 
 static void set_length(struct bal_case *c, double usual, double window, double time, double before) {
@@ -103,6 +141,11 @@ bool bal_growth_ask(struct growth *growth, const struct bal_case *c, const struc
     const bool once_more = growth->grown && !growth->spare && drifts;
     growth->spare = growth->spare || once_more;
     return once_more;
+}
+
+double bal_longer_time(const struct bal_case *c, double factor) {
+    const double time = rounded_up(factor * c->run.time, bal_model_arrival_rate(&c->model));
+    return c->model.clock == BAL_CLOCK_SLOTTED ? ceil(time) : time;
 }
 
 struct bal_advice bal_advise_length(const struct bal_case *c, const struct bal_result *result) {

@@ -1,5 +1,6 @@
 /* Replications of cases: in rounds when a precision is wanted, each round a list of trials for the pool; and
  * all of it again with longer runs where those were too short to settle. */
+#include "lab/control.h"
 #include "lab/doubt.h"
 #include "lab/draws.h"
 #include "lab/length.h"
@@ -216,6 +217,7 @@ void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size
         result->tail[i] /= (double)count;
     result->verdict = verdict_of(c, &drift, result);
     result->engine = trial[0].engine;
+    bal_result_control(c, trial, count, result);
     bal_result_doubt(c, result);
 }
 
@@ -228,18 +230,26 @@ static unsigned keep_complete(struct record *record) {
     return kept;
 }
 
-/* How many replications the case needs after what its trials say; the half-width falls like 1/sqrt(n). A
- * queue that grows without bound has no mean to be precise about, and what makes a narrow interval doubtful
- * more of the same do not cure. */
-unsigned bal_replications_needed(const struct bal_case *c, const struct bal_result *result, unsigned most) {
+/* How many replications the case needs by what its trials say; the half-width falls like 1/sqrt(n). A queue
+ * that grows without bound has no mean to be precise about, and what makes a narrow interval doubtful more of
+ * the same do not cure. */
+static double replications_for_precision(const struct bal_case *c, const struct bal_result *result) {
     const struct bal_estimate response = result->metric[BAL_RESPONSE_MEAN];
-    const unsigned now = result->replications;
-    if (bal_result_is_narrow(c, result) || result->verdict == BAL_UNSTABLE || now >= most)
+    const double now = result->replications;
+    if (bal_result_is_narrow(c, result) || result->verdict == BAL_UNSTABLE)
         return now;
     const double ratio = response.half / (c->precision * response.mean);
-    const double needed = isfinite(ratio) ? ceil(1.1 * now * ratio * ratio) : 2.0 * now;
-    const double limited = fmin(fmin(fmax(needed, now + 1.0), 4.0 * now + 1), most);
-    return (unsigned)limited;
+    return fmax(isfinite(ratio) ? ceil(1.1 * now * ratio * ratio) : 2 * now, now + 1);
+}
+
+unsigned bal_replications_needed(const struct bal_case *c, const struct bal_result *result, unsigned most) {
+    const unsigned now = result->replications;
+    const double needed = replications_for_precision(c, result);
+    return now >= most ? now : (unsigned)fmin(fmin(needed, 4.0 * now + 1), most);
+}
+
+static unsigned most_of(const struct lab *lab) {
+    return lab->options->most ? lab->options->most : 1000;
 }
 
 /* One round; returns through *more whether another is needed. */
@@ -251,7 +261,6 @@ static enum bal_code run_round(struct lab *lab, struct bal_result *result, bool 
     if (code)
         return code;
     const bool stopped = lab->options->stop && *lab->options->stop;
-    const unsigned most = lab->options->most ? lab->options->most : 1000;
     for (size_t i = 0; i < lab->count; i++) {
         struct record *record = &lab->record[i];
         const unsigned complete = stopped ? keep_complete(record) : record->wanted;
@@ -261,18 +270,23 @@ static enum bal_code run_round(struct lab *lab, struct bal_result *result, bool 
         lab->before[i] = record->wanted;
         if (stopped || lab->first_error.code)
             continue;
-        record->wanted = bal_replications_needed(&lab->cases[i], &result[i], most);
+        record->wanted = bal_replications_needed(&lab->cases[i], &result[i], most_of(lab));
         *more = *more || record->wanted > lab->before[i];
     }
     return lab->first_error.code ? lab->first_error.code : stopped ? BAL_E_STOPPED : BAL_OK;
 }
 
-static void make_longer(struct lab *lab, size_t i) {
+/* All of it again with runs of another length. */
+static void start_again(struct lab *lab, size_t i, double time, unsigned wanted) {
     struct record *record = &lab->record[i];
-    lab->cases[i].run.time *= 2;
+    lab->cases[i].run.time = time;
     lab->before[i] = 0;
-    record->wanted = lab->cases[i].replications;
+    record->wanted = wanted;
     memset(record->complete, 0, record->capacity * sizeof *record->complete);
+}
+
+static void make_longer(struct lab *lab, size_t i) {
+    start_again(lab, i, 2 * lab->cases[i].run.time, lab->cases[i].replications);
 }
 
 /* Makes runs longer that are too short; returns whether there are any. */
@@ -291,13 +305,59 @@ static bool lengthen(struct lab *lab, const struct bal_result *result) {
     return any;
 }
 
+/* How many times as long runs of these cases should be. The one that needs fewest replications shall do with
+ * WELL of them, and the one that needs most with those that are allowed: longer runs would be more than the
+ * former needs, and shorter ones spend more on their warm-ups. */
+static double stretch_of(const struct lab *lab, size_t from, size_t to, const struct bal_result *result) {
+    enum { WELL = 20 };
+    double least = INFINITY, greatest = 0, limit = INFINITY;
+    for (size_t i = from; i < to; i++) {
+        const struct bal_case *c = &lab->cases[i];
+        if (lab->record[i].growth.planned || !(c->precision > 0))
+            return 1;
+        const double needed = replications_for_precision(c, &result[i]);
+        least = fmin(least, needed);
+        greatest = fmax(greatest, needed);
+        limit = fmin(limit, c->longest / c->run.time);
+    }
+    return fmin(fmax(least / WELL, greatest / most_of(lab)), limit);
+}
+
+/* Fewer, longer runs where a precision takes many: what is there is thrown away, so it is asked once, when
+ * there is least. Ten runs tell roughly how many are needed; so some of these wait until the others tell. */
+static bool stretch(struct lab *lab, size_t from, size_t to, const struct bal_result *result) {
+    static const double at_first = 0.65;
+    const double factor = stretch_of(lab, from, to, result);
+    for (size_t i = from; i < to; i++) {
+        const struct bal_case *c = &lab->cases[i];
+        lab->record[i].growth.planned = true;
+        if (factor < 2)
+            continue;
+        const double needed = ceil(at_first * replications_for_precision(c, &result[i]) / factor);
+        start_again(lab, i, bal_longer_time(c, factor),
+                    (unsigned)fmax(fmin(needed, most_of(lab)), c->replications));
+    }
+    return factor >= 2;
+}
+
+static bool stretch_all(struct lab *lab, const struct bal_result *result) {
+    if (!lab->options->apart)
+        return stretch(lab, 0, lab->count, result);
+    bool any = false;
+    for (size_t i = 0; i < lab->count; i++)
+        any = stretch(lab, i, i + 1, result) || any;
+    return any;
+}
+
 static enum bal_code run_rounds(struct lab *lab, struct bal_result *result) {
-    enum bal_code code = BAL_OK;
-    do
-        for (bool more = true; !code && more;)
-            code = run_round(lab, result, &more);
-    while (!code && lengthen(lab, result));
-    return code;
+    for (bool more = true; more;) {
+        const enum bal_code code = run_round(lab, result, &more);
+        if (code)
+            return code;
+        if (lengthen(lab, result) || (more && stretch_all(lab, result)))
+            more = true;
+    }
+    return BAL_OK;
 }
 
 enum bal_code bal_lab_run(const struct bal_case *cases, size_t count, const struct bal_lab_options *options,

@@ -130,7 +130,7 @@ void bal_plan_policy(const struct bal_experiment *e, size_t point, size_t policy
                 bal_field_number(e->axis[a].value[index[a]].text[f],
                                  &spec->value[param - spec->policy->params]);
         }
-    bal_draft_choose_length(draft, &draft->c, 1);
+    bal_draft_choose_length(draft, &draft->c, 1, bal_usual_time(&draft->c.model));
     draft->c.longest = 0;
     if (e->live) {
         draft->c.run.engine = e->policy[policy].real ? BAL_ENGINE_LIVE : BAL_ENGINE_NETWORK;

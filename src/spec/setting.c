@@ -92,10 +92,11 @@ void bal_draft_complete(struct bal_draft *draft) {
         draft->c.run.warmup = fmin(fmax(1 - draft->window / draft->c.run.time, 0), 0.999);
 }
 
-void bal_draft_choose_length(const struct bal_draft *draft, struct bal_case *cases, size_t count) {
+void bal_draft_choose_length(const struct bal_draft *draft, struct bal_case *cases, size_t count,
+                             double usual) {
     if (!bal_draft_is_open(draft))
         return;
     for (size_t i = 0; i < count; i++)
         cases[i].run.warmup = draft->warmup;
-    bal_choose_length(cases, count, bal_usual_time(&draft->c.model), draft->window);
+    bal_choose_length(cases, count, usual, draft->window);
 }

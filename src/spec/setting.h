@@ -32,8 +32,9 @@ bool bal_draft_is_open(const struct bal_draft *draft);
 void bal_draft_complete(struct bal_draft *draft);
 
 /* Where the length is open: as long as bal_choose_length makes cases that were drafted with it, which differ
- * in their policy. */
-void bal_draft_choose_length(const struct bal_draft *draft, struct bal_case *cases, size_t count);
+ * in their policy. usual: bal_usual_time, or where runs may be made longer afterwards bal_first_time. */
+void bal_draft_choose_length(const struct bal_draft *draft, struct bal_case *cases, size_t count,
+                             double usual);
 
 /* The sections of an experiment file that hold settings, in the order in which they must be set: those of the
  * model first. */

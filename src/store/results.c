@@ -89,6 +89,13 @@ enum bal_code bal_store_result(struct bal_store *store, const struct bal_experim
     return code;
 }
 
+/* As it was when its precision was reached. */
+static struct bal_estimate precise_response(const struct bal_cell *cell) {
+    struct bal_result result;
+    bal_result_of(&cell->c, cell->trial, cell->count, &result);
+    return result.metric[BAL_RESPONSE_MEAN];
+}
+
 enum bal_code bal_store_quantity(struct bal_store *store, const struct bal_experiment *experiment,
                                  size_t point, size_t policy, struct bal_quantity quantity,
                                  struct bal_estimate *estimate, struct bal_error *err) {
@@ -101,6 +108,8 @@ enum bal_code bal_store_quantity(struct bal_store *store, const struct bal_exper
         code = bal_cell_values(&cell, store, quantity, value, err);
     if (!code)
         *estimate = bal_estimate_mean(value, bal_cell_extent(&cell));
+    if (!code && cell.c.precision > 0 && quantity.metric == BAL_RESPONSE_MEAN && !(quantity.quantile > 0))
+        *estimate = precise_response(&cell);
     free(value);
     bal_cell_fini(&cell);
     return code;

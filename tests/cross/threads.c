@@ -51,7 +51,7 @@ static void assert_same(const struct bal_result *a, const struct bal_result *b) 
     assert_int_equal(a->engine, b->engine);
     assert_int_equal(a->replications, b->replications);
     assert_int_equal(a->precise, b->precise);
-    assert_true(a->warmup == b->warmup && a->memory_bits == b->memory_bits);
+    assert_true(a->warmup == b->warmup && a->memory_bits == b->memory_bits && a->time == b->time);
     assert_true(a->jobs == b->jobs && a->events == b->events);
 }
 
@@ -101,6 +101,30 @@ static void threads_do_not_matter(void **state) {
 static void threads_do_not_matter_with_precision(void **state) {
     (void)state;
     same_for_any_threads(0.03);
+}
+
+/* Runs that are made longer for a precision, together: the same for any threads, precise, and so long that
+ * the one that needs fewest has about twenty, not hundreds. */
+static void threads_do_not_matter_where_runs_grow(void **state) {
+    (void)state;
+    enum { GROWING = 2 };
+    struct bal_case cases[GROWING] = {case_of("jiq", "10", "exp", 0.7, 2000),
+                                      case_of("random", "10", "exp", 0.7, 2000)};
+    struct bal_result one[GROWING], many[GROWING];
+    for (int i = 0; i < GROWING; i++) {
+        cases[i].replications = 10;
+        cases[i].precision = 0.004;
+        cases[i].longest = 1000 * cases[i].run.time;
+    }
+    for (unsigned threads = 1; threads <= 3; threads += 2) {
+        const struct bal_lab_options options = {.threads = threads};
+        assert_int_equal(bal_lab_run(cases, GROWING, &options, threads == 1 ? one : many, NULL), BAL_OK);
+    }
+    for (int i = 0; i < GROWING; i++) {
+        assert_same(&one[i], &many[i]);
+        assert_true(one[i].precise && one[i].time > cases[i].run.time && one[i].time == one[0].time);
+    }
+    assert_true(one[0].replications <= 60 && one[1].replications > one[0].replications);
 }
 
 /* A case gives the same alone and in company. */
@@ -289,6 +313,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(threads_do_not_matter_with_precision),
+        cmocka_unit_test(threads_do_not_matter_where_runs_grow),
         cmocka_unit_test(company_does_not_matter),
         cmocka_unit_test(trials_by_hand_say_the_same),
         cmocka_unit_test(a_stopped_run_keeps_what_is_complete),

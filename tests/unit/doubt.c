@@ -1,4 +1,4 @@
-/* Doubts in results, and how long runs are made so that there is none. */
+/* Doubts in results, how long runs are made so that there is none, and what makes means precise. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -202,6 +202,79 @@ static void precision_is_not_reached_while_there_is_a_doubt(void **state) {
     assert_true(bal_replications_needed(&c, &result, 1000) > TRIALS);
 }
 
+/* ---- control variates ---- */
+
+/* Most of what scatters goes with how many jobs came and how busy servers were, both a little above their
+ * means. */
+static void make_controlled_trials(const struct bal_case *c, double mean, struct bal_trial trial[TRIALS]) {
+    static const double wave[TRIALS] = {0, 1, -1, 2, -2, 1, 0, -1, 2, -1};
+    make_trials(c, mean, trial);
+    for (int r = 0; r < TRIALS; r++) {
+        const double came = 1e-3 * (wave[r] + 0.5), busy = 1e-3 * (wave[(r + 3) % TRIALS] + 0.5);
+        trial[r].metric[BAL_LOAD_ACHIEVED] = c->model.load + came;
+        trial[r].metric[BAL_SERVERS_BUSY] = c->model.load + busy;
+        trial[r].metric[BAL_RESPONSE_MEAN] = mean * (1 + 10 * came + 20 * busy + 1e-4 * (r % 3));
+    }
+}
+
+static void what_is_known_of_runs_makes_the_mean_precise(void **state) {
+    (void)state;
+    struct bal_case c = case_of("jiq", "100", 0.9, "exp");
+    struct bal_trial trial[TRIALS];
+    make_controlled_trials(&c, 1.1, trial);
+    const struct bal_result plain = result_of(&c, trial);
+    c.precision = 0.01;
+    const struct bal_result result = result_of(&c, trial);
+    const struct bal_estimate before = plain.metric[BAL_RESPONSE_MEAN], e = result.metric[BAL_RESPONSE_MEAN];
+    assert_int_equal(plain.controls, 0);
+    assert_int_equal(result.controls, 2);
+    assert_true(before.mean > 1.115 && fabs(e.mean - 1.1) < 2e-4 && e.half < before.half / 50);
+    assert_true(result.precise && !(before.half <= 0.01 * before.mean));
+    for (int m = 0; m < BAL_METRIC_COUNT; m++) /* all else is as it was */
+        if (m != BAL_RESPONSE_MEAN)
+            assert_memory_equal(&plain.metric[m], &result.metric[m], sizeof result.metric[m]);
+}
+
+/* Where their means are not known, or cannot be relied upon, replications alone count. */
+static void what_is_not_known_is_not_used(void **state) {
+    (void)state;
+    static const struct {
+        const char *why, *servers, *curve;
+        double warmup, patience, drift, busy, refused;
+        unsigned trials;
+    } rows[] = {
+        {"none", "100", "none", NAN, 0, 0, 0, 0, TRIALS},
+        {"speeds", "50x1,50x2", "none", NAN, 0, 0, 0, 0, TRIALS},
+        {"a curve", "100", "sine(0.5,60)", NAN, 0, 0, 0, 0, TRIALS},
+        {"a warm-up that looks at the run", "100", "none", BAL_WARMUP_MSER, 0, 0, 0, 0, TRIALS},
+        {"jobs that give up", "100", "none", NAN, 1, 0, 0, 0, TRIALS},
+        {"runs that are settling", "100", "none", NAN, 0, 0.1, 0, 0, TRIALS},
+        {"servers that are not as busy as they will be", "100", "none", NAN, 0, 0, -0.01, 0, TRIALS},
+        {"refused jobs", "100", "none", NAN, 0, 0, 0, 1e-6, TRIALS},
+        {"too few trials", "100", "none", NAN, 0, 0, 0, 0, TRIALS - 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bal_case c = case_of("jiq", rows[i].servers, 0.9, "exp");
+        struct bal_trial trial[TRIALS];
+        if (strcmp(rows[i].curve, "none") != 0)
+            assert_int_equal(bal_curve_parse(rows[i].curve, &c.model.curve, NULL), BAL_OK);
+        if (rows[i].patience > 0)
+            assert_int_equal(bal_law_parse("exp(5)", &c.model.patience, NULL), BAL_OK);
+        c.precision = 0.01;
+        c.run.warmup = rows[i].warmup;
+        make_controlled_trials(&c, 1.1, trial);
+        for (int r = 0; r < TRIALS; r++) {
+            trial[r].metric[BAL_DRIFT] += rows[i].drift;
+            trial[r].metric[BAL_SERVERS_BUSY] += rows[i].busy;
+            trial[r].metric[BAL_REFUSED] = rows[i].refused;
+        }
+        struct bal_result result;
+        bal_result_of(&c, trial, rows[i].trials, &result);
+        if (result.controls != (i == 0 ? 2 : 0))
+            fail_msg("%s: %u controls", rows[i].why, result.controls);
+    }
+}
+
 /* ---- lengths ---- */
 
 static double jobs_of(const struct bal_case *c) {
@@ -279,6 +352,54 @@ static void a_given_warmup_or_window_is_kept(void **state) {
     assert_true(fabs((1 - c.run.warmup) * c.run.time - 10) < 1e-6 && c.run.time - 10 >= before);
 }
 
+static double first_jobs(struct bal_case c) {
+    return bal_first_time(&c, 1) * bal_model_arrival_rate(&c.model);
+}
+
+/* Without a wanted precision runs are as long as ever; with one they are long enough to settle, by what is
+ * known of the policy or of `random`, and to have percentiles. */
+static void a_precision_begins_with_short_runs(void **state) {
+    (void)state;
+    struct bal_case c = case_of("random", "10", 0.5, "exp");
+    assert_true(bal_first_time(&c, 1) == bal_usual_time(&c.model));
+    c.precision = 0.01;
+    assert_true(fabs(first_jobs(c) - 50e3) < 1);
+    for (int n = 1; n <= 100; n *= 10)
+        for (int k = 0; k < 3; k++) {
+            static const char *const policies[] = {"random", "jiq", "pi"};
+            char servers[20];
+            snprintf(servers, sizeof servers, "%d", n);
+            c = case_of(policies[k], servers, 0.9, "exp");
+            c.precision = 0.05;
+            const double time = bal_first_time(&c, 1), r = 271.2;
+            assert_true(time >= 20 * r && n * time >= 400 * r && time < bal_usual_time(&c.model) / 2);
+        }
+    struct bal_case two[2] = {case_of("pod:d=2", "100", 0.9, "exp"), case_of("random", "100", 0.9, "exp")};
+    two[0].precision = two[1].precision = 0.01;
+    assert_true(first_jobs(two[0]) < 0.2 * first_jobs(two[1])); /* the slowest of a comparison counts */
+    assert_true(bal_first_time(two, 2) == bal_first_time(&two[1], 1));
+    struct bal_case large = case_of("random", "10000", 0.9, "exp");
+    large.precision = 0.01;
+    assert_true(bal_first_time(&large, 1) == bal_usual_time(&large.model));
+}
+
+/* Servers that are slow to switch make runs long, and of what nothing is known they are as long as ever. */
+static void slow_and_unknown_fleets_begin_with_long_runs(void **state) {
+    (void)state;
+    struct bal_case c = case_of("tabs:mu=0.1,nu=0.1", "100", 0.5, "exp");
+    c.precision = 0.01;
+    assert_true(first_jobs(c) < 100e3);
+    c.policy = policy_of("tabs:mu=0.1,nu=0.001");
+    assert_true(first_jobs(c) > 900e3);
+    c.policy = policy_of("delayed-off");
+    assert_true(bal_first_time(&c, 1) == bal_usual_time(&c.model));
+    c = case_of("jiq", "100", 0.5, "exp");
+    c.precision = 0.01;
+    assert_true(first_jobs(c) < 100e3);
+    assert_int_equal(bal_curve_parse("sine(0.5,60)", &c.model.curve, NULL), BAL_OK);
+    assert_true(bal_first_time(&c, 1) == bal_usual_time(&c.model));
+}
+
 /* Runs that had to grow are doubled once more when there is no doubt left but some drift, and never beyond
  * their limit. */
 static void growth_has_a_reserve_and_an_end(void **state) {
@@ -291,7 +412,7 @@ static void growth_has_a_reserve_and_an_end(void **state) {
     nearly.metric[BAL_DRIFT] = (struct bal_estimate){0.02, 0.03};
     struct bal_result settling = {.replications = 10, .verdict = BAL_STABLE, .doubts = BAL_DOUBT_SETTLING};
     struct bal_result unstable = {.replications = 10, .verdict = BAL_UNSTABLE};
-    struct growth growth = {false, false};
+    struct growth growth = {false, false, false};
     assert_false(bal_growth_ask(&growth, &c, &settled));
     assert_false(bal_growth_ask(&growth, &c, &nearly));
     assert_true(bal_growth_ask(&growth, &c, &settling));
@@ -317,11 +438,15 @@ int main(void) {
         cmocka_unit_test(few_jobs_are_doubted),
         cmocka_unit_test(a_run_without_jobs_has_no_verdict),
         cmocka_unit_test(precision_is_not_reached_while_there_is_a_doubt),
+        cmocka_unit_test(what_is_known_of_runs_makes_the_mean_precise),
+        cmocka_unit_test(what_is_not_known_is_not_used),
         cmocka_unit_test(the_usual_length_is_kept_where_it_suffices),
         cmocka_unit_test(every_server_has_a_hundred_jobs),
         cmocka_unit_test(large_fleets_get_time_to_fill_up),
         cmocka_unit_test(what_is_out_of_reach_is_not_tried),
         cmocka_unit_test(a_given_warmup_or_window_is_kept),
+        cmocka_unit_test(a_precision_begins_with_short_runs),
+        cmocka_unit_test(slow_and_unknown_fleets_begin_with_long_runs),
         cmocka_unit_test(growth_has_a_reserve_and_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 
 #include "ballast/random.h"
 #include "ballast/stats.h"
+#include "stats/controlled.h"
 
 static void assert_close(double value, double exact, double tolerance) {
     if (!(fabs(value - exact) <= tolerance * fabs(exact)))
@@ -149,13 +150,85 @@ static void ratio_covers(void **state) {
     assert_covers(covered, 6);
 }
 
+/* One control, whose mean should be 0 and is 0.5; the other never varies and says nothing. */
+static void controlled_by_hand(void **state) {
+    (void)state;
+    const double x[] = {-1, 0, 1, 2}, y[] = {0, 1, 1, 4};
+    const double expected[BAL_CONTROLS] = {7, 0};
+    struct bal_controlled c = {0};
+    for (int i = 0; i < 4; i++)
+        bal_controlled_add(&c, (double[]){7, x[i]}, y[i]);
+    unsigned used;
+    const struct bal_estimate e = bal_controlled_estimate(&c, expected, &used);
+    /* slope 6/5, residual squares 9 - 36/5 = 1.8, two degrees of freedom; 1/4 + 0.5^2/5 = 0.3 */
+    assert_int_equal(used, 1);
+    assert_close(e.mean, 1.5 - 1.2 * 0.5, 1e-14);
+    assert_close(e.half, bal_student_quantile(0.975, 2) * sqrt(1.8 / 2 * 0.3), 1e-14);
+}
+
+/* A control that is another one in another unit is used once; what is explained wholly is known exactly. */
+static void controlled_of_awkward_data(void **state) {
+    (void)state;
+    const double expected[BAL_CONTROLS] = {3, 6};
+    struct bal_controlled c = {0};
+    unsigned used;
+    assert_true(isnan(bal_controlled_estimate(&c, expected, &used).mean));
+    for (int i = 0; i < 5; i++) {
+        const double x = 0.1 * i * i;
+        bal_controlled_add(&c, (double[]){x, 2 * x}, 2.385 * x - 1);
+        const struct bal_estimate e = bal_controlled_estimate(&c, expected, &used);
+        assert_true(i >= 2 || isnan(e.half));
+    }
+    const struct bal_estimate e = bal_controlled_estimate(&c, expected, &used);
+    assert_int_equal(used, 1);
+    assert_close(e.mean, 2.385 * 3 - 1, 1e-12);
+    assert_true(e.half < 1e-6);
+}
+
+/* Exact for normal data too; and with three quarters of the variance explained far narrower than without. */
+static void controlled_covers(void **state) {
+    (void)state;
+    const size_t sizes[] = {5, 10, 30};
+    const double expected[BAL_CONTROLS] = {1, -2};
+    for (size_t s = 0; s < 3; s++) {
+        struct bal_rng rng;
+        bal_rng_init(&rng, 31415, sizes[s], BAL_STREAM_TEST);
+        int covered = 0;
+        double width = 0, plain = 0;
+        for (int trial = 0; trial < TRIALS; trial++) {
+            struct bal_controlled c = {0};
+            double values[30];
+            for (size_t i = 0; i < sizes[s]; i++) {
+                const double a = normal(&rng), b = 0.5 * a + normal(&rng);
+                values[i] = 10 + a + b + 0.9 * normal(&rng);
+                bal_controlled_add(&c, (double[]){1 + 3 * a, -2 + b}, values[i]);
+            }
+            unsigned used;
+            const struct bal_estimate e = bal_controlled_estimate(&c, expected, &used);
+            assert_int_equal(used, 2);
+            covered += fabs(e.mean - 10) <= e.half;
+            width += e.half;
+            plain += bal_estimate_mean(values, sizes[s]).half;
+        }
+        assert_covers(covered, 0);
+        assert_true(sizes[s] < 10 || width < 0.6 * plain);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mean_by_hand),           cmocka_unit_test(mean_of_too_few),
-        cmocka_unit_test(mean_leaves_out_nan),    cmocka_unit_test(mean_survives_a_large_offset),
-        cmocka_unit_test(ratio_by_hand),          cmocka_unit_test(ratio_to_ones_is_the_mean),
-        cmocka_unit_test(ratio_of_awkward_pairs), cmocka_unit_test(mean_covers),
+        cmocka_unit_test(mean_by_hand),
+        cmocka_unit_test(mean_of_too_few),
+        cmocka_unit_test(mean_leaves_out_nan),
+        cmocka_unit_test(mean_survives_a_large_offset),
+        cmocka_unit_test(ratio_by_hand),
+        cmocka_unit_test(ratio_to_ones_is_the_mean),
+        cmocka_unit_test(ratio_of_awkward_pairs),
+        cmocka_unit_test(mean_covers),
         cmocka_unit_test(ratio_covers),
+        cmocka_unit_test(controlled_by_hand),
+        cmocka_unit_test(controlled_of_awkward_data),
+        cmocka_unit_test(controlled_covers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

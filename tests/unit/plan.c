@@ -321,7 +321,7 @@ static void precision_is_reached_in_the_same_steps(void **state) {
     assert_int_equal(run_watched(e, store, 2, &w), BAL_E_STOPPED);
     run_all(e, store);
     assert_int_equal(run_all(e, store), 0);
-    unsigned largest = 0;
+    unsigned largest = 0, controlled = 0;
     for (size_t point = 0; point < 2; point++)
         for (size_t policy = 0; policy < 2; policy++) {
             const struct bal_case c = cell(e, point, policy);
@@ -333,8 +333,13 @@ static void precision_is_reached_in_the_same_steps(void **state) {
             assert_int_equal(stored.replications, direct.replications);
             assert_memory_equal(direct.metric, stored.metric, sizeof direct.metric);
             largest = stored.replications > largest ? stored.replications : largest;
+            struct bal_estimate shown; /* by tables and figures: as precise as it was found to be */
+            const struct bal_quantity mean = {.metric = BAL_RESPONSE_MEAN};
+            assert_int_equal(bal_store_quantity(store, e, point, policy, mean, &shown, &err), BAL_OK);
+            assert_memory_equal(&shown, &stored.metric[BAL_RESPONSE_MEAN], sizeof shown);
+            controlled += stored.controls > 0;
         }
-    assert_true(largest > 3);
+    assert_true(largest > 3 && controlled > 0);
     bal_experiment_free(e);
 }
 

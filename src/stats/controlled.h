@@ -1,0 +1,27 @@
+/* A mean with control variates (Lavenberg and Welch 1981): quantities whose true mean is known are observed
+ * beside one whose mean is wanted, and the part of its error that goes with theirs is taken away. With q of
+ * them and n observations that are jointly normal the interval is exact, with n - 1 - q degrees of freedom.
+ */
+#ifndef BALLAST_STATS_CONTROLLED_H
+#define BALLAST_STATS_CONTROLLED_H
+
+#include "ballast/stats.h"
+
+enum { BAL_CONTROLS = 2 };
+
+/* Running means and products of deviations. All zero at first. */
+struct bal_controlled {
+    size_t n;
+    double mean[BAL_CONTROLS + 1];
+    double product[BAL_CONTROLS + 1][BAL_CONTROLS + 1]; /* i >= j; the quantity itself comes last */
+};
+
+void bal_controlled_add(struct bal_controlled *c, const double control[BAL_CONTROLS], double value);
+
+/* The mean and its 95 % interval, where expected are the true means of the controls. *used says how many of
+ * them there were: one that never varies, or that follows from those before it, is left out. The half-width
+ * is NaN when no degree of freedom is left. */
+struct bal_estimate bal_controlled_estimate(const struct bal_controlled *c,
+                                            const double expected[BAL_CONTROLS], unsigned *used);
+
+#endif
