@@ -45,11 +45,13 @@ static bool make_case(const struct bal_policy *policy, const char *servers, doub
 
 struct spread {
     struct bal_result plain, controlled;
+    double seconds; /* of the processor, for all runs */
 };
 
 static struct spread measure(const struct bal_case *c) {
     static struct bal_trial trial[RUNS];
     struct bal_error err;
+    const double start = processor_time();
     for (uint64_t i = 0; i < RUNS; i++) {
         struct bal_run run = c->run;
         run.replication = i;
@@ -57,7 +59,7 @@ static struct spread measure(const struct bal_case *c) {
         if (bal_case_trial(c, &run, &trial[i], &err))
             fail(err.text);
     }
-    struct spread spread;
+    struct spread spread = {.seconds = processor_time() - start};
     struct bal_case plain = *c;
     plain.precision = 0;
     bal_result_of(&plain, trial, RUNS, &spread.plain);
@@ -70,8 +72,8 @@ static double relative(const struct bal_result *result) {
     return mean.half / mean.mean;
 }
 
-static double seconds_to(const struct bal_result *result, double precision) {
-    return result->seconds * pow(relative(result) / precision, 2);
+static double seconds_to(double precision, const struct bal_result *result, double seconds) {
+    return seconds * pow(relative(result) / precision, 2);
 }
 
 static void print_row(const struct bal_policy *policy) {
@@ -87,8 +89,9 @@ static void print_row(const struct bal_policy *policy) {
         fail(err.text);
     const double taken = processor_time() - start;
     printf("%-22s %8.3f %11.3f %8.3f  %2u x %4.0fk jobs, to %.2f %%%s\n", policy->name,
-           seconds_to(&spread.plain, c.precision), seconds_to(&spread.controlled, c.precision), taken,
-           result.replications, result.time * bal_model_arrival_rate(&c.model) / 1e3, 100 * relative(&result),
+           seconds_to(c.precision, &spread.plain, spread.seconds),
+           seconds_to(c.precision, &spread.controlled, spread.seconds), taken, result.replications,
+           result.time * bal_model_arrival_rate(&c.model) / 1e3, 100 * relative(&result),
            result.precise ? "" : ", doubted");
     fflush(stdout);
 }
@@ -101,35 +104,43 @@ static void print_policies(void) {
         print_row(policy);
 }
 
-/* What the interval from so many replications becomes on average: the variance falls to what the controls do
- * not explain, and their coefficients cost (n - 2) / (n - 2 - q) of it and q degrees of freedom. */
-static double narrowing(const struct spread *spread, double n) {
-    const double q = spread->controlled.controls;
-    const double part =
-        pow(relative(&spread->controlled) / relative(&spread->plain), 2) *
-        pow(bal_student_quantile(0.975, RUNS - 1) / bal_student_quantile(0.975, RUNS - 1 - q), 2) *
-        (RUNS - 2 - q) / (RUNS - 2);
-    return sqrt(part * (n - 2) / (n - 2 - q)) * bal_student_quantile(0.975, n - 1 - q) /
+/* What q coefficients cost an interval from n replications: (n - 2) / (n - 2 - q) of the variance, on
+ * average, and q degrees of freedom. */
+static double cost_of(double q, double n) {
+    return sqrt((n - 2) / (n - 2 - q)) * bal_student_quantile(0.975, n - 1 - q) /
            bal_student_quantile(0.975, n - 1);
+}
+
+/* What the interval from 20 replications becomes, over what it is without. */
+static double narrowing(const struct spread *spread) {
+    const double q = spread->controlled.controls;
+    return relative(&spread->controlled) / relative(&spread->plain) * cost_of(q, 20) / cost_of(q, RUNS);
 }
 
 static void print_controls(void) {
     static const char *const policies[] = {"random", "jsq", "pod", "jiq", "rcpb", "tabs", "pod-ssp"};
     static const char *const fleets[] = {"10", "100", "1000"};
     static const double loads[] = {0.5, 0.9};
-    printf("half-width with control variates over that without\n");
-    printf("%7s %4s  %-8s  %5s %5s %5s\n", "servers", "load", "policy", "of 10", "of 20", "of 40");
+    enum { POLICIES = sizeof policies / sizeof *policies };
+    printf("half-width with control variates over that without, from 20 replications\n");
+    printf("(from 10 it is %.2f times that, from 40 %.2f times)\n", cost_of(2, 10) / cost_of(2, 20),
+           cost_of(2, 40) / cost_of(2, 20));
+    printf("servers  load");
+    for (int p = 0; p < POLICIES; p++)
+        printf("  %7s", policies[p]);
     for (size_t f = 0; f < sizeof fleets / sizeof *fleets; f++)
-        for (size_t l = 0; l < sizeof loads / sizeof *loads; l++)
-            for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
+        for (size_t l = 0; l < sizeof loads / sizeof *loads; l++) {
+            printf("\n%7s  %4g", fleets[f], loads[l]);
+            for (int p = 0; p < POLICIES; p++) {
                 struct bal_case c;
                 if (!make_case(bal_scheme_find(policies[p]), fleets[f], loads[l], &c))
                     continue;
                 const struct spread spread = measure(&c);
-                printf("%7s %4g  %-8s  %5.2f %5.2f %5.2f\n", fleets[f], loads[l], policies[p],
-                       narrowing(&spread, 10), narrowing(&spread, 20), narrowing(&spread, 40));
+                printf("  %7.2f", narrowing(&spread));
                 fflush(stdout);
             }
+        }
+    putchar('\n');
 }
 
 int main(int argc, char **argv) {

@@ -55,6 +55,16 @@ $ cmp threads.1 threads.5
 $ ballast compare --servers 10 --jobs 5k --replications 4 --seed 2 --format csv | cmp -s - all.csv
 ? 1
 
+# With a wanted precision runs are as long as that takes, unless they are told how long; it is reached by longer
+# ones where it is high.
+$ for p in 5% 0.4%; do ballast compare --servers 10 --load 50% --policy random --precision $p --format json | jq -c '[.spec.jobs < 2e6, .spec.jobs == 50000, .results[0].precise, .results[0].replications <= 60]'; done
+| [true,true,true,true]
+| [true,false,true,true]
+$ ballast compare --servers 10 --load 50% --policy random --precision 5% --jobs 20k --replications 12 --format json | jq -c '[.spec.jobs, .results[0].replications]'
+| [20000,12]
+$ for k in 1 5; do ballast compare --servers 10 --load 50% --precision 0.4% --policy jsq --policy pod --threads $k --format csv >threads.$k; done
+$ cmp threads.1 threads.5
+
 # Unstable systems have no mean, but messages; they come last.
 $ ballast compare --servers 5x1,5x10 --load 0.9 --jobs 100k --replications 5 --policy random --policy jsq --format json |
 >     jq -c '.results[] | [.policy, .verdict, .response.mean > 0, .messages.per_job]'

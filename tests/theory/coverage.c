@@ -81,8 +81,7 @@ static void covers_with_mser5(void **state) {
 }
 
 /* With a wanted precision: control variates, rounds that stop when the interval is narrow, and for some of
- * the seeds runs that are made longer first. 186 of the 200 cover, as many as with the rounds alone before
- * there were the others. */
+ * the seeds runs that are made longer first. */
 static void covers_with_a_wanted_precision(void **state) {
     (void)state;
     static const double precision = 0.025, truth = 2;
