@@ -11,6 +11,14 @@
 enum { LEAST = 10 }; /* replications: with fewer, what the coefficients cost is more than they bring */
 static const double doubtful = 0.999;
 
+/* Normal enough for a regression over ten runs, of which some have got one of the largest jobs? Of 800
+ * intervals with lognormal(4), whose third moment is 125, 92.0 % covered with controls and 94.0 % without;
+ * and there was little to gain. */
+static bool is_skewed(const struct bal_law *size) {
+    static const double most = 100;
+    return !(bal_law_moment(size, 3) <= most * pow(size->mean, 3));
+}
+
 /* A Poisson process of jobs, all of which are served by servers of equal speed. A warm-up that each run finds
  * for itself depends on how busy it was. */
 static bool has_controls(const struct bal_case *c) {
@@ -18,8 +26,8 @@ static bool has_controls(const struct bal_case *c) {
     const struct bal_run *run = &c->run;
     return c->precision > 0 && c->model.load < 1 && bal_uniform_of(&c->model, &u) &&
            bal_network_is_plain(&c->model.network) && bal_model_is_steady(&c->model) &&
-           isfinite(bal_law_moment(&c->model.size, 3)) && run->warmup != BAL_WARMUP_MSER && !run->trace &&
-           !run->initial && run->failing == 0;
+           !is_skewed(&c->model.size) && run->warmup != BAL_WARMUP_MSER && !run->trace && !run->initial &&
+           run->failing == 0;
 }
 
 /* Runs that are on their way, perhaps because the way is what is looked at, have other means. */

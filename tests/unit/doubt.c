@@ -239,22 +239,23 @@ static void what_is_known_of_runs_makes_the_mean_precise(void **state) {
 static void what_is_not_known_is_not_used(void **state) {
     (void)state;
     static const struct {
-        const char *why, *servers, *curve;
+        const char *why, *servers, *size, *curve;
         double warmup, patience, drift, busy, refused;
         unsigned trials;
     } rows[] = {
-        {"none", "100", "none", NAN, 0, 0, 0, 0, TRIALS},
-        {"speeds", "50x1,50x2", "none", NAN, 0, 0, 0, 0, TRIALS},
-        {"a curve", "100", "sine(0.5,60)", NAN, 0, 0, 0, 0, TRIALS},
-        {"a warm-up that looks at the run", "100", "none", BAL_WARMUP_MSER, 0, 0, 0, 0, TRIALS},
-        {"jobs that give up", "100", "none", NAN, 1, 0, 0, 0, TRIALS},
-        {"runs that are settling", "100", "none", NAN, 0, 0.1, 0, 0, TRIALS},
-        {"servers that are not as busy as they will be", "100", "none", NAN, 0, 0, -0.01, 0, TRIALS},
-        {"refused jobs", "100", "none", NAN, 0, 0, 0, 1e-6, TRIALS},
-        {"too few trials", "100", "none", NAN, 0, 0, 0, 0, TRIALS - 1},
+        {"none", "100", "exp", "none", NAN, 0, 0, 0, 0, TRIALS},
+        {"speeds", "50x1,50x2", "exp", "none", NAN, 0, 0, 0, 0, TRIALS},
+        {"sizes that are far from equal", "100", "lognormal(4)", "none", NAN, 0, 0, 0, 0, TRIALS},
+        {"a curve", "100", "exp", "sine(0.5,60)", NAN, 0, 0, 0, 0, TRIALS},
+        {"a warm-up that looks at the run", "100", "exp", "none", BAL_WARMUP_MSER, 0, 0, 0, 0, TRIALS},
+        {"jobs that give up", "100", "exp", "none", NAN, 1, 0, 0, 0, TRIALS},
+        {"runs that are settling", "100", "exp", "none", NAN, 0, 0.1, 0, 0, TRIALS},
+        {"servers that are not as busy as they will be", "100", "exp", "none", NAN, 0, 0, -0.01, 0, TRIALS},
+        {"refused jobs", "100", "exp", "none", NAN, 0, 0, 0, 1e-6, TRIALS},
+        {"too few trials", "100", "exp", "none", NAN, 0, 0, 0, 0, TRIALS - 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct bal_case c = case_of("jiq", rows[i].servers, 0.9, "exp");
+        struct bal_case c = case_of("jiq", rows[i].servers, 0.9, rows[i].size);
         struct bal_trial trial[TRIALS];
         if (strcmp(rows[i].curve, "none") != 0)
             assert_int_equal(bal_curve_parse(rows[i].curve, &c.model.curve, NULL), BAL_OK);
