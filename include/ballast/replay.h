@@ -142,6 +142,11 @@ struct bal_replay_outcome {
      * where nothing was measured, or there are too few jobs to tell. */
     struct bal_estimate apart[BAL_REPLAY_TIMES];
     struct bal_kind_outcome kind[BAL_TRACE_KINDS];
+    /* By a search for the least fleet alone: how much it takes of what the target allows. That is the share
+     * of late jobs over that of those that may be, or the mean over the one that is wanted; NaN: not known.
+     */
+    double strain;
+    bool given_up; /* the target is missed beyond doubt, and the replay was ended; nothing else is known */
 };
 
 /* Runs the cases, all of them made from this replay, as bal_lab_run does. A history that a case asks for is
@@ -165,16 +170,27 @@ double bal_replay_server_time(const struct bal_case *c, const struct bal_result 
 
 /* ---- how large must the fleet be? ---- */
 
-/* The least number that will do, found by trying: doubles or halves until it is bracketed, then bisects. It
- * assumes that whatever is above a number that will do will do too. In the end `met` will do and `failed`,
- * one less, was tried and will not (0: even 1 will do); or `failed` is `most` and `met` is 0. */
+/* The least number that will do, found by trying: larger or smaller steps until it is bracketed, then where a
+ * line through both ends of the bracket meets the target, or in its middle. It assumes that whatever is above
+ * a number that will do will do too. In the end `met` will do and `failed`, one less, was tried and will not
+ * (0: even the first that can be had will do); or `failed` is `most` and `met` is 0. */
 struct bal_least {
     uint32_t most;
+    uint32_t none;        /* so many, and fewer, cannot be had; 0 unless set after init */
     uint32_t failed, met; /* the largest that was tried and failed, the least that was tried and met; or 0 */
     uint32_t next;        /* to be tried; 0: the search is over */
+    uint32_t step;        /* the next one, while there is no bracket */
+    double off_failed, off_met; /* how far each is off the target; NaN: not known */
+    double slope;               /* of `off`, by the logarithm of the number, below 0; 0: not known */
+    uint32_t width;             /* of the bracket when it had last shrunk to half */
+    unsigned slow;              /* tries since then */
 };
-void bal_least_init(struct bal_least *least, uint32_t first, uint32_t most); /* 1 <= first <= most */
-void bal_least_tell(struct bal_least *least, bool met);                      /* how `next` went */
+/* Begins without a guess, with steps that double the number; 1 <= first <= most. */
+void bal_least_init(struct bal_least *least, uint32_t first, uint32_t most);
+/* Begins near a guess, with small steps, or as large as the slope says. */
+void bal_least_init_near(struct bal_least *least, uint32_t first, uint32_t most, double slope);
+/* How `next` went, and how far off the target it was, as a logarithm: above 0 failed; NaN: not known. */
+void bal_least_tell(struct bal_least *least, bool met, double off);
 
 enum bal_sizing_outcome {
     BAL_SIZED,

@@ -170,6 +170,20 @@ struct bal_kind_times {
  * beginnings more than quiet ones, and so pulls the means of short noisy runs down (docs/statistics.md). */
 #define BAL_WARMUP_MSER (-1.0)
 
+/* What a trial has measured until now, nothing cut. */
+struct bal_so_far {
+    uint64_t jobs;    /* that are complete */
+    uint64_t refused; /* that were turned away: no server was there for them, or its buffer was full */
+    double response;  /* the sum of their response times */
+    const struct bal_histogram *responses; /* ... in units of the mean size */
+};
+
+/* Looks at a trial a thousand times on its way, in continuous time, and may end it. */
+struct bal_watch {
+    bool (*is_enough)(void *context, const struct bal_so_far *so_far);
+    void *context;
+};
+
 struct bal_run {
     uint64_t seed;
     uint64_t replication;
@@ -182,8 +196,9 @@ struct bal_run {
     bool plain;       /* no index and no specialised loop: the slow twin that tests compare with */
     const struct bal_percentiles *percentiles; /* to be measured beside the usual ones; may be NULL */
     const volatile int *stop; /* when set and not 0, the trial ends early with BAL_E_STOPPED; may be NULL */
-    const uint32_t *initial;  /* jobs at each server at time 0, which is when they arrived; NULL: none. There
-                               * must be a queue at each server */
+    const struct bal_watch *watch; /* when it has seen enough, the same; may be NULL */
+    const uint32_t *initial; /* jobs at each server at time 0, which is when they arrived; NULL: none. There
+                              * must be a queue at each server */
     /* continuous time only: */
     struct bal_path *path; /* filled in on the way; may be NULL */
     /* event engine only: */

@@ -19,6 +19,7 @@
 #include "engine/history.h"
 #include "engine/patience.h"
 #include "engine/queues.h"
+#include "engine/watch.h"
 #include "engine/windowed.h"
 
 #include <assert.h>
@@ -342,7 +343,7 @@ static enum bal_code advance(struct pooled *p, double now) {
             return BAL_E_STOPPED;
     }
     bal_history_advance(&p->history, &p->tally, p->servers, now);
-    return p->run->stop && *p->run->stop ? BAL_E_STOPPED : BAL_OK;
+    return tally_is_enough(&p->tally) ? BAL_E_STOPPED : BAL_OK;
 }
 
 /* No slice and no span of the history ends before this. */

@@ -1,5 +1,7 @@
 #include "engine/system.h"
 
+#include "engine/watch.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -422,7 +424,7 @@ enum bal_code bal_system_advance(struct system *system, double now) {
         }
     }
     set_next_stop(system);
-    if (system->run->stop && *system->run->stop)
+    if (tally_is_enough(tally))
         return BAL_E_STOPPED;
     if (isinf(system->next_stop)) /* the drain may be long: it, too, can be stopped */
         system->next_stop = now + tally->time / tally->slices;

@@ -1,6 +1,7 @@
 /* A replay keeps a histogram of response times for each part of the log and for each kind of jobs. They are
  * large, so each trial takes what is needed from them at once and lets them go. */
 #include "study/blocks.h"
+#include "study/replay_try.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -14,6 +15,8 @@ struct extract {
     struct bal_estimate apart[BAL_REPLAY_TIMES];
     uint64_t kind_jobs[BAL_TRACE_KINDS];
     double kind_time[BAL_TRACE_KINDS][BAL_REPLAY_TIMES];
+    double strain;
+    bool given_up;
 };
 
 /* The memory of a trial that is under way. */
@@ -28,6 +31,7 @@ struct runs {
     const struct bal_replay *replay;
     const struct bal_blocks *blocks;
     const struct bal_case *cases;
+    const enum bal_effort *effort; /* of each of them; NULL: everything, and nobody asks for strains */
     size_t count;
     const struct bal_lab_options *options;
     size_t kinds;
@@ -61,8 +65,7 @@ static double quantile_of(int which, const struct bal_replay *replay) {
 
 /* ---- from histograms to numbers ---- */
 
-/* How many values are above one, with that part of its bin that is. */
-static double count_above(const struct bal_histogram *h, double value) {
+double bal_count_above(const struct bal_histogram *h, double value) {
     const unsigned bin = bal_histogram_bin(value);
     double above = 0;
     for (unsigned i = bin + 1; i < BAL_HISTOGRAM_BINS; i++)
@@ -76,7 +79,7 @@ static double count_above(const struct bal_histogram *h, double value) {
 /* Response times, in units of the mean size, of jobs that took longer than some of them, part by part. */
 static void sum_above(const struct memory *memory, double value, struct bal_span_sums *sums) {
     for (int s = 0; s < BAL_REPLAY_SPANS; s++) {
-        sums->top[s] = count_above(&memory->spans[s], value);
+        sums->top[s] = bal_count_above(&memory->spans[s], value);
         sums->bottom[s] = memory->values[0][s];
     }
 }
@@ -183,9 +186,9 @@ static struct bal_estimate quantile_apart(const struct memory *memory, const str
     double apart[BAL_REPLAY_SPANS], jobs = 0;
     for (int s = 0; s < BAL_REPLAY_SPANS; s++) {
         const double count = memory->values[0][s], seen = measured->jobs[s];
-        const double above = count_above(&measured->spans[s], predicted / measured->unit);
+        const double above = bal_count_above(&measured->spans[s], predicted / measured->unit);
         apart[s] = count > 0 && seen > 0
-                       ? count / seen * above - count_above(&memory->spans[s], predicted / unit)
+                       ? count / seen * above - bal_count_above(&memory->spans[s], predicted / unit)
                        : 0;
         jobs += s < FIRST_SPAN ? 0 : count;
     }
@@ -224,6 +227,62 @@ static void extract_kinds(const struct runs *runs, const struct memory *memory, 
     }
 }
 
+/* ---- missed beyond doubt ---- */
+
+enum {
+    TWICE = 2,
+    LOOKS = 16, /* of so many times that it might it looks once */
+};
+
+/* Of a trial under way. */
+struct doom {
+    const struct bal_target *target;
+    double unit, jobs; /* how many there will be at most */
+    unsigned replications;
+    bool ends; /* the trial, when it is certain */
+    unsigned asked;
+    bool certain;
+    double strain; /* then */
+};
+
+static double strain_of(const struct bal_target *target, const struct bal_histogram *responses, double mean,
+                        double jobs, double unit) {
+    if (target->quantile == 0)
+        return mean / target->seconds;
+    return bal_count_above(responses, target->seconds / unit) / ((1 - target->quantile) * jobs);
+}
+
+/* Jobs that are late for certain: a bin further up, whatever is rounded. What is beyond the last bin is not
+ * told apart there, and the percentile of it neither. */
+static double count_late(const struct doom *doom, const struct bal_histogram *h) {
+    double late = 0;
+    for (unsigned i = bal_histogram_bin(doom->replications * doom->target->seconds / doom->unit) + 2;
+         i < BAL_HISTOGRAM_BINS; i++)
+        late += (double)h->count[i];
+    return h->count[BAL_HISTOGRAM_BINS - 1] > 0 ? 0 : late;
+}
+
+static bool is_certain(const struct doom *doom, const struct bal_so_far *so_far) {
+    const double quantile = doom->target->quantile, most = TWICE * (1 + 1e-9) * doom->jobs;
+    if (so_far->refused > 0)
+        return true;
+    if (quantile == 0)
+        return so_far->response > doom->replications * doom->target->seconds * most;
+    return count_late(doom, so_far->responses) > (1 - quantile) * most + 1;
+}
+
+static bool is_enough(void *context, const struct bal_so_far *so_far) {
+    struct doom *doom = context;
+    if (doom->certain || ++doom->asked % LOOKS > 0 || !is_certain(doom, so_far))
+        return false;
+    const double jobs = (double)so_far->jobs;
+    doom->certain = true;
+    doom->strain = so_far->refused > 0 ? NAN
+                                       : strain_of(doom->target, so_far->responses, so_far->response / jobs,
+                                                   jobs, doom->unit);
+    return doom->ends;
+}
+
 /* ---- trials ---- */
 
 static struct bal_history history_of(const struct runs *runs, struct memory *memory) {
@@ -245,28 +304,65 @@ static void copy_history(const struct memory *memory, const struct bal_history *
     memcpy(to->watts, memory->values[3], size);
 }
 
+static void extract_all(const struct runs *runs, const struct memory *memory, const struct bal_trial *trial,
+                        double unit, struct extract *extract) {
+    extract_times(runs, memory, trial, unit, extract);
+    extract_apart(runs, memory, unit, extract);
+    extract_kinds(runs, memory, unit, extract);
+}
+
+/* As far as trials that are tried have come. */
+static void extract_strain(const struct doom *doom, const struct memory *memory,
+                           const struct bal_trial *trial, struct extract *extract) {
+    extract->given_up = doom->certain && doom->ends;
+    extract->strain = doom->certain ? doom->strain
+                                    : strain_of(doom->target, &memory->all, trial->metric[BAL_RESPONSE_MEAN],
+                                                (double)trial->jobs, doom->unit);
+}
+
+/* No range, and no part of the log or kind of jobs of its own. */
+static void extract_rough(const struct doom *doom, const struct memory *memory, const struct bal_trial *trial,
+                          struct extract *extract) {
+    const double quantile = doom->target->quantile;
+    extract->time[BAL_TIME_WANTED] = quantile == 0
+                                         ? trial->metric[BAL_RESPONSE_MEAN]
+                                         : bal_histogram_quantile(&memory->all, quantile) / (1 / doom->unit);
+}
+
 static enum bal_code run_trial(struct runs *runs, size_t i, struct bal_error *err) {
-    const struct bal_case *c = &runs->cases[i / runs->replications];
+    const size_t which = i / runs->replications;
+    const struct bal_case *c = &runs->cases[which];
+    const bool tried = runs->effort, rough = tried && runs->effort[which] == BAL_EFFORT_ROUGH;
     /* Most bins are never used, and what is not touched takes no memory. */
     struct memory *memory = calloc(1, sizeof *memory + runs->kinds * sizeof *memory->kind);
     if (!memory)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a replay");
     struct bal_history history = history_of(runs, memory);
+    struct doom doom = {.target = runs->replay->target,
+                        .unit = c->model.size.mean,
+                        .jobs = (double)bal_trace_info(runs->replay->trace)->jobs,
+                        .replications = runs->replications,
+                        .ends = tried && runs->effort[which] != BAL_EFFORT_WHOLE};
+    const struct bal_watch watch = {is_enough, &doom};
+    struct extract *extract = &runs->extract[i];
     struct bal_run run = c->run;
     run.replication = i % runs->replications;
     run.stop = runs->options->stop;
-    run.history = &history;
+    run.history = rough ? NULL : &history;
+    run.watch = tried ? &watch : NULL;
     runs->trial[i].histogram[BAL_OF_RESPONSE] = &memory->all;
-    const enum bal_code code = bal_case_trial(c, &run, &runs->trial[i], err);
+    enum bal_code code = bal_case_trial(c, &run, &runs->trial[i], err);
     runs->trial[i].histogram[BAL_OF_RESPONSE] = NULL;
-    if (!code) {
-        const double unit = c->model.size.mean;
-        extract_times(runs, memory, &runs->trial[i], unit, &runs->extract[i]);
-        extract_apart(runs, memory, unit, &runs->extract[i]);
-        extract_kinds(runs, memory, unit, &runs->extract[i]);
-        if (run.replication == 0 && c->run.history)
-            copy_history(memory, c->run.history);
-    }
+    if (code == BAL_E_STOPPED && doom.certain && doom.ends)
+        code = BAL_OK;
+    if (!code && tried)
+        extract_strain(&doom, memory, &runs->trial[i], extract);
+    if (!code && rough)
+        extract_rough(&doom, memory, &runs->trial[i], extract);
+    else if (!code && !extract->given_up)
+        extract_all(runs, memory, &runs->trial[i], doom.unit, extract);
+    if (!code && run.replication == 0 && c->run.history)
+        copy_history(memory, c->run.history);
     free(memory);
     return code;
 }
@@ -297,7 +393,13 @@ static struct bal_estimate estimate(const struct runs *runs, size_t first, size_
 static void conclude(const struct runs *runs, size_t i, struct bal_replay_outcome *outcome) {
     const size_t first = i * runs->replications;
     const struct extract *extract = &runs->extract[first];
-    *outcome = (struct bal_replay_outcome){0};
+    *outcome = (struct bal_replay_outcome){.strain = runs->effort ? 0 : NAN};
+    for (unsigned r = 0; r < runs->replications; r++) {
+        outcome->strain += extract[r].strain / runs->replications;
+        outcome->given_up |= extract[r].given_up;
+    }
+    if (outcome->given_up)
+        return;
     bal_result_of(&runs->cases[i], &runs->trial[first], runs->replications, &outcome->result);
     for (size_t t = 0; t < BAL_REPLAY_TIMES; t++) {
         outcome->time[t] = estimate(runs, first, offsetof(struct extract, time) + t * sizeof(double));
@@ -365,13 +467,15 @@ enum bal_code bal_measured_times(const struct bal_measured *measured, uint64_t s
     return code;
 }
 
-enum bal_code bal_replay_run(const struct bal_replay *replay, const struct bal_case *cases, size_t count,
+enum bal_code bal_replay_try(const struct bal_replay *replay, const struct bal_case *cases,
+                             const enum bal_effort *effort, size_t count,
                              const struct bal_lab_options *options, struct bal_replay_outcome *outcome,
                              struct bal_error *err) {
     struct bal_blocks *blocks = malloc(BAL_BLOCKS_DRAWN * sizeof *blocks);
     struct runs runs = {.replay = replay,
                         .blocks = blocks,
                         .cases = cases,
+                        .effort = effort,
                         .count = count,
                         .options = options,
                         .kinds = count_kinds(replay->trace),
@@ -398,4 +502,10 @@ enum bal_code bal_replay_run(const struct bal_replay *replay, const struct bal_c
     free(runs.complete);
     free(runs.value);
     return code;
+}
+
+enum bal_code bal_replay_run(const struct bal_replay *replay, const struct bal_case *cases, size_t count,
+                             const struct bal_lab_options *options, struct bal_replay_outcome *outcome,
+                             struct bal_error *err) {
+    return bal_replay_try(replay, cases, NULL, count, options, outcome, err);
 }

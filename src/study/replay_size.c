@@ -1,82 +1,99 @@
 /* How large must the fleet be? The search goes in rounds: in each of them every policy whose search is not
- * over has one fleet tried, and all these replays share the processors. Then, for each, fleets around the
- * answer are tried, as far as other logs like this one would have another answer. */
-#include "ballast/replay.h"
+ * over has a fleet tried, and all these replays share the processors. Then, for each, fleets around the
+ * answer are tried, as far as other logs like this one would have another answer.
+ *
+ * Where to begin a search in a part of the log has found out, which began where a search in a part of that
+ * part had ended. The answer does not rest on it: the fleet that is found, the one with one server fewer and
+ * those of the range are replays of the whole log. */
+#include "study/replay_try.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
     LARGEST = 1 << 20,      /* fleets beyond this are not tried ... */
     FACTOR = 256,           /* ... nor those so many times as large as the work alone demands ... */
     ALWAYS_TRIED = 1 << 10, /* ... but this many servers always are */
     STEPS = 20,             /* a range grows by such a part of the fleet at first, then twice as much ... */
+    PART = 8,               /* such a part of the work of a replay is enough for a guess ... */
+    JOBS_LEAST = 20000,     /* ... if it has so many jobs */
 };
 
-/* ---- the least number ---- */
-
-static uint32_t next_of(const struct bal_least *least) {
-    if (least->met == 0)
-        return least->failed == least->most      ? 0
-               : least->failed > least->most / 2 ? least->most
-                                                 : 2 * least->failed;
-    if (least->met - least->failed == 1)
-        return 0;
-    return least->failed + (least->met - least->failed) / 2;
-}
-
-void bal_least_init(struct bal_least *least, uint32_t first, uint32_t most) {
-    *least = (struct bal_least){.most = most, .next = first};
-}
-
-void bal_least_tell(struct bal_least *least, bool met) {
-    *(met ? &least->met : &least->failed) = least->next;
-    least->next = next_of(least);
-}
-
-/* ---- the search of all policies ---- */
-
-/* A fleet that is to be tried: for the search, or for an end of the range. */
-enum purpose { SEARCH, DOWN, UP };
-
-struct attempt {
-    size_t who; /* the policy */
-    enum purpose purpose;
+/* A fleet that was tried. */
+struct tried {
     uint32_t servers;
+    bool counts; /* the search has asked for it: it was not merely tried ahead of it */
+    struct bal_replay_outcome *outcome;
 };
 
 /* How far the search of a policy is. */
 struct progress {
     struct bal_least least;
-    uint32_t none;       /* so many, and fewer, cannot be had: of them some fail, or the policy needs more */
-    bool met_surely;     /* least.met would do by any other log that is to be reckoned with */
-    bool failed_perhaps; /* least.failed would do by one of them */
-    uint32_t down, up;   /* to be tried for the range; 0: that end is found */
+    struct tried *tried;
+    size_t count, room;
+    bool ranges;        /* the search is over, and the range is looked for: ... */
+    uint32_t low, high; /* ... as far as it is known; 0: there are too few jobs to tell */
+    uint32_t down, up;  /* to be tried for it; 0: that end is found */
     uint32_t down_step, up_step;
+};
+
+/* A fleet that is to be tried. */
+struct attempt {
+    size_t who; /* the policy */
+    uint32_t servers;
 };
 
 struct sizes {
     const struct bal_replay *replay;
+    const struct bal_demand *demand;
     const struct bal_policy_spec *policy;
     const struct bal_lab_options *options;
     size_t count;
+    bool rough;     /* a guess is enough */
+    size_t threads; /* so many trials go at once */
+    double at_best; /* the strain if no job ever waited */
     struct progress *progress;
-    struct bal_sizing *sizing;
     /* Of one round: what is tried, and what came of it. */
+    size_t attempts;
     struct attempt *attempt;
+    enum bal_effort *effort;
     struct bal_case *cases;
     struct bal_replay_outcome *outcome;
 };
 
-/* What is wanted when no job ever waits: on the fastest servers. */
-static double best_possible(const struct bal_replay *replay, const struct bal_demand *demand) {
-    const double quantile = replay->target->quantile;
+/* ---- the target ---- */
+
+static double fastest_of(const struct bal_replay *replay) {
     double fastest = 0;
     for (unsigned g = 0; g < replay->model.servers.groups; g++)
         fastest = fmax(fastest, replay->model.servers.group[g].speed);
+    return fastest;
+}
+
+/* What is wanted when no job ever waits: on the fastest servers. */
+static double best_possible(const struct bal_replay *replay, const struct bal_demand *demand) {
+    const double quantile = replay->target->quantile;
     const double size = quantile == 0 ? demand->size_mean
                                       : demand->size_mean * bal_histogram_quantile(&demand->sizes, quantile);
-    return size / fastest;
+    return size / fastest_of(replay);
+}
+
+/* How much that takes of what the target allows. */
+static double strain_at_best(const struct bal_replay *replay, const struct bal_demand *demand) {
+    const struct bal_target *target = replay->target;
+    if (target->quantile == 0)
+        return best_possible(replay, demand) / target->seconds;
+    const double size = target->seconds * fastest_of(replay) / demand->size_mean;
+    const double jobs = (double)bal_histogram_total(&demand->sizes);
+    return bal_count_above(&demand->sizes, size) / jobs / (1 - target->quantile);
+}
+
+/* What waiting takes of what is left to it, as a logarithm: that of the servers makes it nearly a straight
+ * line. NaN: not known. */
+static double off_target(const struct sizes *sizes, const struct bal_replay_outcome *outcome) {
+    const double least = 1e-3, left = 1 - sizes->at_best, taken = outcome->strain - sizes->at_best;
+    return isnan(taken) || left < least ? NAN : log(fmax(taken / left, least));
 }
 
 static bool serves_all(const struct bal_result *result) {
@@ -84,53 +101,83 @@ static bool serves_all(const struct bal_result *result) {
 }
 
 static bool is_met(const struct bal_target *target, const struct bal_replay_outcome *outcome) {
-    return outcome->time[BAL_TIME_WANTED].mean <= target->seconds && serves_all(&outcome->result);
+    return !outcome->given_up && outcome->time[BAL_TIME_WANTED].mean <= target->seconds &&
+           serves_all(&outcome->result);
 }
 
 /* Would the fleet do by some of 95 % of other logs, and by all of them? */
 static bool may_do(const struct bal_target *target, const struct bal_replay_outcome *outcome) {
-    return outcome->log[BAL_TIME_WANTED].low <= target->seconds && serves_all(&outcome->result);
+    return !outcome->given_up && outcome->log[BAL_TIME_WANTED].low <= target->seconds &&
+           serves_all(&outcome->result);
 }
 
 static bool will_do(const struct bal_target *target, const struct bal_replay_outcome *outcome) {
-    return !(outcome->log[BAL_TIME_WANTED].high > target->seconds) && serves_all(&outcome->result);
+    return !outcome->given_up && !(outcome->log[BAL_TIME_WANTED].high > target->seconds) &&
+           serves_all(&outcome->result);
 }
 
-static enum bal_code case_of(const struct sizes *sizes, const struct attempt *attempt, struct bal_case *c,
-                             struct bal_error *err) {
-    struct bal_replay replay = *sizes->replay;
-    replay.model.servers.group[replay.vary].count = attempt->servers;
-    return bal_replay_case(&replay, &sizes->policy[attempt->who], c, err);
+/* ---- what was tried ---- */
+
+static struct tried *find(const struct progress *progress, uint32_t servers) {
+    for (size_t t = 0; t < progress->count; t++)
+        if (progress->tried[t].servers == servers)
+            return &progress->tried[t];
+    return NULL;
 }
 
-/* Keeps what is known of the fleet that was tried: the one that is returned in the end, and the one below. */
-static void take_search(struct sizes *sizes, size_t k) {
-    const size_t i = sizes->attempt[k].who;
-    struct bal_sizing *sizing = &sizes->sizing[i];
-    struct progress *progress = &sizes->progress[i];
-    const struct bal_replay_outcome *outcome = &sizes->outcome[k];
-    const bool met = is_met(sizes->replay->target, outcome);
-    sizing->fleets_tried++;
-    bal_least_tell(&progress->least, met);
-    if (met) {
-        progress->met_surely = will_do(sizes->replay->target, outcome);
-    } else {
-        progress->failed_perhaps = may_do(sizes->replay->target, outcome);
-        sizing->one_fewer = outcome->time[BAL_TIME_WANTED].mean;
+static bool is_whole(const struct tried *tried) {
+    return tried && !tried->outcome->given_up;
+}
+
+/* Whether a fleet may do is known of one that was given up, if a percentile is wanted; of a mean nothing
+ * follows for other logs. */
+static bool tells_may_do(const struct sizes *sizes, const struct tried *tried) {
+    return is_whole(tried) || (tried && sizes->replay->target->quantile > 0);
+}
+
+static bool reserve(struct progress *progress) {
+    if (progress->count < progress->room)
+        return true;
+    const size_t room = progress->room ? 2 * progress->room : 8;
+    struct tried *tried = realloc(progress->tried, room * sizeof *tried);
+    if (!tried)
+        return false;
+    progress->tried = tried;
+    progress->room = room;
+    return true;
+}
+
+/* What is tried again, to its end, takes the place of what was known. */
+static enum bal_code keep(struct progress *progress, uint32_t servers,
+                          const struct bal_replay_outcome *outcome, struct bal_error *err) {
+    struct tried *known = find(progress, servers);
+    if (!known) {
+        struct bal_replay_outcome *copy = malloc(sizeof *copy);
+        if (!copy || !reserve(progress)) {
+            free(copy);
+            return bal_fail(err, BAL_E_MEMORY, "not enough memory for what was tried");
+        }
+        known = &progress->tried[progress->count++];
+        *known = (struct tried){.servers = servers, .outcome = copy};
     }
-    if (!met && progress->least.met > 0)
-        return;
-    sizing->servers = sizes->attempt[k].servers;
-    sizing->c = sizes->cases[k];
-    sizing->at = *outcome;
-    sizing->outcome = met ? BAL_SIZED : BAL_SIZE_BEYOND;
+    *known->outcome = *outcome;
+    return BAL_OK;
+}
+
+static void forget(struct sizes *sizes) {
+    for (size_t i = 0; i < sizes->count && sizes->progress; i++) {
+        for (size_t t = 0; t < sizes->progress[i].count; t++)
+            free(sizes->progress[i].tried[t].outcome);
+        free(sizes->progress[i].tried);
+    }
+    free(sizes->progress);
 }
 
 /* ---- the range ---- */
 
 /* So many servers may do: try still fewer. */
 static void look_down(struct progress *progress, uint32_t servers) {
-    progress->down = servers > progress->none + progress->down_step ? servers - progress->down_step : 0;
+    progress->down = servers > progress->least.none + progress->down_step ? servers - progress->down_step : 0;
     progress->down_step *= 2;
 }
 
@@ -140,61 +187,105 @@ static void look_up(struct progress *progress, uint32_t servers) {
     progress->up_step *= 2;
 }
 
-static void begin_range(struct bal_sizing *sizing, struct progress *progress) {
-    if (isnan(sizing->at.log[BAL_TIME_WANTED].high))
+static void begin_range(const struct sizes *sizes, struct progress *progress) {
+    const struct bal_target *target = sizes->replay->target;
+    const struct bal_least *least = &progress->least;
+    const uint32_t servers = least->met > 0 ? least->met : least->failed;
+    const struct bal_replay_outcome *at = find(progress, servers)->outcome;
+    progress->ranges = true;
+    if (isnan(at->log[BAL_TIME_WANTED].high))
         return;
-    sizing->low = sizing->high = sizing->servers;
-    progress->down_step = progress->up_step = sizing->servers / STEPS > 1 ? sizing->servers / STEPS : 1;
-    if (sizing->outcome != BAL_SIZED)
+    progress->low = progress->high = servers;
+    progress->down_step = progress->up_step = servers / STEPS > 1 ? servers / STEPS : 1;
+    if (least->met == 0)
         return;
-    if (progress->least.failed > 0 && progress->failed_perhaps) {
-        sizing->low = progress->least.failed;
-        look_down(progress, progress->least.failed);
+    if (least->failed > 0 && may_do(target, find(progress, least->failed)->outcome)) {
+        progress->low = least->failed;
+        look_down(progress, least->failed);
     }
-    if (!progress->met_surely)
-        look_up(progress, sizing->servers);
+    if (!will_do(target, at))
+        look_up(progress, servers);
 }
 
-static void take_range(struct sizes *sizes, size_t k) {
-    const struct attempt *attempt = &sizes->attempt[k];
-    struct bal_sizing *sizing = &sizes->sizing[attempt->who];
-    struct progress *progress = &sizes->progress[attempt->who];
+static void follow_range(const struct sizes *sizes, struct progress *progress) {
     const struct bal_target *target = sizes->replay->target;
-    sizing->fleets_tried++;
-    if (attempt->purpose == UP) {
-        sizing->high = attempt->servers;
-        progress->up = 0;
-        if (!will_do(target, &sizes->outcome[k]))
-            look_up(progress, attempt->servers);
-        return;
+    struct tried *tried;
+    while (progress->down > 0 && tells_may_do(sizes, tried = find(progress, progress->down))) {
+        tried->counts = true;
+        progress->down = 0;
+        if (may_do(target, tried->outcome)) {
+            progress->low = tried->servers;
+            look_down(progress, tried->servers);
+        }
     }
-    progress->down = 0;
-    if (may_do(target, &sizes->outcome[k])) {
-        sizing->low = attempt->servers;
-        look_down(progress, attempt->servers);
+    while (progress->up > 0 && is_whole(tried = find(progress, progress->up))) {
+        tried->counts = true;
+        progress->high = tried->servers;
+        progress->up = 0;
+        if (!will_do(target, tried->outcome))
+            look_up(progress, tried->servers);
     }
 }
 
 /* ---- rounds ---- */
 
-static void attempt(struct sizes *sizes, size_t *count, size_t who, enum purpose purpose, uint32_t servers) {
-    if (servers > 0)
-        sizes->attempt[(*count)++] = (struct attempt){who, purpose, servers};
+/* As far as what was tried goes. The fleet that just fails is shown, and must be replayed to its end. */
+static void follow(const struct sizes *sizes, struct progress *progress) {
+    struct bal_least *least = &progress->least;
+    for (struct tried *tried; least->next > 0 && (tried = find(progress, least->next));) {
+        tried->counts = true;
+        bal_least_tell(least, is_met(sizes->replay->target, tried->outcome),
+                       off_target(sizes, tried->outcome));
+    }
+    if (sizes->rough || progress->count == 0 || least->next > 0)
+        return;
+    if (!progress->ranges && (least->failed == 0 || is_whole(find(progress, least->failed))))
+        begin_range(sizes, progress);
+    if (progress->ranges)
+        follow_range(sizes, progress);
 }
 
-/* What is to be tried next; 0: the searches, or the ranges, are over. */
-static size_t list_attempts(struct sizes *sizes, bool ranges) {
-    size_t count = 0;
-    for (size_t i = 0; i < sizes->count; i++) {
-        const struct progress *progress = &sizes->progress[i];
-        if (!ranges)
-            attempt(sizes, &count, i, SEARCH, progress->least.next);
-        else {
-            attempt(sizes, &count, i, DOWN, progress->down);
-            attempt(sizes, &count, i, UP, progress->up);
-        }
+static void attempt(struct sizes *sizes, size_t who, uint32_t servers, enum bal_effort effort) {
+    if (servers == 0)
+        return;
+    sizes->effort[sizes->attempts] = sizes->rough ? BAL_EFFORT_ROUGH : effort;
+    sizes->attempt[sizes->attempts++] = (struct attempt){who, servers};
+}
+
+static void list_next(struct sizes *sizes, size_t who) {
+    const struct progress *progress = &sizes->progress[who];
+    const struct bal_least *least = &progress->least;
+    const bool percentile = sizes->replay->target->quantile > 0;
+    if (least->next > 0) { /* one below a fleet that does may be the last that fails */
+        attempt(sizes, who, least->next, least->next + 1 == least->met ? BAL_EFFORT_WHOLE : BAL_EFFORT_HASTY);
+    } else if (!sizes->rough && !progress->ranges && progress->count > 0) {
+        attempt(sizes, who, least->failed, BAL_EFFORT_WHOLE);
+    } else {
+        attempt(sizes, who, progress->down, percentile ? BAL_EFFORT_HASTY : BAL_EFFORT_WHOLE);
+        attempt(sizes, who, progress->up, BAL_EFFORT_WHOLE);
     }
-    return count;
+}
+
+/* Where processors are left over the neighbours of what is tried are, too: they are next, most of the time.
+ * What is found is the same without. */
+static void list_ahead(struct sizes *sizes, size_t who, bool below) {
+    const struct progress *progress = &sizes->progress[who];
+    const struct bal_least *least = &progress->least;
+    const uint32_t servers = below ? least->next - 1 : least->next + 1;
+    if (least->next == 0 || servers <= least->none || servers > least->most || servers == least->failed ||
+        servers == least->met || (sizes->attempts + 1) * sizes->replay->replications > sizes->threads)
+        return;
+    attempt(sizes, who, servers, below ? BAL_EFFORT_WHOLE : BAL_EFFORT_HASTY);
+}
+
+static void list_attempts(struct sizes *sizes) {
+    sizes->attempts = 0;
+    for (size_t i = 0; i < sizes->count; i++)
+        list_next(sizes, i);
+    for (size_t i = 0; i < sizes->count; i++)
+        list_ahead(sizes, i, true);
+    for (size_t i = 0; i < sizes->count; i++)
+        list_ahead(sizes, i, false);
 }
 
 /* How many rounds there may still be: the longest search decides, and a range takes one or two. */
@@ -204,7 +295,7 @@ static double rounds_left(const struct sizes *sizes) {
         const struct bal_least *least = &sizes->progress[i].least;
         if (least->next == 0)
             continue;
-        const double bracket = least->met > 0 ? least->met - least->failed : 4.0 * least->next;
+        const double bracket = least->met > 0 && least->failed > 0 ? least->met - least->failed : 8;
         most = fmax(most, ceil(log2(bracket)));
     }
     return most + 2;
@@ -223,84 +314,142 @@ static void show_progress(void *context, double part) {
                                    (tracker->done + part) / (tracker->done + tracker->left));
 }
 
-static enum bal_code try_all(struct sizes *sizes, size_t count, const struct bal_lab_options *options,
+static enum bal_code case_of(const struct sizes *sizes, size_t who, uint32_t servers, struct bal_case *c,
                              struct bal_error *err) {
-    for (size_t k = 0; k < count; k++) {
-        const enum bal_code code = case_of(sizes, &sizes->attempt[k], &sizes->cases[k], err);
-        if (code)
-            return code;
-    }
-    return bal_replay_run(sizes->replay, sizes->cases, count, options, sizes->outcome, err);
+    struct bal_replay replay = *sizes->replay;
+    replay.model.servers.group[replay.vary].count = servers;
+    return bal_replay_case(&replay, &sizes->policy[who], c, err);
 }
 
-static enum bal_code run_rounds(struct sizes *sizes, bool ranges, struct tracker *tracker,
-                                struct bal_error *err) {
+static enum bal_code try_all(struct sizes *sizes, const struct bal_lab_options *options,
+                             struct bal_error *err) {
+    enum bal_code code = BAL_OK;
+    for (size_t k = 0; k < sizes->attempts && !code; k++)
+        code = case_of(sizes, sizes->attempt[k].who, sizes->attempt[k].servers, &sizes->cases[k], err);
+    if (!code)
+        code = bal_replay_try(sizes->replay, sizes->cases, sizes->effort, sizes->attempts, options,
+                              sizes->outcome, err);
+    for (size_t k = 0; k < sizes->attempts && !code; k++)
+        code =
+            keep(&sizes->progress[sizes->attempt[k].who], sizes->attempt[k].servers, &sizes->outcome[k], err);
+    return code;
+}
+
+static enum bal_code run_rounds(struct sizes *sizes, struct bal_error *err) {
+    struct tracker tracker = {.options = sizes->options};
     struct bal_lab_options options = *sizes->options;
-    options.progress = show_progress;
-    options.progress_context = tracker;
-    for (size_t count; (count = list_attempts(sizes, ranges)) > 0; tracker->done++) {
-        tracker->left = rounds_left(sizes);
-        const enum bal_code code = try_all(sizes, count, &options, err);
+    options.progress = sizes->rough ? NULL : show_progress; /* which takes little time beside the others */
+    options.progress_context = &tracker;
+    for (list_attempts(sizes); sizes->attempts > 0; tracker.done++, list_attempts(sizes)) {
+        tracker.left = rounds_left(sizes);
+        const enum bal_code code = try_all(sizes, &options, err);
         if (code)
             return code;
-        for (size_t k = 0; k < count; k++)
-            (ranges ? take_range : take_search)(sizes, k);
+        for (size_t i = 0; i < sizes->count; i++)
+            follow(sizes, &sizes->progress[i]);
     }
     return BAL_OK;
 }
+
+/* ---- from the beginning to the end ---- */
 
 /* The largest number of servers that cannot be had, all of whose smaller ones cannot either. */
 static enum bal_code find_none(const struct sizes *sizes, size_t who, uint32_t *none, struct bal_error *err) {
     uint32_t some = 1;
     struct bal_case c;
     *none = 0;
-    for (enum bal_code code; (code = case_of(sizes, &(struct attempt){who, SEARCH, some}, &c, err));
-         some *= 2) {
+    for (enum bal_code code; (code = case_of(sizes, who, some, &c, err)); some *= 2) {
         if (some >= LARGEST)
             return code;
         *none = some;
     }
     while (some - *none > 1) {
         const uint32_t middle = *none + (some - *none) / 2;
-        *(case_of(sizes, &(struct attempt){who, SEARCH, middle}, &c, NULL) ? none : &some) = middle;
+        *(case_of(sizes, who, middle, &c, NULL) ? none : &some) = middle;
     }
     return BAL_OK;
 }
 
-/* The search begins where the work alone would keep the servers busy that the others leave it to. */
-static enum bal_code begin(struct sizes *sizes, const struct bal_demand *demand, struct bal_error *err) {
+/* The search begins where a part of the log has its answer, or where the work alone would keep the servers
+ * busy that the others leave it to. */
+static enum bal_code begin(struct sizes *sizes, const struct bal_least *guess, struct bal_error *err) {
     const struct bal_replay *replay = sizes->replay;
     const struct bal_servers *servers = &replay->model.servers;
     const double slots = fmax(replay->model.slots, 1), speed = servers->group[replay->vary].speed;
     const double others = bal_servers_capacity(servers) - servers->group[replay->vary].count * speed;
-    const double needed = demand->work * replay->speedup / slots - others;
-    const double best = best_possible(replay, demand);
+    const double needed = sizes->demand->work * replay->speedup / slots - others;
     for (size_t i = 0; i < sizes->count; i++) {
-        struct progress *progress = &sizes->progress[i];
-        const enum bal_code code = find_none(sizes, i, &progress->none, err);
+        struct bal_least *least = &sizes->progress[i].least;
+        uint32_t none;
+        const enum bal_code code = find_none(sizes, i, &none, err);
         if (code)
             return code;
-        const double busy = fmin(fmax(ceil(needed / speed), progress->none + 1.0), LARGEST);
+        const double busy = fmin(fmax(ceil(needed / speed), none + 1.0), LARGEST);
         const double most = fmin(fmax(busy * FACTOR, ALWAYS_TRIED), LARGEST);
-        bal_least_init(&progress->least, (uint32_t)busy, (uint32_t)most);
-        progress->least.failed = progress->none;
-        sizes->sizing[i] = (struct bal_sizing){.outcome = BAL_SIZE_HOPELESS, .best = best, .one_fewer = NAN};
-        /* Quantiles are within 0.8 % of the truth, so a little more than the target may still be it. */
-        if (best > 1.01 * replay->target->seconds)
-            progress->least.next = 0;
+        if (guess)
+            bal_least_init_near(least, guess[i].met > 0 ? guess[i].met : guess[i].most, (uint32_t)most,
+                                guess[i].slope);
+        else
+            bal_least_init(least, (uint32_t)busy, (uint32_t)most);
+        least->none = none;
     }
     return BAL_OK;
 }
 
-static void end_search(struct sizes *sizes) {
-    for (size_t i = 0; i < sizes->count; i++) {
-        struct progress *progress = &sizes->progress[i];
-        if (progress->least.failed == progress->none || progress->least.met == 0)
-            sizes->sizing[i].one_fewer = NAN;
-        if (progress->least.failed == progress->none)
-            progress->least.failed = 0;
-        begin_range(&sizes->sizing[i], progress);
+static enum bal_code search(struct sizes *sizes, struct bal_error *err);
+
+/* Searches in a part of the log. *guess stays NULL where that is too small. */
+static enum bal_code guess_all(const struct sizes *sizes, struct bal_least **guess, struct bal_error *err) {
+    const struct bal_replay *replay = sizes->replay;
+    const double part = fmin(replay->replications / (double)PART, 1);
+    struct bal_replay sample = *replay;
+    struct bal_trace *trace = NULL;
+    *guess = NULL;
+    if (part * (double)bal_trace_info(replay->trace)->jobs < JOBS_LEAST)
+        return BAL_OK;
+    sample.replications = 1;
+    enum bal_code code =
+        part < 1 ? bal_replay_sample(replay, part, sizes->options->stop, &sample, &trace, err) : BAL_OK;
+    if (!code && bal_trace_info(sample.trace)->span > 0) {
+        struct sizes rough = *sizes;
+        rough.replay = &sample;
+        rough.rough = true;
+        rough.progress = calloc(sizes->count + 1, sizeof *rough.progress);
+        *guess = calloc(sizes->count + 1, sizeof **guess);
+        code = rough.progress && *guess
+                   ? search(&rough, err)
+                   : bal_fail(err, BAL_E_MEMORY, "not enough memory for %zu policies", sizes->count);
+        for (size_t i = 0; i < sizes->count && !code; i++)
+            (*guess)[i] = rough.progress[i].least;
+        forget(&rough);
     }
+    bal_trace_free(trace);
+    return code;
+}
+
+static enum bal_code search(struct sizes *sizes, struct bal_error *err) {
+    struct bal_least *guess;
+    enum bal_code code = guess_all(sizes, &guess, err);
+    if (!code)
+        code = begin(sizes, guess, err);
+    free(guess);
+    return code ? code : run_rounds(sizes, err);
+}
+
+static enum bal_code conclude(const struct sizes *sizes, size_t who, struct bal_sizing *sizing,
+                              struct bal_error *err) {
+    const struct progress *progress = &sizes->progress[who];
+    const struct bal_least *least = &progress->least;
+    sizing->outcome = least->met > 0 ? BAL_SIZED : BAL_SIZE_BEYOND;
+    sizing->servers = least->met > 0 ? least->met : least->failed;
+    sizing->low = progress->low;
+    sizing->high = progress->high;
+    sizing->at = *find(progress, sizing->servers)->outcome;
+    if (least->met > 0 && least->failed > 0)
+        sizing->one_fewer = find(progress, least->failed)->outcome->time[BAL_TIME_WANTED].mean;
+    for (size_t t = 0; t < progress->count; t++)
+        sizing->fleets_tried += progress->tried[t].counts;
+    return case_of(sizes, who, sizing->servers, &sizing->c, err);
 }
 
 /* Which servers are to be varied must be clear. */
@@ -316,6 +465,37 @@ static enum bal_code check_groups(const struct bal_replay *replay, struct bal_er
     return BAL_OK;
 }
 
+/* Both ends of the ranges at once, and what processors are left over for. */
+static bool allocate(struct sizes *sizes) {
+    const size_t room = 2 * sizes->count + sizes->threads + 1;
+    sizes->progress = calloc(sizes->count + 1, sizeof *sizes->progress);
+    sizes->attempt = calloc(room, sizeof *sizes->attempt);
+    sizes->effort = calloc(room, sizeof *sizes->effort);
+    sizes->cases = calloc(room, sizeof *sizes->cases);
+    sizes->outcome = calloc(room, sizeof *sizes->outcome);
+    return sizes->progress && sizes->attempt && sizes->effort && sizes->cases && sizes->outcome;
+}
+
+static enum bal_code size_all(struct sizes *sizes, struct bal_sizing *sizing, struct bal_error *err) {
+    const double best = best_possible(sizes->replay, sizes->demand);
+    for (size_t i = 0; i < sizes->count; i++)
+        sizing[i] = (struct bal_sizing){.outcome = BAL_SIZE_HOPELESS, .best = best, .one_fewer = NAN};
+    /* Quantiles are within 0.8 % of the truth, so a little more than the target may still be it. */
+    if (best > 1.01 * sizes->replay->target->seconds)
+        return BAL_OK;
+    if (!allocate(sizes))
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for %zu policies", sizes->count);
+    enum bal_code code = search(sizes, err);
+    for (size_t i = 0; i < sizes->count && !code; i++)
+        code = conclude(sizes, i, &sizing[i], err);
+    return code;
+}
+
+static size_t threads_of(const struct bal_lab_options *options) {
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return options->threads > 0 ? options->threads : processors > 0 ? (size_t)processors : 1;
+}
+
 enum bal_code bal_replay_size(const struct bal_replay *replay, const struct bal_demand *demand,
                               const struct bal_policy_spec *policy, size_t count,
                               const struct bal_lab_options *options, struct bal_sizing *sizing,
@@ -329,27 +509,17 @@ enum bal_code bal_replay_size(const struct bal_replay *replay, const struct bal_
         equal.model.servers.group[0].count = bal_servers_count(&replay->model.servers);
         equal.vary = 0;
     }
-    struct sizes sizes = {
-        .replay = &equal, .policy = policy, .options = options, .count = count, .sizing = sizing};
-    const size_t room = 2 * count + 1; /* both ends of a range at once */
-    sizes.progress = calloc(count + 1, sizeof *sizes.progress);
-    sizes.attempt = calloc(room, sizeof *sizes.attempt);
-    sizes.cases = calloc(room, sizeof *sizes.cases);
-    sizes.outcome = calloc(room, sizeof *sizes.outcome);
-    if (!sizes.progress || !sizes.attempt || !sizes.cases || !sizes.outcome) {
-        code = bal_fail(err, BAL_E_MEMORY, "not enough memory for %zu policies", count);
-    } else {
-        struct tracker tracker = {.options = options};
-        code = begin(&sizes, demand, err);
-        if (!code)
-            code = run_rounds(&sizes, false, &tracker, err);
-        if (!code) {
-            end_search(&sizes);
-            code = run_rounds(&sizes, true, &tracker, err);
-        }
-    }
-    free(sizes.progress);
+    struct sizes sizes = {.replay = &equal,
+                          .demand = demand,
+                          .policy = policy,
+                          .options = options,
+                          .count = count,
+                          .threads = threads_of(options),
+                          .at_best = strain_at_best(&equal, demand)};
+    code = size_all(&sizes, sizing, err);
+    forget(&sizes);
     free(sizes.attempt);
+    free(sizes.effort);
     free(sizes.cases);
     free(sizes.outcome);
     return code;

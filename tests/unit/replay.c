@@ -34,7 +34,7 @@ static void search_finds_every_least(void **unused) {
                 assert_in_range(least.next, 1, MOST);
                 assert_false(asked[least.next]); /* nothing is tried twice */
                 asked[least.next] = true;
-                bal_least_tell(&least, least.next >= truth);
+                bal_least_tell(&least, least.next >= truth, NAN);
             }
             if (least.met != (truth <= MOST ? truth : 0) || least.failed != truth - 1 || tried > 14)
                 fail_msg("from %u: met %u, failed %u after %u, but the least is %u", first, least.met,

@@ -1,0 +1,93 @@
+/* The least number that will do. Far from it steps double; between a number that fails and one that will do
+ * the curve of what each is away from the target, over the logarithm of the number, is taken for straight:
+ * that of the jobs that queues make too late nearly is. Where it is not, or nothing is known of it, the
+ * bracket is halved. */
+#include "ballast/replay.h"
+
+#include <math.h>
+
+enum {
+    PATIENCE = 2, /* so many times on end a bracket may shrink to more than half of it */
+    COARSE = 20,  /* neighbours on a curve tell no slope, unless one is that part of the other */
+};
+
+void bal_least_init(struct bal_least *least, uint32_t first, uint32_t most) {
+    *least =
+        (struct bal_least){.most = most, .next = first, .step = first, .off_failed = NAN, .off_met = NAN};
+}
+
+void bal_least_init_near(struct bal_least *least, uint32_t first, uint32_t most, double slope) {
+    bal_least_init(least, first, most);
+    least->step = 1;
+    least->slope = slope;
+}
+
+/* The first number, by the slope, that meets the target; a limit where the slope or `off` is not known. */
+static double expected(const struct bal_least *least, uint32_t number, double off, double otherwise) {
+    return least->slope < 0 && !isnan(off) ? ceil(number * exp(-off / least->slope)) : otherwise;
+}
+
+static void double_step(struct bal_least *least) {
+    least->step = least->step > least->most / 2 ? least->most : 2 * least->step;
+}
+
+/* At most twice as many. */
+static uint32_t step_up(struct bal_least *least) {
+    const double failed = least->failed, stepped = failed + least->step;
+    if (least->failed == least->most)
+        return 0;
+    const double next = fmax(stepped, fmin(expected(least, least->failed, least->off_failed, 0), 2 * failed));
+    double_step(least);
+    return (uint32_t)fmin(next, least->most);
+}
+
+/* At most to the middle of what is left. */
+static uint32_t step_down(struct bal_least *least) {
+    const double met = least->met, stepped = met - least->step;
+    const double middle = least->none + (least->met - least->none) / 2;
+    const double next = fmin(stepped, expected(least, least->met, least->off_met, met));
+    double_step(least);
+    return (uint32_t)fmax(fmax(next, middle), least->none + 1.0);
+}
+
+/* Has the bracket shrunk well of late? */
+static bool is_shrinking(struct bal_least *least) {
+    const uint32_t width = least->met - least->failed;
+    if (least->width == 0 || width <= least->width / 2) {
+        least->width = width;
+        least->slow = 0;
+        return true;
+    }
+    return ++least->slow < PATIENCE;
+}
+
+static uint32_t between(struct bal_least *least) {
+    const double failed = least->failed, met = least->met;
+    const double fall = least->off_failed - least->off_met;
+    const bool known = fall > 0 && isfinite(fall);
+    if (known && (least->slope == 0 || COARSE * (met - failed) >= met))
+        least->slope = -fall / log(met / failed);
+    if (!is_shrinking(least) || !known)
+        return least->failed + (least->met - least->failed) / 2;
+    const double zero = failed * pow(met / failed, least->off_failed / fall);
+    return (uint32_t)fmin(fmax(ceil(zero), failed + 1), met - 1);
+}
+
+static uint32_t next_of(struct bal_least *least) {
+    if (least->met == 0)
+        return step_up(least);
+    if (least->met - (least->failed > 0 ? least->failed : least->none) == 1)
+        return 0;
+    return least->failed > 0 ? between(least) : step_down(least);
+}
+
+void bal_least_tell(struct bal_least *least, bool met, double off) {
+    if (met) {
+        least->met = least->next;
+        least->off_met = off > 0 ? 0 : off;
+    } else {
+        least->failed = least->next;
+        least->off_failed = off < 0 ? 0 : off;
+    }
+    least->next = next_of(least);
+}

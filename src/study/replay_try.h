@@ -1,0 +1,37 @@
+/* Replays that are tried on the way to the least fleet, and what of a log is enough for a guess. */
+#ifndef STUDY_REPLAY_TRY_H
+#define STUDY_REPLAY_TRY_H
+
+#include "ballast/replay.h"
+
+/* What is to come of a replay.
+ *
+ * A hasty one ends once the target is missed beyond doubt: a job was turned away, or so many have been late
+ * that twice as many as may be are, whatever comes; or twice the sum of times that the mean allows has been
+ * spent already. Of several replications, whose times are averaged, this one alone must bring about that.
+ *
+ * Then a percentile is missed in all other logs like this one too. The range of it reaches as far down as the
+ * share of late jobs, 1 - q, may fall in other logs (replay_run.c), at most to 0: that is, to the percentile
+ * of q - (1 - q), and above that, too, the jobs are late if 2 (1 - q) of them are. */
+enum bal_effort {
+    BAL_EFFORT_WHOLE, /* everything */
+    BAL_EFFORT_HASTY, /* the same, unless the target is missed so far */
+    BAL_EFFORT_ROUGH, /* the strain and the wanted time alone; hasty too */
+};
+
+/* As bal_replay_run, of a replay that has a target. Outcomes that are given up have nothing but their
+ * strain. */
+enum bal_code bal_replay_try(const struct bal_replay *replay, const struct bal_case *cases,
+                             const enum bal_effort *effort, size_t count,
+                             const struct bal_lab_options *options, struct bal_replay_outcome *outcome,
+                             struct bal_error *err);
+
+/* How many values are above one, with that part of its bin that is. */
+double bal_count_above(const struct bal_histogram *h, double value);
+
+/* A part of the log, between 0 and 1: some stretches of it, one behind the other, each so long that queues
+ * are in it as they were. *sample is the same replay, once, of *trace, which the caller frees. */
+enum bal_code bal_replay_sample(const struct bal_replay *replay, double part, const volatile int *stop,
+                                struct bal_replay *sample, struct bal_trace **trace, struct bal_error *err);
+
+#endif
