@@ -179,7 +179,8 @@ struct bal_least {
     uint32_t none;        /* so many, and fewer, cannot be had; 0 unless set after init */
     uint32_t failed, met; /* the largest that was tried and failed, the least that was tried and met; or 0 */
     uint32_t next;        /* to be tried; 0: the search is over */
-    uint32_t step;        /* the next one, while there is no bracket */
+    uint32_t step;        /* the next one at least, while there is no bracket */
+    unsigned steps;       /* that were taken */
     double off_failed, off_met; /* how far each is off the target; NaN: not known */
     double slope;               /* of `off`, by the logarithm of the number, below 0; 0: not known */
     uint32_t width;             /* of the bracket when it had last shrunk to half */

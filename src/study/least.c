@@ -8,8 +8,11 @@
 
 enum {
     PATIENCE = 2, /* so many times on end a bracket may shrink to more than half of it */
-    COARSE = 20,  /* neighbours on a curve tell no slope, unless one is that part of the other */
+    TRUSTED = 3,  /* so many steps are as large as the slope says; then they grow whatever it says */
 };
+
+/* Neighbours on a curve tell no slope, unless it falls by so much from one to the other. */
+#define FALL_LEAST 0.3
 
 void bal_least_init(struct bal_least *least, uint32_t first, uint32_t most) {
     *least =
@@ -27,7 +30,9 @@ static double expected(const struct bal_least *least, uint32_t number, double of
     return least->slope < 0 && !isnan(off) ? ceil(number * exp(-off / least->slope)) : otherwise;
 }
 
-static void double_step(struct bal_least *least) {
+static void grow_step(struct bal_least *least) {
+    if (least->slope < 0 && ++least->steps < TRUSTED)
+        return;
     least->step = least->step > least->most / 2 ? least->most : 2 * least->step;
 }
 
@@ -37,7 +42,7 @@ static uint32_t step_up(struct bal_least *least) {
     if (least->failed == least->most)
         return 0;
     const double next = fmax(stepped, fmin(expected(least, least->failed, least->off_failed, 0), 2 * failed));
-    double_step(least);
+    grow_step(least);
     return (uint32_t)fmin(next, least->most);
 }
 
@@ -46,7 +51,7 @@ static uint32_t step_down(struct bal_least *least) {
     const double met = least->met, stepped = met - least->step;
     const double middle = least->none + (least->met - least->none) / 2;
     const double next = fmin(stepped, expected(least, least->met, least->off_met, met));
-    double_step(least);
+    grow_step(least);
     return (uint32_t)fmax(fmax(next, middle), least->none + 1.0);
 }
 
@@ -65,7 +70,7 @@ static uint32_t between(struct bal_least *least) {
     const double failed = least->failed, met = least->met;
     const double fall = least->off_failed - least->off_met;
     const bool known = fall > 0 && isfinite(fall);
-    if (known && (least->slope == 0 || COARSE * (met - failed) >= met))
+    if (known && (least->slope == 0 || fall >= FALL_LEAST))
         least->slope = -fall / log(met / failed);
     if (!is_shrinking(least) || !known)
         return least->failed + (least->met - least->failed) / 2;

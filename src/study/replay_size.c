@@ -16,8 +16,8 @@ enum {
     FACTOR = 256,           /* ... nor those so many times as large as the work alone demands ... */
     ALWAYS_TRIED = 1 << 10, /* ... but this many servers always are */
     STEPS = 20,             /* a range grows by such a part of the fleet at first, then twice as much ... */
-    PART = 8,               /* such a part of the work of a replay is enough for a guess ... */
-    JOBS_LEAST = 20000,     /* ... if it has so many jobs */
+    PART = 32,              /* such a part of the work of a replay is enough for a guess ... */
+    JOBS_LEAST = 10000,     /* ... if it has so many jobs */
 };
 
 /* A fleet that was tried. */
