@@ -26,7 +26,7 @@ static enum bal_code make_room(struct bal_trace_cursor *cursor, size_t room, str
     struct bal_trace_record *record = realloc(cursor->record, room * sizeof *record);
     if (record)
         cursor->record = record;
-    struct bal_trace_record *scratch = realloc(cursor->scratch, (room + 1) / 2 * sizeof *scratch);
+    struct bal_trace_record *scratch = realloc(cursor->scratch, room * sizeof *scratch);
     if (scratch)
         cursor->scratch = scratch;
     if (!record || !scratch)
@@ -107,7 +107,10 @@ static enum bal_code hold_in_order(struct bal_trace_cursor *cursor, struct bal_e
     cursor->ready = cursor->held;
     if (code || !cursor->redraw)
         return code;
-    bal_trace_sort(cursor->record, cursor->held, cursor->scratch);
+    bal_trace_sort_even(cursor->record, cursor->held, cursor->scratch);
+    struct bal_trace_record *sorted = cursor->scratch;
+    cursor->scratch = cursor->record;
+    cursor->record = sorted;
     if (!cursor->ended)
         cursor->ready = bal_trace_count_until(cursor->record, cursor->held, latest - BAL_TRACE_STEP);
     return BAL_OK;

@@ -6,6 +6,8 @@
 
 enum {
     SHORT = 12,    /* records that are sorted by insertion */
+    PLACES = 2048, /* among which records are dealt out by their time */
+    CROWD = 32,    /* so many in one place are too many to be sorted by insertion */
     BLOCK = 8192,  /* records that are written at once */
     STRIDE = 65536 /* records between two looks at stop */
 };
@@ -65,6 +67,37 @@ void bal_trace_sort(struct bal_trace_record *records, size_t count, struct bal_t
     bal_trace_sort(records, middle, scratch);
     bal_trace_sort(records + middle, count - middle, scratch);
     merge_halves(records, middle, count, scratch);
+}
+
+static unsigned place_of(const struct bal_trace_record *record, int64_t first, double scale) {
+    const unsigned place = (unsigned)((double)((uint64_t)record->time - (uint64_t)first) * scale);
+    return place < PLACES ? place : PLACES - 1;
+}
+
+/* Deals them out to places in order of time, about one to each, so that none is far from where it belongs:
+ * branches that nobody can predict are what sorting by comparison takes most of its time for. */
+void bal_trace_sort_even(struct bal_trace_record *records, size_t count, struct bal_trace_record *to) {
+    uint32_t until[PLACES] = {0}, most = 0;
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    for (size_t i = 0; i < count; i++) {
+        first = records[i].time < first ? records[i].time : first;
+        last = records[i].time > last ? records[i].time : last;
+    }
+    const double scale = PLACES / ((double)((uint64_t)last - (uint64_t)first) + 1);
+    for (size_t i = 0; i < count; i++)
+        until[place_of(&records[i], first, scale)]++;
+    for (uint32_t p = 0, before = 0; p < PLACES; p++) {
+        const uint32_t here = until[p];
+        most = here > most ? here : most;
+        until[p] = before;
+        before += here;
+    }
+    for (size_t i = 0; i < count; i++)
+        to[until[place_of(&records[i], first, scale)]++] = records[i];
+    if (most < CROWD)
+        sort_short(to, count);
+    else
+        bal_trace_sort(to, count, records);
 }
 
 /* The part of a run that has been read and not yet merged. */

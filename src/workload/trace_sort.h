@@ -9,6 +9,10 @@
  * order. */
 void bal_trace_sort(struct bal_trace_record *records, size_t count, struct bal_trace_record *scratch);
 
+/* Sorts records whose times are spread about evenly, as drawn ones are, into *to, which has room for all of
+ * them; stable, too. Nearly O(n), and O(n log n) at worst. The records are lost. */
+void bal_trace_sort_even(struct bal_trace_record *records, size_t count, struct bal_trace_record *to);
+
 /* How many of the ordered records are of that time or an earlier one. */
 size_t bal_trace_count_until(const struct bal_trace_record *records, size_t count, int64_t time);
 
