@@ -132,6 +132,9 @@ LOOP(loop_plain, 0)
 LOOP(loop_indexed, INDEXED)
 LOOP(loop_reporting, REPORTING)
 LOOP(loop_recorded, RECORDED)
+LOOP(loop_log, RECORDED | HISTORIED)
+LOOP(loop_log_indexed, RECORDED | HISTORIED | INDEXED)
+LOOP(loop_log_reporting, RECORDED | HISTORIED | REPORTING)
 LOOP(loop_replayed, (event->system.features & ~(unsigned)UNUSUAL) | RECORDED | HISTORIED)
 LOOP(loop_usual, event->system.features & ~(unsigned)UNUSUAL)
 LOOP(loop_any, event->system.features)
@@ -149,6 +152,12 @@ static enum bal_code run_loop(struct event *event) {
         return loop_reporting(event);
     case RECORDED:
         return loop_recorded(event);
+    case RECORDED | HISTORIED:
+        return loop_log(event);
+    case RECORDED | HISTORIED | INDEXED:
+        return loop_log_indexed(event);
+    case RECORDED | HISTORIED | REPORTING:
+        return loop_log_reporting(event);
     default:
         return (features & UNUSUAL) == (RECORDED | HISTORIED) ? loop_replayed(event)
                : features & UNUSUAL                           ? loop_any(event)

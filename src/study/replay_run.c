@@ -348,7 +348,7 @@ static enum bal_code run_trial(struct runs *runs, size_t i, struct bal_error *er
     struct bal_run run = c->run;
     run.replication = i % runs->replications;
     run.stop = runs->options->stop;
-    run.history = rough ? NULL : &history;
+    run.history = &history;
     run.watch = tried ? &watch : NULL;
     runs->trial[i].histogram[BAL_OF_RESPONSE] = &memory->all;
     enum bal_code code = bal_case_trial(c, &run, &runs->trial[i], err);
