@@ -90,10 +90,11 @@ static double strain_at_best(const struct bal_replay *replay, const struct bal_d
 }
 
 /* What waiting takes of what is left to it, as a logarithm: that of the servers makes it nearly a straight
- * line. NaN: not known. */
+ * line, but not where hardly a job waits or nearly all do, which does not tell how far away the target is.
+ * NaN: not known. */
 static double off_target(const struct sizes *sizes, const struct bal_replay_outcome *outcome) {
-    const double least = 1e-3, left = 1 - sizes->at_best, taken = outcome->strain - sizes->at_best;
-    return isnan(taken) || left < least ? NAN : log(fmax(taken / left, least));
+    const double far = 2, left = 1 - sizes->at_best, taken = outcome->strain - sizes->at_best;
+    return isnan(taken) || left < 1e-3 ? NAN : fmin(log(fmax(taken / left, exp(-far))), far);
 }
 
 static bool serves_all(const struct bal_result *result) {
