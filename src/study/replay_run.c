@@ -67,9 +67,10 @@ static double quantile_of(int which, const struct bal_replay *replay) {
 
 double bal_count_above(const struct bal_histogram *h, double value) {
     const unsigned bin = bal_histogram_bin(value);
-    double above = 0;
+    uint64_t count = 0;
     for (unsigned i = bin + 1; i < BAL_HISTOGRAM_BINS; i++)
-        above += (double)h->count[i];
+        count += h->count[i];
+    const double above = (double)count;
     if (bin == 0 || bin + 1 == BAL_HISTOGRAM_BINS)
         return above;
     const double low = bal_histogram_edge(bin), high = bal_histogram_edge(bin + 1);
@@ -255,11 +256,11 @@ static double strain_of(const struct bal_target *target, const struct bal_histog
 /* Jobs that are late for certain: a bin further up, whatever is rounded. What is beyond the last bin is not
  * told apart there, and the percentile of it neither. */
 static double count_late(const struct doom *doom, const struct bal_histogram *h) {
-    double late = 0;
+    uint64_t late = 0;
     for (unsigned i = bal_histogram_bin(doom->replications * doom->target->seconds / doom->unit) + 2;
          i < BAL_HISTOGRAM_BINS; i++)
-        late += (double)h->count[i];
-    return h->count[BAL_HISTOGRAM_BINS - 1] > 0 ? 0 : late;
+        late += h->count[i];
+    return h->count[BAL_HISTOGRAM_BINS - 1] > 0 ? 0 : (double)late;
 }
 
 static bool is_certain(const struct doom *doom, const struct bal_so_far *so_far) {

@@ -1,0 +1,291 @@
+/* The search for the least fleet against its plain twin, which replays the whole log on every fleet: the same
+ * answer, times and range, and no replay is given up that would have met the target. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ballast/replay.h"
+#include "study/replay_try.h"
+#include "texts.h"
+
+#include <math.h>
+
+enum { FLEETS = 16, SMALL = 8, JOBS = 2000, STEPS = 20 };
+
+/* ---- logs ---- */
+
+/* A quiet and a busy half; sizes of 50 ms on average, the more uneven the higher the power. */
+static struct bal_trace *trace_new(uint64_t seed, int jobs, double power) {
+    struct bal_trace *trace;
+    struct bal_rng rng;
+    bal_rng_init(&rng, seed, 0, BAL_STREAM_TEST);
+    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
+    double now = 0;
+    for (int i = 0; i < jobs; i++) {
+        now += bal_rng_exp(&rng) / (i < jobs / 2 ? 30 : 50);
+        const double size = 0.05 * pow(bal_rng_exp(&rng), power) / tgamma(1 + power);
+        const struct bal_trace_job job = {.time = (int64_t)(now * 1e9), .size = 1 + (int64_t)(size * 1e9)};
+        assert_int_equal(bal_trace_add(trace, &job, NULL), BAL_OK);
+    }
+    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
+    return trace;
+}
+
+static struct bal_replay replay_of(const struct bal_trace *trace, const struct bal_target *target,
+                                   unsigned replications) {
+    struct bal_replay replay = {
+        .trace = trace, .speedup = 1, .seed = 1, .replications = replications, .target = target};
+    assert_int_equal(bal_servers_parse("1", &replay.model.servers, NULL), BAL_OK);
+    assert_int_equal(bal_law_parse("det(2)", &replay.model.standby, NULL), BAL_OK);
+    assert_int_equal(bal_law_parse("det(0.1)", &replay.model.setup, NULL), BAL_OK);
+    return replay;
+}
+
+static struct bal_demand demand_of(const struct bal_trace *trace) {
+    struct bal_demand demand;
+    assert_int_equal(bal_demand_of(trace, NULL, &demand, NULL), BAL_OK);
+    return demand;
+}
+
+static const struct bal_lab_options two_threads = {.threads = 2};
+
+/* ---- the plain way ---- */
+
+static struct bal_case case_of(const struct bal_replay *replay, const struct bal_policy_spec *policy,
+                               uint32_t servers) {
+    struct bal_replay wanted = *replay;
+    struct bal_case c;
+    struct bal_error err;
+    wanted.model.servers.group[0].count = servers;
+    if (bal_replay_case(&wanted, policy, &c, &err))
+        fail_msg("%s", err.text);
+    return c;
+}
+
+/* What became of all fleets, by the number of their servers. */
+struct plain {
+    const struct bal_target *target;
+    struct bal_replay_outcome at[FLEETS + 1];
+};
+
+static void replay_all(const struct bal_replay *replay, const struct bal_policy_spec *policy,
+                       struct plain *plain) {
+    struct bal_case *cases = calloc(FLEETS, sizeof *cases);
+    assert_non_null(cases);
+    for (uint32_t n = 1; n <= FLEETS; n++)
+        cases[n - 1] = case_of(replay, policy, n);
+    plain->target = replay->target;
+    assert_int_equal(bal_replay_run(replay, cases, FLEETS, &two_threads, &plain->at[1], NULL), BAL_OK);
+    free(cases);
+}
+
+static bool serves_all(const struct plain *plain, uint32_t n) {
+    return plain->at[n].result.metric[BAL_REFUSED].mean == 0 &&
+           plain->at[n].result.metric[BAL_LOST].mean == 0;
+}
+
+static double wanted(const struct plain *plain, uint32_t n) {
+    return plain->at[n].time[BAL_TIME_WANTED].mean;
+}
+
+static bool is_met(const struct plain *plain, uint32_t n) {
+    return n > 0 && wanted(plain, n) <= plain->target->seconds && serves_all(plain, n);
+}
+
+static bool may_do(const struct plain *plain, uint32_t n) {
+    return plain->at[n].log[BAL_TIME_WANTED].low <= plain->target->seconds && serves_all(plain, n);
+}
+
+static bool will_do(const struct plain *plain, uint32_t n) {
+    return !(plain->at[n].log[BAL_TIME_WANTED].high > plain->target->seconds) && serves_all(plain, n);
+}
+
+static uint32_t plain_low(const struct plain *plain, uint32_t n) {
+    uint32_t low = n;
+    if (n == 1 || !may_do(plain, n - 1))
+        return low;
+    low = n - 1;
+    for (uint32_t step = n / STEPS > 1 ? n / STEPS : 1; low > step && may_do(plain, low - step); step *= 2)
+        low -= step;
+    return low;
+}
+
+/* 0: beyond the fleets that were replayed. */
+static uint32_t plain_high(const struct plain *plain, uint32_t n) {
+    for (uint32_t step = n / STEPS > 1 ? n / STEPS : 1; n <= FLEETS && !will_do(plain, n); step *= 2)
+        n += step;
+    return n <= FLEETS ? n : 0;
+}
+
+/* Some fleet that does, above one that does not; where more servers are never worse there is one such. */
+static void assert_least(const struct plain *plain, const struct bal_sizing *sizing) {
+    const uint32_t n = sizing->servers;
+    uint32_t edges = 0;
+    for (uint32_t i = 1; i <= FLEETS; i++)
+        edges += is_met(plain, i) && !is_met(plain, i - 1);
+    if (sizing->outcome != BAL_SIZED || n > FLEETS) {
+        assert_int_equal(edges, 0);
+        return;
+    }
+    assert_true(edges >= 1);
+    assert_true(is_met(plain, n) && !is_met(plain, n - 1));
+    assert_memory_equal(sizing->at.time, plain->at[n].time, sizeof sizing->at.time);
+    assert_memory_equal(sizing->at.log, plain->at[n].log, sizeof sizing->at.log);
+    assert_true(n == 1 ? isnan(sizing->one_fewer) : sizing->one_fewer == wanted(plain, n - 1));
+    const bool telling = !isnan(plain->at[n].log[BAL_TIME_WANTED].high);
+    assert_int_equal(sizing->low, telling ? plain_low(plain, n) : 0);
+    if (!telling || plain_high(plain, n) > 0)
+        assert_int_equal(sizing->high, telling ? plain_high(plain, n) : 0);
+}
+
+/* ---- hasty replays ---- */
+
+/* Of small fleets; counts those that were given up. */
+static unsigned assert_hasty(const struct bal_replay *replay, const struct bal_policy_spec *policy,
+                             const struct plain *plain) {
+    enum bal_effort effort[SMALL];
+    struct bal_case *cases = calloc(SMALL, sizeof *cases);
+    struct bal_replay_outcome *hasty = calloc(SMALL, sizeof *hasty);
+    unsigned given_up = 0;
+    assert_true(cases && hasty);
+    for (uint32_t n = 1; n <= SMALL; n++) {
+        cases[n - 1] = case_of(replay, policy, n);
+        effort[n - 1] = BAL_EFFORT_HASTY;
+    }
+    assert_int_equal(bal_replay_try(replay, cases, effort, SMALL, &two_threads, hasty, NULL), BAL_OK);
+    for (uint32_t n = 1; n <= SMALL; n++) {
+        const struct bal_replay_outcome *outcome = &hasty[n - 1];
+        given_up += outcome->given_up;
+        if (outcome->given_up) {
+            assert_false(is_met(plain, n));
+            assert_false(plain->target->quantile > 0 && may_do(plain, n));
+        } else {
+            assert_memory_equal(outcome->time, plain->at[n].time, sizeof outcome->time);
+            assert_memory_equal(outcome->log, plain->at[n].log, sizeof outcome->log);
+        }
+    }
+    free(hasty);
+    free(cases);
+    return given_up;
+}
+
+/* ---- the tests ---- */
+
+static const char *const policies[] = {"jsq", "pod:d=2", "round-robin", "random", "tabs", "central"};
+enum { POLICIES = sizeof policies / sizeof *policies };
+
+static const struct bal_target targets[] = {
+    {0, 0.07, "mean"}, {0.99, 0.5, "p99"}, {0.9, 0.2, "p90"}, {0.5, 0.05, "p50"}, {0.999, 0.8, "p99.9"}};
+enum { TARGETS = sizeof targets / sizeof *targets };
+
+/* Of any log and target; the curves of `random` are not always monotone, so that there may be several. */
+static void least_fleet_is_that_of_the_plain_search(void **unused) {
+    (void)unused;
+    struct plain *plain = calloc(1, sizeof *plain);
+    assert_non_null(plain);
+    unsigned found = 0, given_up = 0;
+    for (unsigned t = 0; t < TARGETS; t++) {
+        const unsigned replications = t == 1 || t == 4 ? 1 : 1 + t % 2;
+        struct bal_trace *trace = trace_new(t, JOBS, 1 + t % 3 * 0.5);
+        const struct bal_demand demand = demand_of(trace);
+        const struct bal_replay replay = replay_of(trace, &targets[t], replications);
+        for (unsigned p = t % 3; p < POLICIES; p += 3) {
+            const struct bal_policy_spec policy = policy_of(policies[p]);
+            struct bal_sizing sizing;
+            struct bal_error err = {0};
+            if (bal_replay_size(&replay, &demand, &policy, 1, &two_threads, &sizing, &err))
+                fail_msg("%s", err.text);
+            replay_all(&replay, &policy, plain);
+            assert_least(plain, &sizing);
+            found += sizing.outcome == BAL_SIZED;
+            given_up += assert_hasty(&replay, &policy, plain);
+        }
+        bal_trace_free(trace);
+    }
+    assert_in_range(found, 7, TARGETS * POLICIES / 3);
+    assert_in_range(given_up, 10, TARGETS * POLICIES / 3 * SMALL);
+    free(plain);
+}
+
+/* What is tried ahead on processors that have nothing to do changes nothing, nor what other policies need. */
+static void search_is_the_same_on_any_number_of_threads(void **unused) {
+    (void)unused;
+    struct bal_trace *trace = trace_new(9, JOBS, 1.5);
+    const struct bal_demand demand = demand_of(trace);
+    const struct bal_replay replay = replay_of(trace, &targets[1], 1);
+    struct bal_policy_spec all[POLICIES];
+    struct bal_sizing together[POLICIES], alone;
+    for (unsigned p = 0; p < POLICIES; p++)
+        all[p] = policy_of(policies[p]);
+    const struct bal_lab_options one = {.threads = 1};
+    assert_int_equal(bal_replay_size(&replay, &demand, all, POLICIES, &one, together, NULL), BAL_OK);
+    for (unsigned p = 0; p < POLICIES; p++)
+        for (unsigned threads = 2; threads <= 5; threads += 3) {
+            const struct bal_lab_options options = {.threads = threads};
+            assert_int_equal(bal_replay_size(&replay, &demand, &all[p], 1, &options, &alone, NULL), BAL_OK);
+            assert_int_equal(alone.servers, together[p].servers);
+            assert_int_equal(alone.low, together[p].low);
+            assert_int_equal(alone.high, together[p].high);
+            assert_int_equal(alone.fleets_tried, together[p].fleets_tried);
+            assert_memory_equal(&alone.one_fewer, &together[p].one_fewer, sizeof alone.one_fewer);
+            assert_memory_equal(alone.at.time, together[p].at.time, sizeof alone.at.time);
+        }
+    bal_trace_free(trace);
+}
+
+/* Stretches of it: about so many of its jobs, in order, as close to each other as they were; what fails fails
+ * at the same job. */
+static void sample_is_like_its_log(void **unused) {
+    (void)unused;
+    struct bal_trace *trace = trace_new(3, 40000, 1), *part;
+    const struct bal_trace_info *info = bal_trace_info(trace);
+    struct bal_replay replay = replay_of(trace, &targets[1], 7), sample;
+    replay.fail_at = info->span / 2;
+    assert_int_equal(bal_replay_sample(&replay, 0.25, NULL, &sample, &part, NULL), BAL_OK);
+    const struct bal_trace_info *few = bal_trace_info(part);
+    assert_ptr_equal(sample.trace, part);
+    assert_int_equal(sample.replications, 1);
+    assert_in_range(few->jobs, 9000, 11000); /* as the stretches share the quiet and the busy half */
+    assert_true(fabs(few->span / info->span - 0.25) < 0.01);
+    assert_true(fabs(sample.fail_at / few->span - 0.5) < 0.15);
+    bal_trace_free(part);
+    bal_trace_free(trace);
+}
+
+/* A log that is long enough for a guess: its answer is one that holds. */
+static void guess_is_made_good(void **unused) {
+    (void)unused;
+    struct bal_trace *trace = trace_new(4, 41000, 1);
+    const struct bal_demand demand = demand_of(trace);
+    struct bal_replay replay = replay_of(trace, &targets[1], 8);
+    const struct bal_policy_spec policy = policy_of("round-robin"); /* of which all replications are alike */
+    struct bal_sizing sizing;
+    struct plain *plain = calloc(1, sizeof *plain);
+    assert_non_null(plain);
+    assert_int_equal(bal_replay_size(&replay, &demand, &policy, 1, &two_threads, &sizing, NULL), BAL_OK);
+    replay.replications = 1;
+    replay_all(&replay, &policy, plain);
+    const uint32_t n = sizing.servers;
+    assert_true(is_met(plain, n) && !is_met(plain, n - 1));
+    assert_true(fabs(sizing.one_fewer - wanted(plain, n - 1)) < 1e-9);
+    assert_int_equal(sizing.low, plain_low(plain, n));
+    assert_int_equal(sizing.high, plain_high(plain, n));
+    assert_in_range(sizing.fleets_tried, 2, 6);
+    free(plain);
+    bal_trace_free(trace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(least_fleet_is_that_of_the_plain_search),
+        cmocka_unit_test(search_is_the_same_on_any_number_of_threads),
+        cmocka_unit_test(sample_is_like_its_log),
+        cmocka_unit_test(guess_is_made_good),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
