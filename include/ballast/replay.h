@@ -177,14 +177,17 @@ double bal_replay_server_time(const struct bal_case *c, const struct bal_result 
 struct bal_least {
     uint32_t most;
     uint32_t none;        /* so many, and fewer, cannot be had; 0 unless set after init */
+    uint32_t unlikely;    /* so many are not expected to do, nor fewer; 0 unless set after init */
     uint32_t failed, met; /* the largest that was tried and failed, the least that was tried and met; or 0 */
     uint32_t next;        /* to be tried; 0: the search is over */
     uint32_t step;        /* the next one at least, while there is no bracket */
     unsigned steps;       /* that were taken */
     double off_failed, off_met; /* how far each is off the target; NaN: not known */
     double slope;               /* of `off`, by the logarithm of the number, below 0; 0: not known */
-    uint32_t width;             /* of the bracket when it had last shrunk to half */
-    unsigned slow;              /* tries since then */
+    uint32_t fewest, largest;   /* that were tried and tell of it */
+    double off_fewest, off_largest;
+    uint32_t width; /* of the bracket when it had last shrunk to half */
+    unsigned slow;  /* tries since then */
 };
 /* Begins without a guess, with steps that double the number; 1 <= first <= most. */
 void bal_least_init(struct bal_least *least, uint32_t first, uint32_t most);

@@ -11,8 +11,10 @@ enum {
     TRUSTED = 3,  /* so many steps are as large as the slope says; then they grow whatever it says */
 };
 
-/* Neighbours on a curve tell no slope, unless it falls by so much from one to the other. */
-#define FALL_LEAST 0.3
+/* Two numbers tell the slope of a curve that chance makes rough if it falls by so much between them; beyond
+ * so far off it has another. */
+#define FALL_LEAST 0.1
+#define FAR 1.5
 
 void bal_least_init(struct bal_least *least, uint32_t first, uint32_t most) {
     *least =
@@ -25,13 +27,16 @@ void bal_least_init_near(struct bal_least *least, uint32_t first, uint32_t most,
     least->slope = slope;
 }
 
-/* The first number, by the slope, that meets the target; a limit where the slope or `off` is not known. */
+/* The first number, by the slope, that meets the target, or one further away with every step: to have it in a
+ * bracket is worth more than to come closer. `otherwise` where the slope or `off` is not known. */
 static double expected(const struct bal_least *least, uint32_t number, double off, double otherwise) {
-    return least->slope < 0 && !isnan(off) ? ceil(number * exp(-off / least->slope)) : otherwise;
+    const double aim = off * (1 + least->steps / 4.0);
+    return least->slope < 0 && !isnan(off) ? ceil(number * exp(-aim / least->slope)) : otherwise;
 }
 
 static void grow_step(struct bal_least *least) {
-    if (least->slope < 0 && ++least->steps < TRUSTED)
+    least->steps++;
+    if (least->slope < 0 && least->steps < TRUSTED)
         return;
     least->step = least->step > least->most / 2 ? least->most : 2 * least->step;
 }
@@ -46,13 +51,16 @@ static uint32_t step_up(struct bal_least *least) {
     return (uint32_t)fmin(next, least->most);
 }
 
-/* At most to the middle of what is left. */
+/* At most to the middle of what is left, and not far into what is unlikely to do. */
 static uint32_t step_down(struct bal_least *least) {
+    if (least->steps == 0) /* the first that was tried does already */
+        least->step = 1;
     const double met = least->met, stepped = met - least->step;
     const double middle = least->none + (least->met - least->none) / 2;
     const double next = fmin(stepped, expected(least, least->met, least->off_met, met));
+    const double likely = fmin(stepped, least->unlikely);
     grow_step(least);
-    return (uint32_t)fmax(fmax(next, middle), least->none + 1.0);
+    return (uint32_t)fmax(fmax(fmax(next, likely), middle), least->none + 1.0);
 }
 
 /* Has the bracket shrunk well of late? */
@@ -70,8 +78,6 @@ static uint32_t between(struct bal_least *least) {
     const double failed = least->failed, met = least->met;
     const double fall = least->off_failed - least->off_met;
     const bool known = fall > 0 && isfinite(fall);
-    if (known && (least->slope == 0 || fall >= FALL_LEAST))
-        least->slope = -fall / log(met / failed);
     if (!is_shrinking(least) || !known)
         return least->failed + (least->met - least->failed) / 2;
     const double zero = failed * pow(met / failed, least->off_failed / fall);
@@ -86,7 +92,25 @@ static uint32_t next_of(struct bal_least *least) {
     return least->failed > 0 ? between(least) : step_down(least);
 }
 
+/* By the two that are furthest from each other. */
+static void learn_slope(struct bal_least *least, uint32_t number, double off) {
+    if (!(fabs(off) < FAR))
+        return;
+    if (least->fewest == 0 || number < least->fewest) {
+        least->fewest = number;
+        least->off_fewest = off;
+    }
+    if (number > least->largest) {
+        least->largest = number;
+        least->off_largest = off;
+    }
+    const double fall = least->off_fewest - least->off_largest;
+    if (fall >= FALL_LEAST)
+        least->slope = -fall / log((double)least->largest / least->fewest);
+}
+
 void bal_least_tell(struct bal_least *least, bool met, double off) {
+    learn_slope(least, least->next, off);
     if (met) {
         least->met = least->next;
         least->off_met = off > 0 ? 0 : off;

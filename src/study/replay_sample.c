@@ -8,7 +8,7 @@
 enum {
     STRETCHES_LEAST = 4,
     STRETCHES_MOST = BAL_REPLAY_SPANS,
-    TIMES_LONGER = 100, /* than the wanted time is a stretch, if the log is long enough */
+    TIMES_LONGER = 10, /* than the wanted time is a stretch, if the log is long enough */
 };
 
 /* Of each of so many equal periods one stretch, not always the same of it, so that what goes on in the rhythm

@@ -371,30 +371,35 @@ static enum bal_code find_none(const struct sizes *sizes, size_t who, uint32_t *
     return BAL_OK;
 }
 
-/* The search begins where a part of the log has its answer, or where the work alone would keep the servers
- * busy that the others leave it to. */
+/* The search begins where a part of the log has its answer, but not below what the work alone demands of the
+ * servers that the others leave it to: on average, and while it is most. */
 static enum bal_code begin(struct sizes *sizes, const struct bal_least *guess, struct bal_error *err) {
     const struct bal_replay *replay = sizes->replay;
     const struct bal_servers *servers = &replay->model.servers;
     const double slots = fmax(replay->model.slots, 1), speed = servers->group[replay->vary].speed;
     const double others = bal_servers_capacity(servers) - servers->group[replay->vary].count * speed;
     const double needed = sizes->demand->work * replay->speedup / slots - others;
-    for (size_t i = 0; i < sizes->count; i++) {
+    struct bal_flow *flow;
+    enum bal_code code = bal_flow_new(replay->trace, sizes->options->stop, &flow, err);
+    const uint32_t flowing = code ? 0 : bal_flow_least(flow, replay);
+    free(flow);
+    for (size_t i = 0; i < sizes->count && !code; i++) {
         struct bal_least *least = &sizes->progress[i].least;
         uint32_t none;
-        const enum bal_code code = find_none(sizes, i, &none, err);
-        if (code)
-            return code;
+        if ((code = find_none(sizes, i, &none, err)))
+            break;
         const double busy = fmin(fmax(ceil(needed / speed), none + 1.0), LARGEST);
         const double most = fmin(fmax(busy * FACTOR, ALWAYS_TRIED), LARGEST);
+        const uint32_t first = (uint32_t)fmin(fmax(busy, flowing), most);
         if (guess)
-            bal_least_init_near(least, guess[i].met > 0 ? guess[i].met : guess[i].most, (uint32_t)most,
+            bal_least_init_near(least, first > guess[i].met ? first : guess[i].met, (uint32_t)most,
                                 guess[i].slope);
         else
-            bal_least_init(least, (uint32_t)busy, (uint32_t)most);
+            bal_least_init(least, first, (uint32_t)most);
         least->none = none;
+        least->unlikely = flowing - 1;
     }
-    return BAL_OK;
+    return code;
 }
 
 static enum bal_code search(struct sizes *sizes, struct bal_error *err);
@@ -420,8 +425,11 @@ static enum bal_code guess_all(const struct sizes *sizes, struct bal_least **gue
         code = rough.progress && *guess
                    ? search(&rough, err)
                    : bal_fail(err, BAL_E_MEMORY, "not enough memory for %zu policies", sizes->count);
-        for (size_t i = 0; i < sizes->count && !code; i++)
+        for (size_t i = 0; i < sizes->count && !code; i++) {
             (*guess)[i] = rough.progress[i].least;
+            if ((*guess)[i].met == 0)
+                (*guess)[i].met = (*guess)[i].most;
+        }
         forget(&rough);
     }
     bal_trace_free(trace);

@@ -29,6 +29,14 @@ enum bal_code bal_replay_try(const struct bal_replay *replay, const struct bal_c
 /* How many values are above one, with that part of its bin that is. */
 double bal_count_above(const struct bal_histogram *h, double value);
 
+/* How jobs and their work come over time. Free it with free(). */
+struct bal_flow;
+enum bal_code bal_flow_new(const struct bal_trace *trace, const volatile int *stop, struct bal_flow **flow,
+                           struct bal_error *err);
+/* The least number of servers, of those whose number is looked for, by which the target would be met if all
+ * that a job waited for were more work than the fleet can do. */
+uint32_t bal_flow_least(const struct bal_flow *flow, const struct bal_replay *replay);
+
 /* A part of the log, between 0 and 1: some stretches of it, one behind the other, each so long that queues
  * are in it as they were. *sample is the same replay, once, of *trace, which the caller frees. */
 enum bal_code bal_replay_sample(const struct bal_replay *replay, double part, const volatile int *stop,

@@ -309,7 +309,7 @@ static void search_ends(void **unused) {
     assert_int_equal(size_for(&replay, &demand, &jsq, 1, &target, &options, &sizing, NULL), BAL_OK);
     assert_int_equal(sizing.outcome, BAL_SIZE_BEYOND);
     assert_int_equal(sizing.servers, 1024);
-    assert_int_equal(sizing.fleets_tried, 11); /* 1, 2, 4, ..., 1024 */
+    assert_in_range(sizing.fleets_tried, 2, 11); /* at most 1, 2, 4, ..., 1024 */
     assert_near(sizing.at.result.metric[BAL_RESPONSE_P999].mean, 0.002, 0.002 / 128);
     assert_true(isnan(sizing.one_fewer));
     bal_trace_free(trace);

@@ -1,0 +1,75 @@
+/* What the work alone demands of a fleet. It flows in as it came and out as fast as the servers are, as if
+ * they were one: no job waits for chance or for its policy, only for what is too much for all of them, for
+ * minutes or hours on end. That no short part of a log can show. */
+#include "study/replay_try.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { STEPS = 1 << 15, LARGEST = 1 << 20 };
+
+struct bal_flow {
+    double step; /* seconds, as recorded */
+    double jobs[STEPS], work[STEPS];
+};
+
+enum bal_code bal_flow_new(const struct bal_trace *trace, const volatile int *stop, struct bal_flow **flow,
+                           struct bal_error *err) {
+    enum { STRIDE = 65536 }; /* jobs between two looks at stop */
+    const struct bal_trace_info *info = bal_trace_info(trace);
+    struct bal_trace_cursor *cursor = NULL;
+    struct bal_flow *f = *flow = calloc(1, sizeof *f);
+    enum bal_code code = f ? bal_trace_cursor_new(trace, &cursor, err)
+                           : bal_fail(err, BAL_E_MEMORY, "not enough memory for the flow of a trace");
+    const double per_step = STEPS / (1e9 * info->span + 1);
+    for (uint64_t done = 0; !code; done++) {
+        struct bal_trace_job job;
+        if (done % STRIDE == 0 && stop && *stop)
+            code = bal_fail(err, BAL_E_STOPPED, "stopped before the end");
+        else
+            code = bal_trace_next(cursor, &job, err);
+        if (code || job.size == 0)
+            break;
+        const double place = (double)((uint64_t)job.time - (uint64_t)info->first) * per_step;
+        const size_t at = place < STEPS ? (size_t)place : STEPS - 1;
+        f->jobs[at]++;
+        f->work[at] += 1e-9 * (double)job.size;
+    }
+    bal_trace_cursor_free(cursor);
+    if (code) {
+        free(f);
+        *flow = NULL;
+        return code;
+    }
+    f->step = info->span / STEPS;
+    return BAL_OK;
+}
+
+/* Is the target met by servers that do so much work in a second? */
+static bool is_met(const struct bal_flow *flow, const struct bal_replay *replay, double capacity) {
+    const struct bal_target *target = replay->target;
+    const double size = bal_trace_info(replay->trace)->size_mean,
+                 done = capacity * flow->step / replay->speedup;
+    double backlog = 0, late = 0, delay = 0, jobs = 0;
+    for (size_t i = 0; i < STEPS; i++) {
+        backlog = fmax(backlog + flow->work[i] - done, 0);
+        jobs += flow->jobs[i];
+        delay += flow->jobs[i] * backlog / capacity;
+        late += backlog / capacity + size > target->seconds ? flow->jobs[i] : 0;
+    }
+    return target->quantile == 0 ? delay / jobs + size <= target->seconds
+                                 : late <= (1 - target->quantile) * jobs;
+}
+
+uint32_t bal_flow_least(const struct bal_flow *flow, const struct bal_replay *replay) {
+    const struct bal_servers *servers = &replay->model.servers;
+    const double slots = fmax(replay->model.slots, 1), speed = servers->group[replay->vary].speed;
+    const double others = bal_servers_capacity(servers) - servers->group[replay->vary].count * speed;
+    uint32_t failed = 0, met = LARGEST;
+    while (met - failed > 1) {
+        const uint32_t middle = failed + (met - failed) / 2;
+        const double left = others + speed * middle - speed * replay->failing;
+        *(left > 0 && is_met(flow, replay, slots * left) ? &met : &failed) = middle;
+    }
+    return met;
+}
