@@ -1,6 +1,6 @@
-/* What the work alone demands of a fleet. It flows in as it came and out as fast as the servers are, as if
- * they were one: no job waits for chance or for its policy, only for what is too much for all of them, for
- * minutes or hours on end. That no short part of a log can show. */
+/* What the work alone demands of a fleet. It flows in as if every job were served at once and alone, and out
+ * as fast as the servers are, as if they were one: no job waits for chance or for its policy, only for what
+ * is too much for all of them, for minutes or hours on end. That no short part of a log can show. */
 #include "study/replay_try.h"
 
 #include <math.h>
@@ -9,19 +9,46 @@
 enum { STEPS = 1 << 15, LARGEST = 1 << 20 };
 
 struct bal_flow {
-    double step; /* seconds, as recorded */
-    double jobs[STEPS], work[STEPS];
+    double step;                     /* seconds, as recorded */
+    double jobs[STEPS], work[STEPS]; /* that come in each of them; of work, what would be done in it */
+    double rate[STEPS];              /* by how much the work of a step is more from each of them on */
 };
 
-enum bal_code bal_flow_new(const struct bal_trace *trace, const volatile int *stop, struct bal_flow **flow,
+/* From so many steps on a job is in service that does so much in a step: or is so no longer. */
+static void change(struct bal_flow *flow, double from, double work) {
+    if (!(from < STEPS))
+        return;
+    const size_t at = (size_t)fmax(from, 0);
+    flow->work[at] += work * ((double)at + 1 - from);
+    if (at + 1 < STEPS)
+        flow->rate[at + 1] += work;
+}
+
+static void add_up(struct bal_flow *flow) {
+    double rate = 0;
+    for (size_t i = 0; i < STEPS; i++) {
+        rate += flow->rate[i];
+        flow->work[i] += rate;
+    }
+}
+
+static double fastest_of(const struct bal_servers *servers) {
+    double fastest = 0;
+    for (unsigned g = 0; g < servers->groups; g++)
+        fastest = fmax(fastest, servers->group[g].speed);
+    return fastest;
+}
+
+enum bal_code bal_flow_new(const struct bal_replay *replay, const volatile int *stop, struct bal_flow **flow,
                            struct bal_error *err) {
     enum { STRIDE = 65536 }; /* jobs between two looks at stop */
-    const struct bal_trace_info *info = bal_trace_info(trace);
+    const struct bal_trace_info *info = bal_trace_info(replay->trace);
     struct bal_trace_cursor *cursor = NULL;
     struct bal_flow *f = *flow = calloc(1, sizeof *f);
-    enum bal_code code = f ? bal_trace_cursor_new(trace, &cursor, err)
+    enum bal_code code = f ? bal_trace_cursor_new(replay->trace, &cursor, err)
                            : bal_fail(err, BAL_E_MEMORY, "not enough memory for the flow of a trace");
-    const double per_step = STEPS / (1e9 * info->span + 1);
+    const double speed = fastest_of(&replay->model.servers) / replay->speedup; /* as recorded */
+    const double step = info->span / STEPS, per_step = STEPS / (1e9 * info->span + 1);
     for (uint64_t done = 0; !code; done++) {
         struct bal_trace_job job;
         if (done % STRIDE == 0 && stop && *stop)
@@ -30,10 +57,10 @@ enum bal_code bal_flow_new(const struct bal_trace *trace, const volatile int *st
             code = bal_trace_next(cursor, &job, err);
         if (code || job.size == 0)
             break;
-        const double place = (double)((uint64_t)job.time - (uint64_t)info->first) * per_step;
-        const size_t at = place < STEPS ? (size_t)place : STEPS - 1;
-        f->jobs[at]++;
-        f->work[at] += 1e-9 * (double)job.size;
+        const double from = (double)((uint64_t)job.time - (uint64_t)info->first) * per_step;
+        f->jobs[from < STEPS ? (size_t)from : STEPS - 1]++;
+        change(f, from, speed * step);
+        change(f, from + (double)job.size / speed * per_step, -speed * step);
     }
     bal_trace_cursor_free(cursor);
     if (code) {
@@ -41,15 +68,16 @@ enum bal_code bal_flow_new(const struct bal_trace *trace, const volatile int *st
         *flow = NULL;
         return code;
     }
-    f->step = info->span / STEPS;
+    f->step = step;
+    add_up(f);
     return BAL_OK;
 }
 
 /* Is the target met by servers that do so much work in a second? */
 static bool is_met(const struct bal_flow *flow, const struct bal_replay *replay, double capacity) {
     const struct bal_target *target = replay->target;
-    const double size = bal_trace_info(replay->trace)->size_mean,
-                 done = capacity * flow->step / replay->speedup;
+    const double size = bal_trace_info(replay->trace)->size_mean / fastest_of(&replay->model.servers);
+    const double done = capacity * flow->step / replay->speedup;
     double backlog = 0, late = 0, delay = 0, jobs = 0;
     for (size_t i = 0; i < STEPS; i++) {
         backlog = fmax(backlog + flow->work[i] - done, 0);

@@ -380,7 +380,7 @@ static enum bal_code begin(struct sizes *sizes, const struct bal_least *guess, s
     const double others = bal_servers_capacity(servers) - servers->group[replay->vary].count * speed;
     const double needed = sizes->demand->work * replay->speedup / slots - others;
     struct bal_flow *flow;
-    enum bal_code code = bal_flow_new(replay->trace, sizes->options->stop, &flow, err);
+    enum bal_code code = bal_flow_new(replay, sizes->options->stop, &flow, err);
     const uint32_t flowing = code ? 0 : bal_flow_least(flow, replay);
     free(flow);
     for (size_t i = 0; i < sizes->count && !code; i++) {

@@ -31,7 +31,7 @@ double bal_count_above(const struct bal_histogram *h, double value);
 
 /* How jobs and their work come over time. Free it with free(). */
 struct bal_flow;
-enum bal_code bal_flow_new(const struct bal_trace *trace, const volatile int *stop, struct bal_flow **flow,
+enum bal_code bal_flow_new(const struct bal_replay *replay, const volatile int *stop, struct bal_flow **flow,
                            struct bal_error *err);
 /* The least number of servers, of those whose number is looked for, by which the target would be met if all
  * that a job waited for were more work than the fleet can do. */

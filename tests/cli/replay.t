@@ -117,8 +117,8 @@ $ jq -c '.results[] | [.policy, .response.mean, .waiting_probability, .power.kwh
 $ jq -c '.target.metric, .target.without_waiting, .target.policies[]' json
 | "p99"
 | 0.8999648437500027
-| {"policy":"jsq","service_times":"as logged","outcome":"found","servers":3,"servers_low":null,"servers_high":null,"load":0.9090909090909118,"value":0.9068359375000027,"value_ci":0,"one_fewer":35.550000000000104,"kwh":0.01615500000000004,"watts":194.05405405405455,"doubts":[],"fleets_tried":3}
-| {"policy":"tabs","service_times":"as logged","outcome":"found","servers":3,"servers_low":null,"servers_high":null,"load":0.9090909090909118,"value":0.9068359375000027,"value_ci":0,"one_fewer":40.35750000000012,"kwh":0.016155000000000124,"watts":194.0540540540555,"doubts":[],"fleets_tried":3}
+| {"policy":"jsq","service_times":"as logged","outcome":"found","servers":3,"servers_low":null,"servers_high":null,"load":0.9090909090909118,"value":0.9068359375000027,"value_ci":0,"one_fewer":35.550000000000104,"kwh":0.01615500000000004,"watts":194.05405405405455,"doubts":[],"fleets_tried":2}
+| {"policy":"tabs","service_times":"as logged","outcome":"found","servers":3,"servers_low":null,"servers_high":null,"load":0.9090909090909118,"value":0.9068359375000027,"value_ci":0,"one_fewer":40.35750000000012,"kwh":0.016155000000000124,"watts":194.0540540540555,"doubts":[],"fleets_tried":2}
 $ jq -c '.history | .first, (.rate | length), (.policies[] | [.policy, (.p99 | length), .watts[0]])' json
 | 1772409600.001
 | 96

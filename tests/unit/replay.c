@@ -22,24 +22,51 @@ static void assert_near(double value, double wanted, double error) {
 
 /* ---- the search alone ---- */
 
+enum { MOST = 70 };
+
+/* How far off a number is: not known, the truth, always the same, or anything. */
+enum telling { NOTHING, TRUTH, SAME, NONSENSE, TELLINGS };
+
+static double off_of(enum telling telling, uint32_t number, uint32_t truth, struct bal_rng *rng) {
+    const double off = 5 * log(truth / (double)number) - 0.01;
+    return telling == NOTHING ? NAN
+           : telling == TRUTH ? off
+           : telling == SAME  ? 1
+                              : 4 * bal_rng_uniform(rng) - 2;
+}
+
+static void assert_found(struct bal_least least, uint32_t truth, enum telling telling, unsigned most_tries) {
+    unsigned tried = 0;
+    bool asked[MOST + 1] = {false};
+    const uint32_t first = least.next;
+    struct bal_rng rng;
+    bal_rng_init(&rng, truth, first, BAL_STREAM_TEST);
+    for (; least.next > 0; tried++) {
+        const uint32_t number = least.next;
+        assert_in_range(number, 1, MOST);
+        assert_false(asked[number]); /* nothing is tried twice */
+        asked[number] = true;
+        bal_least_tell(&least, number >= truth, off_of(telling, number, truth, &rng));
+    }
+    if (least.met != (truth <= MOST ? truth : 0) || least.failed != truth - 1 || tried > most_tries)
+        fail_msg("from %u, telling %d: met %u, failed %u after %u, but the least is %u", first, telling,
+                 least.met, least.failed, tried, truth);
+}
+
+/* From anywhere, whatever it is told of how far off it is; where that is true in a few tries. */
 static void search_finds_every_least(void **unused) {
     (void)unused;
-    enum { MOST = 70 };
     for (uint32_t truth = 1; truth <= MOST + 1; truth++)
-        for (uint32_t first = 1; first <= MOST; first++) {
-            struct bal_least least;
-            unsigned tried = 0;
-            bool asked[MOST + 1] = {false};
-            for (bal_least_init(&least, first, MOST); least.next > 0; tried++) {
-                assert_in_range(least.next, 1, MOST);
-                assert_false(asked[least.next]); /* nothing is tried twice */
-                asked[least.next] = true;
-                bal_least_tell(&least, least.next >= truth, NAN);
+        for (uint32_t first = 1; first <= MOST; first++)
+            for (enum telling telling = NOTHING; telling < TELLINGS; telling++) {
+                struct bal_least least, near;
+                bal_least_init(&least, first, MOST);
+                bal_least_init_near(&near, first, MOST, telling == TRUTH ? -5 : 0);
+                assert_found(least, truth, telling, telling == TRUTH ? 12 : 20);
+                assert_found(near, truth, telling, telling == TRUTH ? 12 : 20);
+                near.unlikely = truth / 2;
+                assert_found(near, truth, telling, telling == TRUTH ? 12 : 20);
             }
-            if (least.met != (truth <= MOST ? truth : 0) || least.failed != truth - 1 || tried > 14)
-                fail_msg("from %u: met %u, failed %u after %u, but the least is %u", first, least.met,
-                         least.failed, tried, truth);
-        }
 }
 
 /* ---- texts ---- */
