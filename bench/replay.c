@@ -1,6 +1,7 @@
 /* A log of ten million lines from its file to the table of one policy: `ballast replay` as a user runs it,
  * its time and its memory; service times as they are logged, and with waiting at servers to be taken out of
- * them. usage: bench-replay BALLAST MAKE_LOG */
+ * them. And what the least fleets of ten policies take beside the table of these. usage: bench-replay BALLAST
+ * MAKE_LOG */
 #include "skim.h"
 #include "temporary.h"
 
@@ -79,6 +80,36 @@ static void measure(const char *ballast, const char *path, const char *what, con
     fflush(stdout);
 }
 
+/* Twice the table of ten policies, the second time with the least fleet of each. */
+static void measure_search(const char *ballast, const char *path) {
+    const char *command[] = {ballast,
+                             "replay",
+                             path,
+                             "--replications=1",
+                             "--quiet",
+                             "--policy=jsq",
+                             "--policy=jiq",
+                             "--policy=pi",
+                             "--policy=pod:d=2",
+                             "--policy=pod-memory",
+                             "--policy=round-robin",
+                             "--policy=random",
+                             "--policy=rcpb",
+                             "--policy=lsq",
+                             "--policy=tabs",
+                             NULL,
+                             NULL};
+    enum { LAST = sizeof command / sizeof *command - 2 };
+    const struct rusage table = run(command, "/dev/null");
+    command[LAST] = "--target=p99=2s";
+    const double start = now();
+    const struct rusage both = run(command, "/dev/null");
+    printf(
+        "ten policies: %.1f s of processor time; with the least fleet of each %.1f s, in %.1f s, %.0f MB\n",
+        processor_time_of(&table), processor_time_of(&both), now() - start, (double)both.ru_maxrss / 1024);
+    fflush(stdout);
+}
+
 int main(int argc, char **argv) {
     if (argc != 3) {
         fputs("usage: bench-replay BALLAST MAKE_LOG\n", stderr);
@@ -90,6 +121,7 @@ int main(int argc, char **argv) {
     static const char lines[] = "--lines=" LINES;
     run((const char *[]){argv[2], lines, "--servers=40", "--load=0.6", NULL}, path);
     measure(argv[1], path, "replay", NULL);
+    measure_search(argv[1], path);
     run((const char *[]){argv[2], lines, "--servers=40", "--load=0.6", "--queue", NULL}, path);
     measure(argv[1], path, "replay, waiting removed", "column3");
     unlink(path);

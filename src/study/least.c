@@ -56,7 +56,7 @@ static uint32_t step_down(struct bal_least *least) {
     if (least->steps == 0) /* the first that was tried does already */
         least->step = 1;
     const double met = least->met, stepped = met - least->step;
-    const double middle = least->none + (least->met - least->none) / 2;
+    const uint32_t middle = least->none + (least->met - least->none) / 2;
     const double next = fmin(stepped, expected(least, least->met, least->off_met, met));
     const double likely = fmin(stepped, least->unlikely);
     grow_step(least);
