@@ -407,7 +407,7 @@ static void print_floor(const struct bal_model *model, double floor_mean, FILE *
 }
 
 static void print_notes(const struct comparison *comparison, const struct doubt_notes *notes, FILE *out) {
-    bool exact = false, limit = false, near = false, unstable = false, sizes = false;
+    bool exact = false, limit = false, near = false, unstable = false, sizes = false, controlled = false;
     for (size_t i = 0; i < comparison->count; i++) {
         const struct bal_known *known = &comparison->beside[i].known;
         const bool shown = !comparison->cases[i].model.classes || !isnan(known->high.response_mean);
@@ -417,6 +417,7 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
         sizes = sizes || *bal_sizes_mark(comparison->cases[i].policy.policy);
         const struct bal_result *result = &comparison->results[i];
         unstable = unstable || (result->replications > 0 && result->verdict == BAL_UNSTABLE);
+        controlled = controlled || result->controls > 0;
     }
     fputc('\n', out);
     print_load(comparison, out);
@@ -424,6 +425,8 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
     const bool classes = comparison->cases[0].model.classes;
     fprintf(out, "\u00b1: 95 %% confidence over replications. %smsgs: per job, a probe is two.\n",
             classes ? "Percentiles: of the class. " : "waits: jobs that wait at all. ");
+    if (controlled)
+        fputs("mean response: with control variates, as a precision is wanted (docs/statistics.md).\n", out);
     if (exact || limit || near)
         fprintf(out, "theory:%s%s%s%s%s%s.\n", exact ? " = exact" : "", exact && limit ? "," : "",
                 limit ? " \u2192 limit of many servers" : "", (exact || limit) && near ? "," : "",

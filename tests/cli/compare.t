@@ -62,6 +62,9 @@ $ for p in 5% 0.4%; do ballast compare --servers 10 --load 50% --policy random -
 | [true,false,true,true]
 $ ballast compare --servers 10 --load 50% --policy random --precision 5% --jobs 20k --replications 12 --format json | jq -c '[.spec.jobs, .results[0].replications]'
 | [20000,12]
+$ for p in none 5%; do ballast compare --servers 10 --load 50% --policy jsq --jobs 5k --precision $p | grep -c 'control variates'; done
+| 0
+| 1
 $ for k in 1 5; do ballast compare --servers 10 --load 50% --precision 0.4% --policy jsq --policy pod --threads $k --format csv >threads.$k; done
 $ cmp threads.1 threads.5
 
