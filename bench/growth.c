@@ -120,7 +120,7 @@ static int run_once(const char *engine, const char *policy, const char *servers)
                             .service = "exp",
                             .policy = policy,
                             .load = 0.9,
-                            .jobs = 2e5,
+                            .jobs = 6e5,
                             .engine = strcmp(engine, "event") == 0 ? BAL_ENGINE_EVENT : BAL_ENGINE_MARKOV};
     speed_of(&row, 1);
     return 0;

@@ -22,7 +22,8 @@ struct bal_rng {
 
 /* What a stream is for. The numbers are part of every published result: never renumber, only append. */
 enum bal_purpose {
-    BAL_STREAM_ARRIVALS = 1,    /* when jobs arrive, and how many at once */
+    BAL_STREAM_ARRIVALS = 1,    /* when jobs arrive, and how many at once; what the events of the markov
+                                 * engine are */
     BAL_STREAM_SIZES = 2,       /* how much work each job brings */
     BAL_STREAM_SERVICE = 3,     /* service completions and capacities */
     BAL_STREAM_POLICY = 4,      /* the decisions of the policy */
@@ -38,6 +39,7 @@ enum bal_purpose {
     BAL_STREAM_RESAMPLING = 14, /* which parts of a log stand for others like it */
     BAL_STREAM_PATIENCE = 15,   /* after which time jobs give up waiting */
     BAL_STREAM_FAILURES = 16,   /* when servers of the event engine fail and are repaired */
+    BAL_STREAM_GAPS = 17,       /* times between the events of the markov engine */
     BAL_STREAM_TEST = 1000,     /* free for tests and callers; so is everything above */
 };
 

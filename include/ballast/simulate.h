@@ -194,6 +194,7 @@ struct bal_run {
     enum bal_engine engine;
     const char *real; /* engine live: all that is started, as text; NULL otherwise */
     bool plain;       /* no index and no specialised loop: the slow twin that tests compare with */
+    bool timed;       /* the markov engine draws the times of all events, also where it could count them */
     const struct bal_percentiles *percentiles; /* to be measured beside the usual ones; may be NULL */
     const volatile int *stop; /* when set and not 0, the trial ends early with BAL_E_STOPPED; may be NULL */
     const struct bal_watch *watch; /* when it has seen enough, the same; may be NULL */

@@ -220,7 +220,7 @@ enum bal_code bal_engine_event(const struct bal_model *model, const struct bal_p
     struct event *event = calloc(1, sizeof *event);
     if (!event)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trial");
-    enum bal_code code = bal_system_init(&event->system, model, policy, run, WORDS, err);
+    enum bal_code code = bal_system_init(&event->system, model, policy, run, WORDS, 0, err);
     if (code)
         goto out;
     code = set_up(event, model, run);

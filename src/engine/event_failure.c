@@ -53,7 +53,7 @@ static bool take_jobs(struct event *event, double now, uint32_t server, struct s
             const union bal_word *job = bal_queues_at(&system->queues, lane, words, 0);
             if (!strand(stranded, job, words))
                 return false;
-            bal_queues_drop(&system->queues, lane);
+            bal_queues_drop(&system->queues, lane, words);
             system_count_down(system, now, server,
                               rank_of(stranded->job + (stranded->count - 1) * (WORDS + 1), features), silent);
         }

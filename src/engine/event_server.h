@@ -59,7 +59,7 @@ FOLDED const union bal_word *first_waiting(struct event *event, uint32_t lane, u
         if (!(features & PATIENT) || !patience_is_gone(&event->patience, number))
             return item;
         bal_patience_end(&event->patience, number);
-        bal_queues_drop(queues, lane);
+        bal_queues_drop(queues, lane, words);
     }
     return NULL;
 }
@@ -79,7 +79,7 @@ FOLDED bool begin_next(struct event *event, double now, uint32_t server, uint32_
         item[i] = next[i];
     if (features & PATIENT)
         bal_patience_end(&event->patience, (uint32_t)(*item_tag(item, words) >> TAG_WAITER));
-    bal_queues_drop(&system->queues, lane);
+    bal_queues_drop(&system->queues, lane, words);
     begin_in_slot(event, now, server, slot, item, words, features);
     return true;
 }
@@ -126,11 +126,11 @@ FOLDED void complete_many(struct event *event, double now, uint32_t slot, unsign
     struct system *system = &event->system;
     const uint32_t words = item_words(WORDS, features), slots = system->slots, server = slot / slots;
     union bal_word *item = system->in_slot + (size_t)slot * words;
-    const double arrival = item[ARRIVAL].real;
+    const double age = now - item[ARRIVAL].real;
     const uint32_t rank = system_measure(system, now, item, words, features);
     const uint32_t left = system_count_down(system, now, server, rank, features);
     if (features & (OBSERVED | ASKING | LOADED))
-        system_after(system, now, server, arrival, left, features);
+        system_after(system, now, server, age, left, features);
     tally_work_down(&system->tally, now);
     if (left < slots) {
         system->vacant[server * slots + slots - left - 1] = slot;
@@ -159,7 +159,7 @@ static inline enum bal_code move_many(struct event *event, double now, uint32_t 
     union bal_word job[WORDS + 1];
     for (uint32_t i = 0; i < words; i++)
         job[i] = bal_queues_at(&system->queues, lane, words, low - 1)[i];
-    bal_queues_drop_back(&system->queues, lane);
+    bal_queues_drop_back(&system->queues, lane, words);
     system_count_down(system, now, from, 1, features);
     system->tally.totals.moves++;
     return enter_many(event, now, to, 1, job, features);

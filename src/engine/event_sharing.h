@@ -103,12 +103,12 @@ FOLDED void complete_sharing(struct event *event, double now, uint32_t server, u
         done[i] = bal_queues_front(&system->queues, server, words)[i];
     if (last > 0)
         sharing_swap(event, server, words, 0, last);
-    bal_queues_drop_back(&system->queues, server);
+    bal_queues_drop_back(&system->queues, server, words);
     sharing_sink(event, server, words);
     const uint32_t rank = system_measure(system, now, done, words, features);
     const uint32_t left = system_count_down(system, now, server, rank, features);
     if (features & (OBSERVED | ASKING | LOADED))
-        system_after(system, now, server, done[ARRIVAL].real, left, features);
+        system_after(system, now, server, now - done[ARRIVAL].real, left, features);
     if (left > 0) {
         sharing_schedule(event, now, server, words);
         return;

@@ -39,7 +39,7 @@ FOLDED enum bal_code steal(struct event *event, double now, uint32_t server, uin
             item[i] = job[i];
     }
     for (uint32_t k = 0; k < taken; k++) {
-        bal_queues_drop_back(&system->queues, from);
+        bal_queues_drop_back(&system->queues, from, words);
         system_count_down(system, now, from, 0, features);
     }
     system->tally.totals.steals++;

@@ -5,14 +5,24 @@
  * server, busy or not, form one Poisson process that does not depend on the policy; a possible completion at
  * an idle server is nothing. One uniform number tells which of them an event is and at which server. So every
  * policy sees the same arrivals and the same possible completions: the strongest coupling there is for
- * comparing them. Jobs keep their arrival times, so response times are exact. */
+ * comparing them.
+ *
+ * Nothing in the chain depends on when its events happen, only on their order. So the time is either drawn,
+ * one exponential for each event, and jobs keep their arrival times; or, which is faster and has less noise,
+ * it is the number of events so far (COUNTED): k events later is an Erlang time of k stages later, whose mean
+ * is known, and tally.c makes distributions of those numbers. The events themselves are the same in both. */
 #include "engine/engine.h"
 #include "engine/system.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 1 }; /* a queued job is its arrival time */
+enum { WORDS = 1 }; /* a queued job is its arrival time, unless events are counted */
+
+/* The streams of random numbers: what events are, and the times between them. */
+struct streams {
+    struct bal_rng events, gaps;
+};
 
 struct rates {
     double arrivals; /* an event below this is an arrival */
@@ -68,9 +78,7 @@ FOLDED void draw_half(struct ahead *ahead, unsigned first, const struct rates *r
                       unsigned features) {
     struct bal_rng local = *rng;
     const struct rates copy = *rates; /* that no event can overwrite, as far as the compiler knows */
-    const double mean_gap = 1 / copy.total;
     for (unsigned i = first; i < first + AHEAD / 2; i++) {
-        ahead->gap[i] = bal_rng_exp(&local) * mean_gap;
         const double which = bal_rng_uniform(&local) * copy.total - copy.arrivals;
         /* without a branch, which could not be predicted */
         ahead->server[i] = server_at(&copy, which, features) | -(uint32_t)(which < 0);
@@ -86,34 +94,50 @@ static __attribute__((noinline)) void draw_events(struct ahead *ahead, unsigned 
         draw_half(ahead, first, rates, rng, 0);
 }
 
+static __attribute__((noinline)) void draw_gaps(struct ahead *ahead, unsigned first,
+                                                const struct rates *rates, struct bal_rng *rng) {
+    struct bal_rng local = *rng;
+    const double mean_gap = 1 / rates->total;
+    for (unsigned i = first; i < first + AHEAD / 2; i++)
+        ahead->gap[i] = bal_rng_exp(&local) * mean_gap;
+    *rng = local;
+}
+
+FOLDED void draw(struct ahead *ahead, unsigned first, const struct rates *rates, struct streams *streams,
+                 unsigned features) {
+    draw_events(ahead, first, rates, &streams->events);
+    if (!(features & COUNTED))
+        draw_gaps(ahead, first, rates, &streams->gaps);
+}
+
 /* Of an arrival the last queue, which is as good as any. */
-static void fetch_queues(const struct bal_queues *queues, const uint32_t *server) {
-    const struct bal_ring *const ring = queues->ring;
+FOLDED void fetch_queues(const struct bal_queues *queues, const uint32_t *server, uint32_t words) {
     const uint32_t *const length = queues->length, last = queues->count - 1;
     for (unsigned i = 0; i < BURST; i++) {
         const uint32_t queue = server[i] < last ? server[i] : last;
-        __builtin_prefetch(&ring[queue]);
+        __builtin_prefetch(bal_queues_ring(queues, queue, words));
         __builtin_prefetch(&length[queue]);
     }
 }
 
 /* Their first jobs, which lie elsewhere where queues are long. */
-static void fetch_jobs(const struct bal_queues *queues, const uint32_t *server) {
+FOLDED void fetch_jobs(const struct bal_queues *queues, const uint32_t *server, uint32_t words) {
     const uint32_t last = queues->count - 1;
     for (unsigned i = 0; i < BURST; i++)
-        __builtin_prefetch(bal_queues_front(queues, server[i] < last ? server[i] : last, WORDS));
+        __builtin_prefetch(bal_queues_front(queues, server[i] < last ? server[i] : last, words));
 }
 
 /* Before the events from `at` on, which is a multiple of BURST. */
-FOLDED void look_ahead(struct ahead *ahead, unsigned at, const struct rates *rates, struct bal_rng *rng,
-                       const struct bal_queues *fetched) {
+FOLDED void look_ahead(struct ahead *ahead, unsigned at, const struct rates *rates, struct streams *streams,
+                       const struct bal_queues *fetched, unsigned features) {
+    const uint32_t words = item_words(WORDS, features);
     if (at % (AHEAD / 2) == 0)
-        draw_events(ahead, (at + AHEAD / 2) % AHEAD, rates, rng);
+        draw(ahead, (at + AHEAD / 2) % AHEAD, rates, streams, features);
     if (!fetched)
         return;
-    fetch_queues(fetched, &ahead->server[(at + 2 * BURST) % AHEAD]);
+    fetch_queues(fetched, &ahead->server[(at + 2 * BURST) % AHEAD], words);
     if (fetched->used > fetched->count / 2)
-        fetch_jobs(fetched, &ahead->server[(at + BURST) % AHEAD]);
+        fetch_jobs(fetched, &ahead->server[(at + BURST) % AHEAD], words);
 }
 
 /* A job, or a task of one, joins a server; if it is first there its service begins. */
@@ -125,7 +149,10 @@ FOLDED enum bal_code join(struct system *system, double now, uint32_t server, un
     union bal_word *item = system_push(system, now, server, rank, words, features);
     if (__builtin_expect(!item, 0))
         return BAL_E_MEMORY;
-    item[0].real = now;
+    if (features & COUNTED)
+        *item_stamp(item) = (uint32_t)(int32_t)now << STAMP_EVENT | rank;
+    else
+        item[0].real = now;
     if (!(features & RANKED)) {
         tally_join(&system->tally, system_lengths(system, features)[server]);
         return BAL_OK;
@@ -163,18 +190,18 @@ FOLDED void complete(struct system *system, double now, uint32_t server, unsigne
     system_next(system, now, server, words, features, left > 0); /* no branch: it could not be predicted */
 }
 
-FOLDED enum bal_code loop(struct system *system, const struct rates *rates, struct bal_rng *rng,
+FOLDED enum bal_code loop(struct system *system, const struct rates *rates, struct streams *streams,
                           const unsigned features) {
     struct ahead ahead;
-    draw_events(&ahead, 0, rates, rng);
+    draw(&ahead, 0, rates, streams, features);
     const struct bal_queues *fetched = system->large && !(features & RANKED) ? &system->queues : NULL;
     const unsigned step = fetched ? BURST : AHEAD / 2;
     double now = 0;
     for (unsigned at = 0;; at = (at + step) % AHEAD) {
-        look_ahead(&ahead, at, rates, rng, fetched);
+        look_ahead(&ahead, at, rates, streams, fetched, features);
         for (unsigned i = at; i < at + step; i++) {
             const double before = now;
-            now += ahead.gap[i];
+            now += features & COUNTED ? 1 : ahead.gap[i];
             enum bal_code code = BAL_OK;
             if (features & RATED)
                 code = system_report(system, before, now);
@@ -203,33 +230,39 @@ static enum bal_code join_first(struct system *system, uint32_t server) {
 /* Each in a function of its own, which the compiler does better than several in one. */
 #define LOOP(name, features)                                                                                 \
     static __attribute__((noinline)) enum bal_code name(struct system *system, const struct rates *rates,    \
-                                                        struct bal_rng *rng) {                               \
-        return loop(system, rates, rng, features);                                                           \
+                                                        struct streams *streams) {                           \
+        return loop(system, rates, streams, features);                                                       \
     }
-LOOP(loop_plain, 0)
-LOOP(loop_reporting, REPORTING)
+LOOP(loop_plain, COUNTED)
+LOOP(loop_reporting, COUNTED | REPORTING)
+LOOP(loop_indexed, COUNTED | INDEXED)
+LOOP(loop_classes, COUNTED | RANKED | LANED)
+LOOP(loop_timed, 0)
+LOOP(loop_timed_reporting, REPORTING)
 LOOP(loop_rated, RATED)
 LOOP(loop_powered, REPORTING | POWERED)
-LOOP(loop_indexed, INDEXED)
-LOOP(loop_classes, RANKED | LANED)
 LOOP(loop_any, system->features)
 
-static enum bal_code run_loop(struct system *system, const struct rates *rates, struct bal_rng *rng) {
+static enum bal_code run_loop(struct system *system, const struct rates *rates, struct streams *streams) {
     switch (system->run->plain ? UNSPECIALISED : system->features) {
+    case COUNTED:
+        return loop_plain(system, rates, streams);
+    case COUNTED | REPORTING:
+        return loop_reporting(system, rates, streams);
+    case COUNTED | INDEXED:
+        return loop_indexed(system, rates, streams);
+    case COUNTED | RANKED | LANED:
+        return loop_classes(system, rates, streams);
     case 0:
-        return loop_plain(system, rates, rng);
+        return loop_timed(system, rates, streams);
     case REPORTING:
-        return loop_reporting(system, rates, rng);
+        return loop_timed_reporting(system, rates, streams);
     case RATED:
-        return loop_rated(system, rates, rng);
+        return loop_rated(system, rates, streams);
     case REPORTING | POWERED:
-        return loop_powered(system, rates, rng);
-    case INDEXED:
-        return loop_indexed(system, rates, rng);
-    case RANKED | LANED:
-        return loop_classes(system, rates, rng);
+        return loop_powered(system, rates, streams);
     default:
-        return loop_any(system, rates, rng);
+        return loop_any(system, rates, streams);
     }
 }
 
@@ -238,14 +271,15 @@ enum bal_code bal_engine_markov(const struct bal_model *model, const struct bal_
     struct system *system = malloc(sizeof *system);
     if (!system)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trial");
-    enum bal_code code = bal_system_init(system, model, policy, run, WORDS, err);
+    const struct rates rates = rates_of(model);
+    enum bal_code code = bal_system_init(system, model, policy, run, WORDS, rates.total, err);
     if (code)
         goto out;
-    struct bal_rng rng;
-    bal_rng_init(&rng, run->seed, run->replication, BAL_STREAM_ARRIVALS);
-    const struct rates rates = rates_of(model);
+    struct streams streams;
+    bal_rng_init(&streams.events, run->seed, run->replication, BAL_STREAM_ARRIVALS);
+    bal_rng_init(&streams.gaps, run->seed, run->replication, BAL_STREAM_GAPS);
     code = bal_system_begin(system, join_first);
-    code = bal_system_end(system, code ? code : run_loop(system, &rates, &rng), trial, err);
+    code = bal_system_end(system, code ? code : run_loop(system, &rates, &streams), trial, err);
     bal_system_fini(system);
 out:
     free(system);

@@ -435,7 +435,7 @@ enum bal_code bal_engine_network(const struct bal_model *model, const struct bal
     net->spec = policy;
     net->flags = bal_policy_flags(policy);
     const struct bal_setting setting = {.servers = bal_servers_count(&model->servers), .load = model->load};
-    enum bal_code code = bal_system_init(&net->system, model, policy, run, 1, err);
+    enum bal_code code = bal_system_init(&net->system, model, policy, run, 1, 0, err);
     if (code)
         goto out;
     code = set_up(net, &setting, err);

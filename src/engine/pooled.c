@@ -223,7 +223,7 @@ static const union bal_word *first_waiting(struct pooled *p) {
         if (!p->patient || !patience_is_gone(&p->patience, number))
             return head;
         bal_patience_end(&p->patience, number);
-        bal_queues_drop(&p->waiting, 0);
+        bal_queues_drop(&p->waiting, 0, WORDS);
     }
 }
 
@@ -239,7 +239,7 @@ static void give_up(struct pooled *p, double now) {
         cancel_excess(p, now);
     for (uint32_t gone = p->wait == 0 ? p->waiting.length[0] : 0; gone > 0; gone--) {
         bal_patience_end(&p->patience, (uint32_t)bal_queues_front(&p->waiting, 0, WORDS)[NUMBER].bits);
-        bal_queues_drop(&p->waiting, 0);
+        bal_queues_drop(&p->waiting, 0, WORDS);
     }
 }
 
@@ -248,7 +248,7 @@ static void serve_head(struct pooled *p, double now, uint32_t server) {
     const double arrival = head[ARRIVAL].real, size = head[SIZE].real;
     if (p->patient)
         bal_patience_end(&p->patience, (uint32_t)head[NUMBER].bits);
-    bal_queues_drop(&p->waiting, 0);
+    bal_queues_drop(&p->waiting, 0, WORDS);
     p->wait--;
     tally_down(&p->tally, now, WAITING);
     tally_start(&p->tally, &p->tally.all, now - arrival, true);

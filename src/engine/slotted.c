@@ -250,7 +250,7 @@ static inline void leave(struct slotted *s, uint32_t server, uint32_t count, boo
         s->front[server] = next->bits;
         if (many)
             s->sender[server] = (uint32_t)next[1].bits;
-        bal_queues_drop(&s->runs, server);
+        bal_queues_drop(&s->runs, server, many ? 2 : 1);
         if (count == 0)
             return;
     }

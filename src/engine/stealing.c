@@ -54,7 +54,7 @@ static inline void settle(struct stealing *s, uint32_t server, uint64_t slot) {
         count_finished(s, (uint32_t)done + 1 - arrival + 1, served);
         done += served;
         if (served == jobs)
-            bal_queues_drop(&s->runs, server);
+            bal_queues_drop(&s->runs, server, 1);
         else
             run->bits -= served;
     }
@@ -279,9 +279,9 @@ static bool move_jobs(struct stealing *s, uint32_t from, uint32_t to, uint32_t j
         back->bits = bal_queues_at(runs, from, 1, k)->bits;
     }
     while (runs->length[from] > i)
-        bal_queues_drop_back(runs, from);
+        bal_queues_drop_back(runs, from, 1);
     if (left == (uint32_t)parted)
-        bal_queues_drop_back(runs, from);
+        bal_queues_drop_back(runs, from, 1);
     else
         bal_queues_at(runs, from, 1, i - 1)->bits -= left;
     return true;
@@ -307,7 +307,7 @@ enum { AHEAD = 8, QUEUE_AHEAD = 4 };
 static inline void fetch_server(const struct stealing *s, uint32_t server) {
     __builtin_prefetch(&s->settled[server]);
     __builtin_prefetch(&s->runs.length[server]);
-    __builtin_prefetch(&s->runs.ring[server]);
+    __builtin_prefetch(bal_queues_ring(&s->runs, server, 1));
 }
 
 static inline void fetch_queue(const struct stealing *s, uint32_t server) {

@@ -260,14 +260,15 @@ static void fetch_lengths(const struct system *system, const uint32_t *drawn) {
  * predicted. */
 static void fetch_shortest(const struct system *system, const uint32_t *drawn) {
     const uint32_t *const length = system->length, draws = system->draws;
-    const struct bal_ring *const ring = system->queues.ring;
+    const struct bal_queues *const queues = &system->queues;
+    const uint32_t words = queues->words;
     for (const uint32_t *end = drawn + DRAWN_BURST * draws; drawn < end; drawn += draws) {
         uint64_t best = (uint64_t)length[drawn[0]] << 32 | drawn[0];
         for (uint32_t i = 1; i < draws; i++) {
             const uint64_t other = (uint64_t)length[drawn[i]] << 32 | drawn[i];
             best = other < (best & ~(uint64_t)UINT32_MAX) ? other : best; /* the first of several */
         }
-        __builtin_prefetch(&ring[(uint32_t)best]);
+        __builtin_prefetch(bal_queues_ring(queues, (uint32_t)best, words));
     }
 }
 
@@ -305,9 +306,16 @@ static void set_next_stop(struct system *system) {
         system->next_stop = path->time[system->sampled];
 }
 
+/* Can the number of events so far take the place of time? */
+static bool can_count(const struct system *system, const struct bal_run *run, double rate) {
+    const double events = rate * run->time;
+    return events >= COUNTED_LEAST && events < COUNTED_MOST && !(system->features & TIMELY) && !run->path &&
+           !run->timed;
+}
+
 enum bal_code bal_system_init(struct system *system, const struct bal_model *model,
                               const struct bal_policy_spec *policy, const struct bal_run *run, uint32_t words,
-                              struct bal_error *err) {
+                              double rate, struct bal_error *err) {
     memset(system, 0, sizeof *system);
     const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
     system->servers = setting.servers;
@@ -315,6 +323,8 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     system->run = run;
     system->large = system->servers >= LARGE_FLEET;
     system->features = features_of(model, policy, run);
+    if (can_count(system, run, rate))
+        system->features |= COUNTED;
     system->slots = model->slots > 1 ? model->slots : 1;
     system->job = (struct bal_job){.count = model->tasks > 1 ? model->tasks : 1, .split = model->tasks > 1};
     system->high = model->high;
@@ -327,6 +337,8 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     bal_rng_init(&system->report_rng, run->seed, run->replication, BAL_STREAM_REPORTS);
     bal_rng_init(&system->class_rng, run->seed, run->replication, BAL_STREAM_CLASSES);
     bal_rng_init(&system->power_rng, run->seed, run->replication, BAL_STREAM_POWER);
+    system->report_left = system->features & RATED ? bal_rng_exp(&system->report_rng) : 0;
+    system->power_left = system->features & POWERED ? bal_rng_exp(&system->power_rng) : 0;
     bal_rng_init(&system->thinning_rng, run->seed, run->replication, BAL_STREAM_THINNING);
     system->curve = &model->curve;
     system->per_most = 1 / bal_curve_most(&model->curve);
@@ -343,6 +355,8 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
         code = set_up_fleet(system, may_close(model, run));
     if (!code)
         code = bal_tally_init(&system->tally, run, model->size.mean, model->classes);
+    if (system->features & COUNTED)
+        bal_tally_count_events(&system->tally, rate);
     if (!code)
         code =
             bal_history_init(&system->history, system->features & HISTORIED ? run->history : NULL, run->time);

@@ -4,7 +4,8 @@
  * `features` as a constant where the loop is specialised, so that what a model does not need costs nothing.
  *
  * A queued item is `words` words: first its arrival time, then what the engine adds, and last, where there
- * are classes, its tag. */
+ * are classes, its tag. Where time is counted in events it is a stamp: the number of the event at which it
+ * came, and below that its tag. */
 #ifndef ENGINE_SYSTEM_H
 #define ENGINE_SYSTEM_H
 
@@ -16,6 +17,8 @@
 #include "engine/queues.h"
 #include "engine/tally.h"
 #include "engine/weights.h"
+
+#include <string.h>
 
 enum {
     INDEXED = 1,          /* servers are kept sorted by length */
@@ -37,6 +40,7 @@ enum {
     PATIENT = 1 << 24,    /* the event engine's: jobs give up waiting; always MANY, also with one slot */
     UNRELIABLE = 1 << 25, /* the event engine's: servers fail and are repaired; always MANY */
     SHARED = 1 << 23,     /* the event engine's: servers work on all their jobs at once */
+    COUNTED = 1 << 26,    /* the markov engine's: time is the number of events so far */
     /* The event engine's alone: */
     MANY = 2048,       /* servers work on several jobs at once */
     STEALING = 4096,   /* servers that run out of work steal */
@@ -49,12 +53,24 @@ enum {
               ASKING | WEIGHED | SHARED | PATIENT | UNRELIABLE
 };
 
+/* Features that want times of their own, so that events cannot be counted in their place. */
+#define TIMELY                                                                                               \
+    ((unsigned)(RATED | POWERED | VARYING | OBSERVED | TIMED | ASKING | HISTORIED | RECORDED | BURSTY))
+
 /* As features for the choice of a loop: the one that looks at them as it goes. */
 #define UNSPECIALISED (~0u)
 
 /* The tag of an item: its rank, whether its service has begun, from a bit on its kind, and from another its
  * number among those that may give up. */
 enum { TAG_RANK = 1, TAG_STARTED = 2, TAG_KIND = 8, TAG_WAITER = 32 };
+enum {
+    STAMP_TAG = TAG_RANK | TAG_STARTED,
+    STAMP_EVENT = 2
+}; /* the tag of a stamp; its event from that bit on */
+
+/* Runs of fewer events have their times drawn, which takes less than working out what they were likely to be;
+ * runs of more have events that no stamp can hold. */
+enum { COUNTED_LEAST = 1 << 20, COUNTED_MOST = 1 << (32 - STAMP_EVENT) };
 
 /* Where a policy says how many servers it draws for a job they are drawn for many jobs in one go, half a
  * circle, so that the draws overlap. On large fleets the queues that it will look at are fetched some jobs
@@ -92,6 +108,7 @@ struct system {
     struct ranking ranking; /* WEIGHED */
     struct bal_set *idle;   /* RATED */
     double report_rate;     /* of each idle server */
+    double report_left;     /* what is left of the exponential after which one of them reports */
     struct bal_rng report_rng, class_rng;
     double high;         /* share of the high class */
     uint8_t rank[RANKS]; /* of coming jobs, and the next of them: drawn ahead, so that the draws overlap */
@@ -103,6 +120,7 @@ struct system {
      * leaves the rates 0. */
     struct bal_set *standby, *setup;
     double standby_rate, setup_rate;
+    double power_left;              /* as report_left */
     uint32_t began_on, began_setup; /* servers that stood by and that were in set-up at the start */
     bool chatty;                    /* servers repeat themselves: their reports have no bound by jobs */
     struct bal_rng power_rng;
@@ -124,11 +142,12 @@ struct system {
     uint32_t ask[64];  /* whom the policy wants asked */
 };
 
-/* words: size of a queued item without the tag. The system must stay where it is: the policy's view of it
+/* words: size of a queued item without the tag. rate: at which events come, if nothing else decides when;
+ * time may then be counted in them (COUNTED). The system must stay where it is: the policy's view of it
  * points inside. */
 enum bal_code bal_system_init(struct system *system, const struct bal_model *model,
                               const struct bal_policy_spec *policy, const struct bal_run *run, uint32_t words,
-                              struct bal_error *err);
+                              double rate, struct bal_error *err);
 void bal_system_fini(struct system *system);
 
 /* Jobs that a server begins with. */
@@ -165,11 +184,34 @@ enum bal_code bal_system_end(struct system *system, enum bal_code code, struct b
 _Noreturn void bal_system_broken(const struct system *system, const char *what);
 
 FOLDED uint32_t item_words(uint32_t words, unsigned features) {
-    return words + (features & (RANKED | KINDED | PATIENT) ? 1 : 0);
+    return features & COUNTED ? BAL_STAMP : words + (features & (RANKED | KINDED | PATIENT) ? 1 : 0);
 }
 
 FOLDED uint64_t *item_tag(union bal_word *item, uint32_t words) {
     return &item[words - 1].bits;
+}
+
+FOLDED uint32_t *item_stamp(union bal_word *item) {
+    return (uint32_t *)(void *)item;
+}
+
+/* Its rank, and whether its service has begun. */
+FOLDED uint32_t item_flags(union bal_word *item, uint32_t words) {
+    return words == BAL_STAMP ? *item_stamp(item) & STAMP_TAG : (uint32_t)*item_tag(item, words);
+}
+
+FOLDED void item_start(union bal_word *item, uint32_t words, bool real) {
+    if (words == BAL_STAMP)
+        *item_stamp(item) |= (uint32_t)real * TAG_STARTED;
+    else
+        *item_tag(item, words) |= (uint64_t)real * TAG_STARTED;
+}
+
+/* How long it has been there. */
+FOLDED double item_age(union bal_word *item, uint32_t words, double now) {
+    if (words == BAL_STAMP)
+        return (double)(int32_t)((uint32_t)(int32_t)now - (*item_stamp(item) >> STAMP_EVENT));
+    return now - item[0].real;
 }
 
 /* ---- queues ---- */
@@ -296,7 +338,7 @@ FOLDED union bal_word *system_push(struct system *system, double now, uint32_t s
     union bal_word *item = bal_queues_push(&system->queues, lane_of(server, rank, features), words);
     if (__builtin_expect(!item, 0) || !system_count_up(system, now, server, rank, features))
         return NULL;
-    if (features & (RANKED | KINDED | PATIENT))
+    if (features & (RANKED | KINDED | PATIENT) && !(features & COUNTED))
         *item_tag(item, words) = rank | system->kind_tag;
     return item;
 }
@@ -304,11 +346,11 @@ FOLDED union bal_word *system_push(struct system *system, double now, uint32_t s
 /* The service of a job begins, or goes on. When `real` is false nothing happens, but without a branch, which
  * could not be predicted. */
 FOLDED void system_serve(struct system *system, double now, union bal_word *item, uint32_t words, bool real) {
-    uint64_t *tag = item_tag(item, words);
-    const bool begins = real & !(*tag & TAG_STARTED);
-    *tag |= (uint64_t)real * TAG_STARTED;
-    struct channel *class_channel = &system->tally.by_class[*tag & TAG_RANK];
-    const double waiting = now - item[0].real;
+    const uint32_t flags = item_flags(item, words);
+    const bool begins = real & !(flags & TAG_STARTED);
+    item_start(item, words, real);
+    struct channel *class_channel = &system->tally.by_class[flags & TAG_RANK];
+    const double waiting = item_age(item, words, now);
     const bool waited = waiting > 0;
     tally_start(&system->tally, &system->tally.all, waiting, begins & waited);
     tally_start(&system->tally, class_channel, waiting, begins & waited);
@@ -318,10 +360,9 @@ FOLDED void system_serve(struct system *system, double now, union bal_word *item
 
 /* The same of a job that has just come. */
 FOLDED void system_serve_at_once(struct system *system, union bal_word *item, uint32_t words, bool real) {
-    uint64_t *tag = item_tag(item, words);
-    *tag |= (uint64_t)real * TAG_STARTED;
+    item_start(item, words, real);
     system->tally.all.immediate += real;
-    system->tally.by_class[*tag & TAG_RANK].immediate += real;
+    system->tally.by_class[item_flags(item, words) & TAG_RANK].immediate += real;
 }
 
 /* ---- routing ---- */
@@ -392,8 +433,8 @@ FOLDED struct bal_decision system_route(struct system *system, double now, unsig
 /* A job is complete. Returns its rank. */
 FOLDED uint32_t system_measure(struct system *system, double now, union bal_word *item, uint32_t words,
                                unsigned features) {
-    const double response = now - item[0].real;
-    const uint32_t rank = features & RANKED ? *item_tag(item, words) & TAG_RANK : 0;
+    const double response = item_age(item, words, now);
+    const uint32_t rank = features & RANKED ? item_flags(item, words) & TAG_RANK : 0;
     tally_complete(&system->tally, &system->tally.all, response);
     if (features & RANKED)
         tally_complete(&system->tally, &system->tally.by_class[rank], response);
@@ -405,11 +446,11 @@ FOLDED uint32_t system_measure(struct system *system, double now, union bal_word
     return rank;
 }
 
-/* A job that came at `arrival` has left a server with `left` jobs. What does that tell the policy, and what
+/* A job that was there for `age` has left a server with `left` jobs. What does that tell the policy, and what
  * does the server learn from it? */
-FOLDED void system_after(struct system *system, double now, uint32_t server, double arrival, uint32_t left,
+FOLDED void system_after(struct system *system, double now, uint32_t server, double age, uint32_t left,
                          unsigned features) {
-    const double response = (now - arrival) * system->per_unit;
+    const double response = age * system->per_unit;
     if (features & ASKING)
         pace_learn(&system->pace[server], response, left);
     if (features & OBSERVED) {
@@ -429,12 +470,12 @@ FOLDED uint32_t system_complete(struct system *system, double now, uint32_t serv
                                 unsigned features) {
     const uint32_t lane = lane_in_service(system, server, features);
     union bal_word *item = bal_queues_front(&system->queues, lane, words);
-    const double arrival = item[0].real;
+    const double age = item_age(item, words, now);
     const uint32_t rank = system_measure(system, now, item, words, features);
-    bal_queues_drop(&system->queues, lane);
+    bal_queues_drop(&system->queues, lane, words);
     const uint32_t left = system_count_down(system, now, server, rank, features);
     if (features & (OBSERVED | ASKING | LOADED))
-        system_after(system, now, server, arrival, left, features);
+        system_after(system, now, server, age, left, features);
     return left;
 }
 
@@ -449,7 +490,7 @@ FOLDED union bal_word *system_next(struct system *system, double now, uint32_t s
     if (features & RANKED)
         system_serve(system, now, item, words, real);
     else
-        tally_start(&system->tally, &system->tally.all, now - item[0].real, real);
+        tally_start(&system->tally, &system->tally.all, item_age(item, words, now), real);
     return item;
 }
 
@@ -468,15 +509,13 @@ FOLDED bool system_move(struct system *system, double now, uint32_t from, uint32
     if (features & HOLDING && low == 1 && system->serving[from] == 1)
         return true;
     union bal_word copy[4];
-    for (uint32_t i = 0; i < words; i++)
-        copy[i] = bal_queues_at(&system->queues, lane, words, low - 1)[i];
-    bal_queues_drop_back(&system->queues, lane);
+    memcpy(copy, bal_queues_at(&system->queues, lane, words, low - 1), bal_item_bytes(words));
+    bal_queues_drop_back(&system->queues, lane, words);
     system_count_down(system, now, from, 1, features);
     union bal_word *item = system_push(system, now, to, 1, words, features);
     if (!item)
         return false;
-    for (uint32_t i = 0; i < words; i++)
-        item[i] = copy[i];
+    memcpy(item, copy, bal_item_bytes(words));
     system->tally.totals.moves++;
     *moved = item;
     return true;
@@ -543,10 +582,14 @@ FOLDED enum bal_code system_reach(struct system *system, double now) {
     return __builtin_expect(now >= system->next_stop, 0) ? bal_system_advance(system, now) : BAL_OK;
 }
 
-/* Is `from + drawn / rate` past `to`, whatever the rounding? Spares most of the divisions where something may
- * happen between two events and mostly does not. */
-FOLDED bool surely_past(double from, double drawn, double rate, double to) {
-    return drawn > (to - from) * rate * (1 + 1e-9);
+/* Something that happens at a rate happens when an exponential is spent: does that last from one time to
+ * another? */
+FOLDED bool lasts(double *left, double rate, double from, double to) {
+    const double spent = (to - from) * rate;
+    const bool enough = *left > spent;
+    if (enough)
+        *left -= spent;
+    return enough;
 }
 
 /* Servers switch off and finish their set-up between two times, at rates without memory. */
@@ -554,14 +597,10 @@ FOLDED enum bal_code system_power(struct system *system, double from, double to)
     for (;;) {
         const double standby = system->standby_rate * system->standby->count;
         const double total = standby + system->setup_rate * system->setup->count;
-        if (!(total > 0))
+        if (!(total > 0) || lasts(&system->power_left, total, from, to))
             return BAL_OK;
-        const double drawn = bal_rng_exp(&system->power_rng);
-        if (surely_past(from, drawn, total, to))
-            return BAL_OK;
-        from += drawn / total;
-        if (from >= to)
-            return BAL_OK;
+        from = fmin(from + system->power_left / total, to);
+        system->power_left = bal_rng_exp(&system->power_rng);
         const enum bal_code code = system_reach(system, from);
         if (code)
             return code;
@@ -572,17 +611,14 @@ FOLDED enum bal_code system_power(struct system *system, double from, double to)
     }
 }
 
-/* Idle servers report at their rate between two times: having no memory, the process may be drawn anew from
- * any moment. */
+/* Idle servers report at their rate between two times. */
 FOLDED enum bal_code system_report(struct system *system, double from, double to) {
     while (system->idle->count > 0) {
         const double rate = system->report_rate * system->idle->count;
-        const double drawn = bal_rng_exp(&system->report_rng);
-        if (surely_past(from, drawn, rate, to))
+        if (lasts(&system->report_left, rate, from, to))
             return BAL_OK;
-        from += drawn / rate;
-        if (from >= to)
-            return BAL_OK;
+        from = fmin(from + system->report_left / rate, to);
+        system->report_left = bal_rng_exp(&system->report_rng);
         const enum bal_code code = system_reach(system, from);
         if (code)
             return code;

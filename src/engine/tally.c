@@ -1,5 +1,7 @@
 #include "engine/tally.h"
 
+#include "stats/erlang.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +39,13 @@ enum bal_code bal_tally_init(struct tally *tally, const struct bal_run *run, dou
     if (classes && !(tally->by_class = calloc(2, sizeof *tally->by_class)))
         return BAL_E_MEMORY;
     return start(tally, run);
+}
+
+void bal_tally_count_events(struct tally *tally, double rate) {
+    tally->rate = rate;
+    tally->time *= rate;
+    tally->per_unit = 1;
+    tally->slice_end = boundary(tally, 1);
 }
 
 enum bal_code bal_tally_init_slotted(struct tally *tally, const struct bal_run *run) {
@@ -501,6 +510,30 @@ static void hand_over(const struct tally *tally, struct bal_trial *trial) {
     }
 }
 
+/* ---- from events to time ---- */
+
+static void channel_to_time(struct channel *channel, double rate, double unit) {
+    channel->response /= rate;
+    channel->waiting /= rate;
+    bal_erlang_mix(&channel->response_histogram, rate * unit);
+    bal_erlang_mix(&channel->waiting_histogram, rate * unit);
+}
+
+static void to_time(struct tally *tally) {
+    struct totals *totals = &tally->totals;
+    const double rate = tally->rate;
+    for (unsigned which = 0; which < channels(tally); which++)
+        channel_to_time(channel_of(tally, which), rate, tally->unit);
+    totals->queue /= rate;
+    for (unsigned i = 0; i < LEVELS; i++) {
+        totals->tail[i] /= rate;
+        totals->high_tail[i] /= rate;
+    }
+    tally->time /= rate;
+    tally->end /= rate;
+    tally->per_unit = 1 / tally->unit;
+}
+
 void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *trial) {
     trial->events = tally->totals.arrivals + tally->all.completed;
     for (unsigned q = 0; q < 4; q++)
@@ -509,6 +542,10 @@ void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *t
     trial->warmup = cut ? boundary(tally, cut->slice) : 0;
     if (cut)
         cut_warmup(tally, cut);
+    if (tally->rate > 0) {
+        to_time(tally);
+        trial->warmup /= tally->rate;
+    }
     const double time = (tally->drains ? tally->end : tally->time) - trial->warmup;
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         trial->metric[m] = NAN;

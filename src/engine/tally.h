@@ -102,6 +102,7 @@ struct tally {
     double end;      /* of the last slice that is closed */
     unsigned slice;  /* how many are closed */
     double slice_start, slice_end;
+    double rate;     /* above 0: times are numbers of events, which come at this rate */
     double unit;     /* the mean size */
     double per_unit; /* 1 / mean size: histograms hold times in units of it */
     struct level level[LEVELS];
@@ -130,6 +131,11 @@ enum bal_code bal_tally_init(struct tally *tally, const struct bal_run *run, dou
 /* For slotted time, in units of slots; the last slot need not be complete in run->time, but is simulated. */
 enum bal_code bal_tally_init_slotted(struct tally *tally, const struct bal_run *run);
 void bal_tally_fini(struct tally *tally);
+
+/* After init: from here on times are numbers of events of a Poisson process of that rate. A time between two
+ * of them is the mean of what it would be; distributions are mixtures of Erlang laws, worked out in the end.
+ */
+void bal_tally_count_events(struct tally *tally, double rate);
 
 /* Jobs in the system. */
 int64_t bal_tally_queue(const struct tally *tally);

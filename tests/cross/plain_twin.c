@@ -248,7 +248,7 @@ static void the_engines_index_is_right(void **state) {
     struct system *system = malloc(sizeof *system);
     assert_non_null(system);
     struct bal_error err;
-    assert_int_equal(bal_system_init(system, &model, &spec, &run, 1, &err), BAL_OK);
+    assert_int_equal(bal_system_init(system, &model, &spec, &run, 1, 0, &err), BAL_OK);
     assert_true(system->features & INDEXED && system->fleet.shortest != NULL);
     static const double evenly[N] = {0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125};
     uint64_t idle[N] = {0};
@@ -270,7 +270,7 @@ static void the_engines_index_is_right(void **state) {
         for (uint32_t leaving = bal_rng_below(&rng, 3); leaving > 0; leaving--) {
             const uint32_t s = bal_rng_below(&rng, N);
             if (system->length[s] > 0) {
-                bal_queues_drop(&system->queues, s);
+                bal_queues_drop(&system->queues, s, 1);
                 system_count_down(system, 0, s, 0, INDEXED);
             }
         }

@@ -22,6 +22,8 @@ struct model {
 
 static void assert_item(const struct bal_queues *queues, uint32_t i, uint32_t k, uint64_t item) {
     const union bal_word *word = bal_queues_at(queues, i, queues->words, k);
+    if (queues->words == BAL_STAMP)
+        assert_true(*(const uint32_t *)(const void *)word == (uint32_t)item);
     for (uint32_t w = 0; w < queues->words; w++)
         assert_true(word[w].bits == item * 1000 + w);
 }
@@ -32,17 +34,22 @@ static void assert_queue(const struct bal_queues *queues, const struct model *mo
         assert_item(queues, i, k, model->item[i][k]);
 }
 
+static const struct bal_ring *ring_of(const struct bal_queues *queues, uint32_t i) {
+    return bal_queues_ring(queues, i, queues->words);
+}
+
 /* No two blocks in use overlap and each holds its queue: memory can be neither shared nor lost track of. */
 static void assert_blocks(const struct bal_queues *queues) {
     for (uint32_t i = 0; i < queues->count; i++) {
-        const struct bal_ring *a = &queues->ring[i];
-        const union bal_word *end = a->block + (size_t)a->size * queues->words;
-        assert_true(a->block == a->inside ? a->size == BAL_RING_INSIDE / queues->words
-                                          : a->size >= BAL_RING_LEAST);
+        const struct bal_ring *a = ring_of(queues, i);
+        const size_t bytes = bal_item_bytes(queues->words);
+        const char *end = a->block + a->size * bytes;
+        const char *line = (const char *)a + bal_ring_line(queues->words);
+        assert_true(a->block == a->inside ? end <= line && line < end + bytes : a->size >= BAL_RING_LEAST);
         assert_true(queues->length[i] <= a->size);
         for (uint32_t j = 0; j < i; j++) {
-            const struct bal_ring *b = &queues->ring[j];
-            assert_true(end <= b->block || b->block + (size_t)b->size * queues->words <= a->block);
+            const struct bal_ring *b = ring_of(queues, j);
+            assert_true(end <= b->block || b->block + b->size * bytes <= a->block);
         }
     }
 }
@@ -51,19 +58,21 @@ static void push(struct bal_queues *queues, struct model *model, uint32_t i) {
     union bal_word *word = bal_queues_push(queues, i, queues->words);
     assert_non_null(word);
     const uint64_t item = ++model->next;
+    if (queues->words == BAL_STAMP)
+        *(uint32_t *)(void *)word = (uint32_t)item;
     for (uint32_t w = 0; w < queues->words; w++)
         word[w].bits = item * 1000 + w;
     model->item[i][model->length[i]++] = item;
 }
 
 static void drop(struct bal_queues *queues, struct model *model, uint32_t i) {
-    bal_queues_drop(queues, i);
+    bal_queues_drop(queues, i, queues->words);
     model->length[i]--;
     memmove(model->item[i], model->item[i] + 1, model->length[i] * sizeof model->item[i][0]);
 }
 
 static void drop_back(struct bal_queues *queues, struct model *model, uint32_t i) {
-    bal_queues_drop_back(queues, i);
+    bal_queues_drop_back(queues, i, queues->words);
     model->length[i]--;
 }
 
@@ -86,7 +95,7 @@ static void follow(uint32_t words, uint64_t seed) {
             drop(&queues, model, i);
         else if (model->length[i] > 0)
             drop_back(&queues, model, i);
-        largest = queues.ring[i].size > largest ? queues.ring[i].size : largest;
+        largest = ring_of(&queues, i)->size > largest ? ring_of(&queues, i)->size : largest;
         assert_int_equal(queues.length[i], model->length[i]);
         if (model->length[i] > 0) {
             assert_item(&queues, i, 0, model->item[i][0]);
@@ -103,7 +112,7 @@ static void follow(uint32_t words, uint64_t seed) {
         assert_queue(&queues, model, i);
         while (model->length[i] > 0)
             (i % 2 ? drop : drop_back)(&queues, model, i);
-        assert_ptr_equal(queues.ring[i].block, queues.ring[i].inside); /* and shrunk again */
+        assert_ptr_equal(ring_of(&queues, i)->block, ring_of(&queues, i)->inside); /* and shrunk again */
     }
     assert_blocks(&queues);
     bal_queues_fini(&queues);
@@ -112,6 +121,7 @@ static void follow(uint32_t words, uint64_t seed) {
 
 static void follow_arrays(void **state) {
     (void)state;
+    follow(BAL_STAMP, 20);
     follow(1, 21);
     follow(2, 22);
     follow(3, 23);
@@ -131,7 +141,7 @@ static void memory_is_used_again(void **state) {
             bal_queues_push(&queues, i, 1)->bits = k;
         for (uint32_t k = 0; k < SURGE; k++) {
             assert_true(bal_queues_at(&queues, i, 1, 0)->bits == k);
-            bal_queues_drop(&queues, i);
+            bal_queues_drop(&queues, i, 1);
         }
         if (round == N)
             used = queues.used;
@@ -152,12 +162,12 @@ static void does_not_thrash(void **state) {
         while (queues.length[0] < size)
             bal_queues_push(&queues, 0, 1)->bits = 1;
         for (int step = 0; step < 100; step++) {
-            const union bal_word *before = queues.ring[0].block;
+            const char *before = ring_of(&queues, 0)->block;
             bal_queues_push(&queues, 0, 1)->bits = 1;
-            exchanges += queues.ring[0].block != before;
-            const union bal_word *between = queues.ring[0].block;
-            bal_queues_drop(&queues, 0);
-            exchanges += queues.ring[0].block != between;
+            exchanges += ring_of(&queues, 0)->block != before;
+            const char *between = ring_of(&queues, 0)->block;
+            bal_queues_drop(&queues, 0, 1);
+            exchanges += ring_of(&queues, 0)->block != between;
         }
     }
     assert_true(exchanges <= 9); /* once for each of the nine sizes */
