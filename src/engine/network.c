@@ -232,18 +232,18 @@ static enum bal_code arrive(struct network *net) {
 
 /* ---- time ---- */
 
-/* Idle servers report at their rate between now and then: the process has no memory. */
+/* Idle servers report at their rate between now and then. */
 static enum bal_code report_until(struct network *net, double until) {
     struct system *system = &net->system;
-    double at = net->now;
     while (system->features & RATED && system->idle->count > 0) {
-        at += bal_rng_exp(&system->report_rng) / (system->report_rate * system->idle->count);
-        if (at >= until)
+        const double rate = system->report_rate * system->idle->count;
+        if (lasts(&system->report_left, rate, net->now, until))
             return BAL_OK;
-        enum bal_code code = system_reach(system, at);
+        net->now = fmin(net->now + system->report_left / rate, until);
+        system->report_left = bal_rng_exp(&system->report_rng);
+        enum bal_code code = system_reach(system, net->now);
         if (code)
             return code;
-        net->now = at;
         bal_station_still_idle(net, bal_set_uniform(system->idle, &system->report_rng));
         code = settle(net);
         if (code || bal_agenda_next(&net->agenda) < until) /* an answer that took a decision */

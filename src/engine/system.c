@@ -338,7 +338,6 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     bal_rng_init(&system->class_rng, run->seed, run->replication, BAL_STREAM_CLASSES);
     bal_rng_init(&system->power_rng, run->seed, run->replication, BAL_STREAM_POWER);
     system->report_left = system->features & RATED ? bal_rng_exp(&system->report_rng) : 0;
-    system->power_left = system->features & POWERED ? bal_rng_exp(&system->power_rng) : 0;
     bal_rng_init(&system->thinning_rng, run->seed, run->replication, BAL_STREAM_THINNING);
     system->curve = &model->curve;
     system->per_most = 1 / bal_curve_most(&model->curve);

@@ -120,7 +120,7 @@ struct system {
      * leaves the rates 0. */
     struct bal_set *standby, *setup;
     double standby_rate, setup_rate;
-    double power_left;              /* as report_left */
+    double power_left;              /* as report_left; for the engine to begin with */
     uint32_t began_on, began_setup; /* servers that stood by and that were in set-up at the start */
     bool chatty;                    /* servers repeat themselves: their reports have no bound by jobs */
     struct bal_rng power_rng;

@@ -126,7 +126,7 @@ static void same_numbers_as_ever(void **state) {
         const char *text;
         double response;
     } known[] = {
-        {FLEET "workload: {load: 0.8}\npolicies: ['pod:d=2']\n" RUN, 1.4764117152268186},
+        {FLEET "workload: {load: 0.8}\npolicies: ['pod:d=2']\n" RUN, 1.3248989853867332},
         {FLEET "workload: {load: 0.8, service: 'erlang(3)'}\npolicies: [jiq]\n" RUN, 1.251537175528467},
         {"title: x\nfleet: {servers: '3x1,2xuniform(1,5)'}\nworkload: {clock: slotted, load: 0.7}\npolicies: "
          "[pi]\n"
