@@ -238,8 +238,8 @@ $ ballast run doubted.yaml
 |
 | policy       response.mean          vs random
 | ─────────────────────────────────────────────
-| random ?!    4.907 ± 0.024
-| jiq        1.0011 ± 0.0033  -79.60 ± 0.12 % !
+| random ?!    4.948 ± 0.063
+| jiq        1.0019 ± 0.0070  -79.75 ± 0.22 % !
 |
 | vs random: response.mean compared with that of random on the same arrivals
 |
@@ -250,11 +250,11 @@ $ ballast run doubted.yaml
 |
 |   holds, doubted: settling theory  faster
 |     Asking is faster.
-|     measured 0.2040 ± 0.0012, expected at most 1
+|     measured 0.2025 ± 0.0022, expected at most 1
 |
 |   holds          quick
 |     It takes a service time.
-|     measured 1.0011 ± 0.0033, expected at most 2
+|     measured 1.0019 ± 0.0070, expected at most 2
 |
 | 2 claims: 2 hold, 0 do not hold, 0 undecided.
 | 1 of these rests on results that are doubted.

@@ -61,13 +61,13 @@ $ ballast frontier stealing --n 8 --hosts 1 --steal constant --map --from 0.25 -
 $ ballast frontier random --servers 1x1,1x3 --width 0.1 --time 32k --seed 2
 | random on 1x1,1x3 servers, service exp; seed 2, time 32000
 |
-| load  verdict             drift  looks    run       growth
-| ──────────────────────────────────────────────────────────
-|  0.3  stable                         1   2000  1.04 ± 0.21
-|  0.4  stable                         1   2000  1.03 ± 0.34
-|  0.5  undecided  -0.000 ± 0.011      5  32000    1.9 ± 1.2
-|  0.6  unstable   +0.205 ± 0.038      1   2000  2.84 ± 0.29
-|  0.7  unstable   +0.410 ± 0.047      1   2000  3.03 ± 0.21
+| load  verdict               drift  looks    run       growth
+| ────────────────────────────────────────────────────────────
+|  0.3  stable                           1   2000  1.01 ± 0.19
+|  0.4  stable                           1   2000  1.09 ± 0.34
+|  0.5  undecided  -0.0013 ± 0.0085      5  32000  1.68 ± 0.77
+|  0.6  unstable     +0.207 ± 0.044      1   2000  2.85 ± 0.29
+|  0.7  unstable     +0.393 ± 0.033      1   2000  2.94 ± 0.16
 |
 | critical load: between 0.4 (stable) and 0.6 (unstable); 1 point between them undecided.
 | The probability that chance makes any of these claims wrong is at most 0.01.

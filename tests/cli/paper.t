@@ -72,17 +72,16 @@ $ export BALLAST_PAPERS=papers; ballast paper mine --output out >text; echo $?; 
 |     It takes about twice as long as the work.
 |     measured X ± X, expected 2 ± 10 %
 |
-|   holds, doubted: settling  faster, 2
+|   holds          faster, 2
 |     Two choices are better than one.
 |     measured X ± X at load=0.5, expected at most 0.9
 |
-|   holds, doubted: settling  stable
+|   holds          stable
 |     They are stable.
 |     measured stable at load=0.5, expected stable
 |
 | 3 claims: 2 hold, 1 does not hold, 0 undecided.
 | 1 finding of ours: 1 holds, 0 do not hold, 0 undecided.
-| 2 of these rest on results that are doubted.
 | report.html, figures and results.db are in out/
 
 $ export BALLAST_PAPERS=papers; ballast paper mine --output out --figure 2 --format json >json; echo $?

@@ -3,15 +3,14 @@
 $ ballast compare --servers 4 --jobs 20k --replications 3 --policy jsq --policy random --percentiles 50,95,99.9
 | 4 servers at load 0.9, service exp; 3 replications of 20k jobs each, seed 1
 |
-| policy  mean response        p50     p95    p99.9  waits  msgs  bits  theory
-| ──────────────────────────────────────────────────────────────────────────────────────
-| jsq     3.25 ± 0.79 ?  2.5 ± 0.7   9 ± 2   16 ± 4  76.1%  8.00     0  → 1.00 (+225.5%)
-| random      9.4 ± 2.2  6.9 ± 1.8  26 ± 6  48 ± 28  90.0%     0     0  = 10.0 (-6.1%)
+| policy  mean response        p50        p95    p99.9  waits  msgs  bits  theory
+| ─────────────────────────────────────────────────────────────────────────────────────────
+| jsq       3.30 ± 0.50  2.4 ± 0.4  9.3 ± 1.5  21 ± 10  75.9%  8.00     0  → 1.00 (+230.4%)
+| random     10.0 ± 3.2      7 ± 3     29 ± 7   50 ± 7  90.3%     0     0  = 10.0 (+0.5%)
 |
 | No policy can beat 2.9694: one common queue for all servers (M/M/N).
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, → limit of many servers, with the difference of the simulation.
-| ?: stable or not could not be decided; a longer run (--jobs) tells.
 $ ballast compare --servers 4 --jobs 20k --replications 3 --policy jsq --percentiles 95 --format csv >both.csv
 $ head -n 1 both.csv | tr ',' '\n' | grep 'p95'
 | response.p95
@@ -24,11 +23,11 @@ $ ballast compare --servers 4 --jobs 20k --replications 3 --policy jsq --percent
 | ["ci","mean","p50","p50_ci","p90","p90_ci","p975","p975_ci","p99","p999","p999_ci","p99_ci"]
 # One run has no interval.
 $ ballast compare --servers 4 --jobs 20k --replications 1 --policy jsq --percentiles 95 | sed -n '/^jsq/p'
-| jsq           3.509 ?  ████████  9.774  76.5%  8.00     0  → 1.00 (+250.9%)
+| jsq           3.087 ?  ████████  8.671  74.2%  8.00     0  → 1.00 (+208.7%)
 # Of classes, those of each.
 $ ballast compare --servers 4 --jobs 20k --replications 3 --policy pod-sep --high 30% --percentiles 95 | sed -n '/^policy/p;/^pod/p'
-| policy              all jobs      high jobs  theory        p95       low jobs  theory     p95  msgs
-| pod-sep:d=2  4.105 ± 0.991 ?  1.267 ± 0.072  → 1.21  3.8 ± 0.3  5.338 ± 1.454  → 3.22  14 ± 4  4.00
+| policy            all jobs      high jobs  theory          p95       low jobs  theory     p95  msgs
+| pod-sep:d=2  4.120 ± 0.498  1.242 ± 0.048  → 1.21  3.67 ± 0.14  5.371 ± 0.668  → 3.22  15 ± 3  4.00
 $ ballast compare --servers 4 --jobs 20k --replications 3 --policy pod-sep --high 30% --percentiles 95 --format csv |
 >     head -n 1 | tr ',' '\n' | grep 'p95$'
 | response.p95
@@ -55,20 +54,20 @@ $ ballast run p.yaml
 | percentiles
 | servers 4, load 0.5, jobs 20000, replications 5, seed 1
 |
-| policy  response.p95  waiting.p975      vs random
-| ─────────────────────────────────────────────────
-| random   5.92 ± 0.33   5.88 ± 0.44
-| jsq      3.44 ± 0.12   1.88 ± 0.17  -42.0 ± 2.8 %
+| policy   response.p95   waiting.p975      vs random
+| ───────────────────────────────────────────────────
+| random    5.90 ± 0.25    5.85 ± 0.29
+| jsq     3.448 ± 0.065  1.915 ± 0.078  -41.6 ± 2.0 %
 |
 | vs random: response.p95 compared with that of random on the same arrivals
 |
 |   holds          exact
 |     As M/M/1 has it.
-|     measured 0.989 ± 0.055, expected 1 ± 10 %
+|     measured 0.985 ± 0.042, expected 1 ± 10 %
 |
 |   holds          better
 |     The shortest queue is better.
-|     measured 0.319 ± 0.036, expected at most 0.8
+|     measured 0.327 ± 0.012, expected at most 0.8
 |
 | 2 claims: 2 hold, 0 do not hold, 0 undecided.
 $ ballast run p.yaml --format csv | head -n 1 | tr ',' '\n' | grep 'p95\|p975'
@@ -131,8 +130,8 @@ $ jq -c 'del(.seconds)' one | cmp - two
 $ ballast run p.yaml --format markdown | sed -n '/^|/p'
 | | policy | response.p95 | waiting.p975 | vs random |
 | |---|--:|--:|--:|
-| | random | 5.92 ± 0.33 | 5.88 ± 0.44 |  |
-| | jsq | 3.44 ± 0.12 | 1.88 ± 0.17 | -42.0 ± 2.8 % |
+| | random | 5.90 ± 0.25 | 5.85 ± 0.29 |  |
+| | jsq | 3.448 ± 0.065 | 1.915 ± 0.078 | -41.6 ± 2.0 % |
 $ ballast share --load 0.95 --d1 2 --gain 2.5 --loss 2 --theory-only --format markdown | sed -n '/^|/p'
 | |  | wanted | theory |
 | |---|---|--:|
@@ -147,7 +146,7 @@ $ ballast frontier random --servers 2 --width 20% --format markdown | sed -n '/^
 $ ballast price --servers 10 --jobs 2k --policy jsq --format markdown | sed -n '/^|/p'
 | | policy | waiting | theory | msgs | (one) | bits | msgs ~ | bits ~ | vanishes |
 | |---|--:|---|--:|--:|--:|---|---|---|
-| | jsq | 0.90 ± 0.17 | → 0.000 | 20.0 | 10.0 | 0 | \> N | 0 | yes |
+| | jsq | 1.26 ± 0.35 | → 0.000 | 20.0 | 10.0 | 0 | \> N | 0 | yes |
 $ ballast tune tabs --servers 4 --jobs 2k --setup 10 --points 3 --format markdown | sed -n '/^|--/p'
 | |--:|--:|--:|--:|--:|---|--:|--:|
 $ ballast fluid pod:d=2 --until 1 --format markdown | sed -n '/^|--/p'

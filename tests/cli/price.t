@@ -5,15 +5,15 @@ $ ballast price --servers 100 --jobs 20k --replications 3 --policy random --poli
 |
 | policy                    waiting  theory    msgs  (one)  bits  msgs ~  bits ~   vanishes
 | ─────────────────────────────────────────────────────────────────────────────────────────
-| random                6.5 ± 1.2 !  = 9.000  0.000  0.000     0  0       0        cannot
-| round-robin         3.47 ± 0.36 !  = 4.227  0.000  0.000     7  0       log N    no
-| jsq                 0.074 ± 0.067  → 0.000    200    100     0  > N     0        yes
-| pod:d=2               1.70 ± 0.38  → 1.614   4.00   2.00     0  N       0        cannot
-| pod-memory:d=1,b=1    2.31 ± 0.35            4.00   2.00     7  N       log N    cannot
+| random                6.6 ± 1.1 !  = 9.000  0.000  0.000     0  0       0        cannot
+| round-robin         3.78 ± 0.67 !  = 4.227  0.000  0.000     7  0       log N    no
+| jsq                 0.075 ± 0.041  → 0.000    200    100     0  > N     0        yes
+| pod:d=2               1.73 ± 0.27  → 1.614   4.00   2.00     0  N       0        cannot
+| pod-memory:d=1,b=1    2.30 ± 0.17            4.00   2.00     7  N       log N    cannot
 | least-work*         0.025 ± 0.029  = 0.022    200    100     0  > N     0        yes
-| jiq                 0.083 ± 0.047  → 0.000  0.931  0.931   100  N       > log N  yes
-| pi                  0.115 ± 0.073           0.941  0.941   107  N       > log N  may
-| rcpb:c=1              0.99 ± 0.26  → 0.818  0.975  0.975     7  N       log N    cannot
+| jiq                 0.087 ± 0.053  → 0.000  0.930  0.930   100  N       > log N  yes
+| pi                  0.123 ± 0.074           0.940  0.940   107  N       > log N  may
+| rcpb:c=1              1.06 ± 0.28  → 0.818  0.977  0.977     7  N       log N    cannot
 |
 | waiting: mean time before service, simulated ± 95 %; theory: = exact, → limit of many servers.
 | msgs: per job, a probe counted as two (query and reply), and as one. bits: memory of the dispatcher.
@@ -30,8 +30,8 @@ $ ballast price --servers 100 --jobs 20k --replications 3 --policy random --poli
 |    than chance; --jobs 920k, 46 times as long, would do
 $ ballast price --servers 100 --load 0.8 --jobs 20k --replications 3 --policy jiq --policy rcpb:c=3,mup=0.5 --format csv
 | policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_job,messages.once_per_job,memory_bits,messages.growth,memory.growth,vanishes,doubts,settings
-| "jiq",stable,0.0052871598642001754,0.0036893247937616835,0,0.9952647211141656,0.9952647211141656,100,N,> log N,yes,,"servers=100; load=0.8; run.jobs=20000; run.replications=3"
-| "rcpb:c=3,mup=0.5",stable,0.8070532688080501,0.12117606183829678,0.744186046511628,0.5020456661201025,0.5020456661201025,21,N,log N,cannot,,"servers=100; load=0.8; run.jobs=20000; run.replications=3"
+| "jiq",stable,0.008251989858532644,0.004758494692359943,0,0.9923111465374915,0.9923111465374915,100,N,> log N,yes,,"servers=100; load=0.8; run.jobs=20000; run.replications=3"
+| "rcpb:c=3,mup=0.5",stable,0.8540123033513884,0.2124153248281795,0.744186046511628,0.49615434618839155,0.49615434618839155,21,N,log N,cannot,,"servers=100; load=0.8; run.jobs=20000; run.replications=3"
 $ ballast price --servers 1000 --jobs 20k --replications 3 --policy pod:d=3 --format json
 | {
 |   "version": "0.1.0",
@@ -55,7 +55,7 @@ $ ballast price --servers 1000 --jobs 20k --replications 3 --policy pod:d=3 --fo
 |       "verdict": "stable",
 |       "doubts": ["settling"],
 |       "time": 22.22222222222222,
-|       "waiting": {"mean": 0.7949273355111556, "ci": 0.0678029958826017, "theory": 1.0278559689952789, "limit": 1.0278559689952789},
+|       "waiting": {"mean": 0.8048165450389092, "ci": 0.0632723227620397, "theory": 1.0278559689952789, "limit": 1.0278559689952789},
 |       "messages": {"probes_per_job": 3, "reports_per_job": 0, "per_job": 6, "once_per_job": 3, "growth": "N"},
 |       "memory": {"bits": 0, "growth": "0"},
 |       "symmetric": true,
@@ -71,7 +71,7 @@ $ ballast price --servers 10x1,10x2 --jobs 20k --replications 3 --policy random 
 | policy      waiting  theory   msgs  (one)  bits  msgs ~  bits ~  vanishes
 | ────────────────────────────────────────────────────────────────────────────
 | random     unstable          0.000  0.000     0  0       0       not covered
-| jsq     0.35 ± 0.13           40.0   20.0     0  > N     0       not covered
+| jsq     0.36 ± 0.11           40.0   20.0     0  > N     0       not covered
 |
 | waiting: mean time before service, simulated ± 95 %; theory: = exact, → limit of many servers.
 | msgs: per job, a probe counted as two (query and reply), and as one. bits: memory of the dispatcher.
@@ -87,12 +87,12 @@ $ ballast price --servers 100 --load 0.8 --delay 0.5 --messages 4 --memory 20 --
 |
 | policy                    waiting  theory    msgs  bits  does it?
 | ─────────────────────────────────────────────────────────────────────────
-| rcpb:c=2,mup=1.08   0.410 ± 0.050  → 0.327   1.05    14  yes, cheapest
-| rcpb:c=1,mup=2.1    0.415 ± 0.054  → 0.348   2.03     7  yes, cheapest
-| pod:d=2             0.970 ± 0.050  → 0.947   4.00     0  no, waits longer
-| pod-memory:d=1,b=1  1.475 ± 0.058            4.00     7  no, waits longer
-| round-robin           1.69 ± 0.17  = 1.716  0.000     7  no, waits longer
-| random              3.81 ± 0.52 !  = 4.000  0.000     0  no, waits longer
+| rcpb:c=2,mup=1.12   0.416 ± 0.072  → 0.311   1.07    14  yes, cheapest
+| rcpb:c=1,mup=2.3    0.391 ± 0.048  → 0.320   2.21     7  yes, cheapest
+| pod:d=2               1.00 ± 0.12  → 0.947   4.00     0  no, waits longer
+| pod-memory:d=1,b=1  1.521 ± 0.088            4.00     7  no, waits longer
+| round-robin           1.73 ± 0.19  = 1.716  0.000     7  no, waits longer
+| random              3.85 ± 0.35 !  = 4.000  0.000     0  no, waits longer
 |
 | yes: by the 95 % interval of the simulation. cheapest: nothing that does costs less of one and no more of the other.
 | !: random: still settling while it was measured, so that the mean is off by more than chance;
@@ -103,11 +103,11 @@ $ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 1 --memory 20 -
 |
 | policy                waiting  theory    msgs  bits  does it?
 | ─────────────────────────────────────────────────────────────────────
-| rcpb:c=2,mup=1  0.453 ± 0.078  → 0.364  0.971    14  no, waits longer
-| round-robin       1.69 ± 0.17  = 1.716  0.000     7  no, waits longer
-| random          3.81 ± 0.52 !  = 4.000  0.000     0  no, waits longer
+| rcpb:c=2,mup=1  0.469 ± 0.062  → 0.364  0.966    14  no, waits longer
+| round-robin       1.73 ± 0.19  = 1.716  0.000     7  no, waits longer
+| random          3.85 ± 0.35 !  = 4.000  0.000     0  no, waits longer
 |
-| no policy meets this; the nearest is rcpb:c=2,mup=1, which waits 0.453 ± 0.078
+| no policy meets this; the nearest is rcpb:c=2,mup=1, which waits 0.469 ± 0.062
 | With more messages it can be done, by theory: rcpb:c=2,mup=3.51 waits 0.04991, for 3.51 messages a job and 14 bits.
 | With more memory it can be done, by theory: rcpb:c=16,mup=1 waits 0.04938, for 1 message a job and 112 bits.
 | !: random: still settling while it was measured, so that the mean is off by more than chance;
@@ -138,7 +138,7 @@ $ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 0 --memory 0 --
 |       "verdict": "stable",
 |       "doubts": ["settling"],
 |       "time": 250,
-|       "waiting": {"mean": 3.805019703947557, "ci": 0.5177292725014219, "theory": 4.000000000000001, "limit": 4.000000000000001},
+|       "waiting": {"mean": 3.850037605757203, "ci": 0.34778084660149916, "theory": 4.000000000000001, "limit": 4.000000000000001},
 |       "messages": {"probes_per_job": 0, "reports_per_job": 0, "per_job": 0, "once_per_job": 0, "growth": "0"},
 |       "memory": {"bits": 0, "growth": "0"},
 |       "symmetric": true,
@@ -154,11 +154,11 @@ $ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 0 --memory 0 --
 ? 1
 $ ballast price --servers 100 --load 0.8 --delay 0.5 --messages 2 --memory 20 --jobs 20k --replications 4 --format csv
 | policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_job,messages.once_per_job,memory_bits,wish,cheapest,doubts,settings
-| "rcpb:c=2,mup=1.08",stable,0.4103906439765409,0.04959909083609301,0.32701111837802493,1.049457298140057,1.049457298140057,14,met,yes,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
-| "rcpb:c=1,mup=2",stable,0.4285651709629581,0.05101802100411138,0.36363636363636365,1.9457481253392641,1.9457481253392641,7,met,yes,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
-| "round-robin",stable,1.6854636075567941,0.1736085682331325,1.7156604216831959,0,0,7,missed,no,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
-| "random",stable,3.805019703947557,0.5177292725014219,4.000000000000001,0,0,0,missed,no,settling,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
-| "pod:d=1",stable,3.805019703947557,0.5177292725014219,4.000000000000001,2,1,0,undecided,no,settling,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "rcpb:c=2,mup=1.12",stable,0.41567492065273637,0.07238657118726209,0.3107520198881294,1.0709730862816405,1.0709730862816405,14,met,yes,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "rcpb:c=1,mup=2",stable,0.4343874657071009,0.054791094265732254,0.36363636363636365,1.9159773388801422,1.9159773388801422,7,met,yes,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "round-robin",stable,1.732623198115864,0.18649210517026954,1.7156604216831959,0,0,7,missed,no,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "random",stable,3.850037605757203,0.34778084660149916,4.000000000000001,0,0,0,missed,no,settling,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "pod:d=1",stable,3.850037605757203,0.34778084660149916,4.000000000000001,2,1,0,undecided,no,settling,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
 
 # What cannot be.
 $ ballast price --messages 2

@@ -66,5 +66,5 @@ $ ballast check slots.yaml
 | slots.yaml: in order; plain 8 trials, quick 8 trials, full 8 trials
 $ ballast run slots.yaml --quiet --format csv | cut -d, -f1,4-7
 | slots,policy,verdict,response.mean,response.mean.ci
-| 1,"random",stable,4.946411111699764,0.5478928554971045
+| 1,"random",stable,5.122119644097797,0.24328461035658874
 | 4,"random",stable,1.7618800230189662,0.13509551227532346

@@ -47,7 +47,7 @@ $ ballast twin --log log.csv --service-field duration_s --once
 | with pod-memory:d=1,b=1           149.6 ± 2.0     306 ± 21          +24.4 ± 1.7  0.501    now
 | with jiq                          125.2 ± 0.3  149.8 ± 0.1           +0.0 ± 0.0  0.501    now
 | with pi                           125.2 ± 0.3  149.8 ± 0.1           +0.0 ± 0.0  0.501    now
-| with rcpb:c=1                     137.2 ± 1.6     265 ± 16          +12.0 ± 1.9  0.501    now
+| with rcpb:c=1                     137.4 ± 0.9  267.6 ± 5.8          +12.2 ± 1.1  0.501    now
 | with lsq:p=1                      125.2 ± 0.3  149.8 ± 0.1           +0.0 ± 0.0  0.501    now
 | with ewma:d=2,decay=10            132.2 ± 0.9  239.2 ± 3.4           +7.0 ± 1.3  0.501    now
 | with prequal:r=3                  134.4 ± 0.8  238.1 ± 7.1           +9.2 ± 0.6  0.501    now

@@ -3,22 +3,22 @@
 $ ballast compare --servers 10 --load 0.8 --jobs 20k --replications 5
 | 10 servers at load 0.8, service exp; 5 replications of 20k jobs each, seed 1
 |
-| policy              mean response                  p99  watts  waits  msgs  bits  theory
-| ──────────────────────────────────────────────────────────────────────────────────────────────────
-| least-work*         1.210 ± 0.063  █▉        5.0 ± 0.3    188  40.3%  20.0     0  = 1.20 (+0.5%)
-| jsq                 1.344 ± 0.054  ██▏       5.9 ± 0.3    188  30.7%  20.0     0  → 1.00 (+34.4%)
-| own                 1.344 ± 0.054  ██▏       5.9 ± 0.3    188  30.7%     0    40  → 1.00 (+34.4%)
-| lsq:p=1             1.352 ± 0.066  ██▏       5.9 ± 0.3    188  31.0%  1.00    40  → 1.00 (+35.2%)
-| jiq                   1.49 ± 0.12  ██▍       7.6 ± 1.0    188  27.9%  0.72    10  → 1.00 (+48.9%)
-| pi                    1.63 ± 0.12  ██▋       9.2 ± 0.7    188  26.8%  0.73    14
-| prequal:r=3           1.93 ± 0.11  ███▏      7.7 ± 0.5    188  59.9%  6.00   800
-| pod:d=2               2.16 ± 0.13  ███▌      8.2 ± 0.6    188  66.1%  4.00     0  → 1.95 (+11.1%)
-| rcpb:c=1              2.18 ± 0.25  ███▌         11 ± 2    188  51.7%  1.00     4  → 1.67 (+30.5%)
-| ewma:d=2,decay=10     2.38 ± 0.19  ███▊      9.3 ± 0.8    188  67.2%     0  1280
-| tabs:mu=0.1,nu=0.1    2.39 ± 0.25  ███▊         13 ± 3    192  50.9%  0.51    20  → 1.00 (+138.6%)
-| pod-memory:d=1,b=1    2.53 ± 0.12  ████      8.9 ± 0.5    188  77.4%  4.00     4
-| round-robin           2.98 ± 0.38  ████▊        14 ± 3    188  65.9%     0     4  = 2.92 (+2.1%)
-| random                5.02 ± 0.70  ████████     22 ± 4    188  79.8%     0     0  = 5.00 (+0.4%)
+| policy              mean response                   p99  watts  waits  msgs  bits  theory
+| ───────────────────────────────────────────────────────────────────────────────────────────────────
+| least-work*         1.210 ± 0.063  █▉         5.0 ± 0.3    188  40.3%  20.0     0  = 1.20 (+0.5%)
+| lsq:p=1             1.361 ± 0.052  ██▏        5.9 ± 0.2    188  31.2%  1.00    40  → 1.00 (+36.1%)
+| jsq                 1.373 ± 0.052  ██▏        6.0 ± 0.3    188  31.9%  20.0     0  → 1.00 (+37.3%)
+| own                 1.373 ± 0.052  ██▏        6.0 ± 0.3    188  31.9%     0    40  → 1.00 (+37.3%)
+| jiq                 1.512 ± 0.069  ██▍        7.6 ± 0.6    188  28.8%  0.71    10  → 1.00 (+51.2%)
+| pi                    1.66 ± 0.11  ██▋        9.6 ± 1.0    188  27.2%  0.73    14
+| prequal:r=3         1.952 ± 0.078  ███        7.8 ± 0.3    188  60.5%  6.00   800
+| pod:d=2             2.193 ± 0.084  ███▍       8.5 ± 0.2    188  66.8%  4.00     0  → 1.95 (+12.6%)
+| rcpb:c=1            2.197 ± 0.086  ███▍      10.8 ± 0.5    188  52.3%  0.98     4  → 1.67 (+31.8%)
+| ewma:d=2,decay=10     2.39 ± 0.11  ███▊       9.6 ± 0.4    188  67.5%     0  1280
+| pod-memory:d=1,b=1    2.53 ± 0.12  ███▉       9.1 ± 0.3    188  77.1%  4.00     4
+| tabs:mu=0.1,nu=0.1    2.57 ± 0.61  ████          15 ± 7    193  52.8%  0.50    20  → 1.00 (+157.5%)
+| round-robin           2.94 ± 0.18  ████▌     13.7 ± 1.3    188  66.1%     0     4  = 2.92 (+0.7%)
+| random                5.16 ± 0.24  ████████      25 ± 3    188  80.3%     0     0  = 5.00 (+3.2%)
 |
 | No policy can beat 1.2046: one common queue for all servers (M/M/N).
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
@@ -28,26 +28,26 @@ $ ballast compare --servers 10 --load 0.8 --jobs 20k --replications 5
 $ ballast compare --servers 5x1,5x10 --load 0.8 --jobs 50k --replications 5
 | 5x1,5x10 servers at load 0.8, service exp; 5 replications of 50k jobs each, seed 1
 |
-| policy                  mean response                      p99  watts  waits  msgs  bits  theory
-| ────────────────────────────────────────────────────────────────────────────────────────────────────────
-| sed                     0.235 ± 0.021  █▉          0.95 ± 0.09    166  65.6%     0    40
-| fastest-idle          0.2412 ± 0.0060  ██        2.282 ± 0.017    189  36.0%     0    40
-| least-work*           0.2446 ± 0.0044  ██          2.41 ± 0.05    192  50.8%  20.0     0
-| own                   0.2585 ± 0.0062  ██▏         2.37 ± 0.03    192  41.1%     0    40
-| lsq:p=1               0.3536 ± 0.0091  ██▉         4.33 ± 0.17    193  42.1%  1.00    40
-| jsq                   0.3540 ± 0.0091  ██▉         4.33 ± 0.14    193  42.4%  20.0     0
-| prequal:r=3             0.369 ± 0.015  ███         3.76 ± 0.13    187  69.3%  6.00   800
-| pi                      0.379 ± 0.016  ███▏          4.7 ± 0.3    192  37.6%  0.62    14
-| weighted-round-robin    0.506 ± 0.031  ████▏         5.5 ± 0.4    188  67.1%     0    40
-| weighted-random         0.825 ± 0.063  ██████▊       9.6 ± 1.1    187  79.3%     0     0  = 0.91 (-9.2%)
-| pod-memory:d=1,b=1      0.977 ± 0.024  ████████     10.1 ± 0.3    193  85.8%  4.00     4
-| random                       unstable                                            0     0  load < 0.182
-| round-robin                  unstable                                            0     4  load < 0.182
-| pod:d=2                      unstable                                         4.00     0  load < 0.364
-| jiq                          unstable                                         0.68    10
-| rcpb:c=1                     unstable                                         0.95     4
-| tabs:mu=0.1,nu=0.1           unstable                                         0.55    20
-| ewma:d=2,decay=10            unstable                                            0  1280
+| policy                  mean response                     p99  watts  waits  msgs  bits  theory
+| ───────────────────────────────────────────────────────────────────────────────────────────────────────
+| sed                     0.243 ± 0.012  ██         1.01 ± 0.07    167  66.6%     0    40
+| least-work*           0.2446 ± 0.0044  ██         2.41 ± 0.05    192  50.8%  20.0     0
+| fastest-idle          0.2447 ± 0.0048  ██         2.30 ± 0.04    190  36.9%     0    40
+| own                   0.2609 ± 0.0045  ██▏        2.39 ± 0.04    192  41.7%     0    40
+| lsq:p=1               0.3587 ± 0.0048  ██▉        4.40 ± 0.11    193  43.3%  1.00    40
+| jsq                   0.3589 ± 0.0053  ██▉        4.40 ± 0.08    193  43.3%  20.0     0
+| prequal:r=3           0.3742 ± 0.0063  ███        3.80 ± 0.12    187  70.1%  6.00   800
+| pi                      0.395 ± 0.015  ███▏       4.93 ± 0.15    193  38.6%  0.61    14
+| weighted-round-robin    0.533 ± 0.028  ████▎        6.0 ± 0.7    188  67.6%     0    40
+| weighted-random         0.877 ± 0.028  ███████▏    10.0 ± 0.6    188  79.9%     0     0  = 0.91 (-3.5%)
+| pod-memory:d=1,b=1      0.992 ± 0.011  ████████  10.26 ± 0.19    193  86.0%  4.00     4
+| random                       unstable                                           0     0  load < 0.182
+| round-robin                  unstable                                           0     4  load < 0.182
+| pod:d=2                      unstable                                        4.00     0  load < 0.364
+| jiq                          unstable                                        0.67    10
+| rcpb:c=1                     unstable                                        0.94     4
+| tabs:mu=0.1,nu=0.1           unstable                                        0.55    20
+| ewma:d=2,decay=10            unstable                                           0  1280
 |
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, with the difference of the simulation.
@@ -67,7 +67,7 @@ $ ballast compare --servers 4 --load 0.7 --service 'hyper(4)' --jobs 20k --repli
 | theory: = exact, with the difference of the simulation.
 $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.1 --policy random --format csv
 | policy,verdict,response.mean,response.mean.ci,response.p50,response.p50.ci,response.p90,response.p90.ci,response.p99,response.p99.ci,response.p999,response.p999.ci,waiting.mean,waiting.mean.ci,waiting.p50,waiting.p50.ci,waiting.p90,waiting.p90.ci,waiting.p99,waiting.p99.ci,waiting.p999,waiting.p999.ci,waiting.probability,waiting.probability.ci,queue.mean,queue.mean.ci,queue.total,queue.total.ci,messages.probes_per_job,messages.probes_per_job.ci,messages.reports_per_job,messages.reports_per_job.ci,messages.per_job,messages.per_job.ci,messages.per_time,messages.per_time.ci,memory.bits,memory.bits.ci,fluid.distance,fluid.distance.ci,power.mean,power.mean.ci,power.waste,power.waste.ci,power.busy,power.busy.ci,power.standby,power.standby.ci,power.setup,power.setup.ci,power.off,power.off.ci,energy.per_job,energy.per_job.ci,jobs.lost,jobs.lost.ci,jobs.refused,jobs.refused.ci,transient,transient.ci,drift,drift.ci,high.response.mean,high.response.mean.ci,high.response.p50,high.response.p50.ci,high.response.p90,high.response.p90.ci,high.response.p99,high.response.p99.ci,high.response.p999,high.response.p999.ci,high.waiting.mean,high.waiting.mean.ci,high.waiting.p50,high.waiting.p50.ci,high.waiting.p90,high.waiting.p90.ci,high.waiting.p99,high.waiting.p99.ci,high.waiting.p999,high.waiting.p999.ci,high.waiting.probability,high.waiting.probability.ci,low.response.mean,low.response.mean.ci,low.response.p50,low.response.p50.ci,low.response.p90,low.response.p90.ci,low.response.p99,low.response.p99.ci,low.response.p999,low.response.p999.ci,low.waiting.mean,low.waiting.mean.ci,low.waiting.p50,low.waiting.p50.ci,low.waiting.p90,low.waiting.p90.ci,low.waiting.p99,low.waiting.p99.ci,low.waiting.p999,low.waiting.p999.ci,low.waiting.probability,low.waiting.probability.ci,high.probes_per_job,high.probes_per_job.ci,low.probes_per_job,low.probes_per_job.ci,moves_per_high_job,moves_per_high_job.ci,stealing.requests,stealing.requests.ci,stealing.steals,stealing.steals.ci,stealing.moved,stealing.moved.ci,load.p50,load.p50.ci,load.p90,load.p90.ci,load.p99,load.p99.ci,load.p999,load.p999.ci,load.tail,load.tail.ci,load.achieved,load.achieved.ci,jobs.failed,jobs.failed.ci,jobs.gave_up,jobs.gave_up.ci,theory.response_mean,theory.high.response_mean,theory.low.response_mean,memory_bits,engine,replications,jobs,events,doubts,outlasted_curve,settings
-| "random",stable,3.272719392343206,0.19973533006192631,2.3181664679760794,0.20649133232466305,7.568344566993465,0.5021866986947433,14.210104166666675,0.9823673032886062,20.313458333333262,4.487810943685176,2.272627324892872,0.19125669794574193,1.1201004464285713,0.2201161451395879,6.353045634920637,0.47571480182225556,12.99535218253967,1.0257406700325091,18.91418749999995,4.570080944338562,0.6980853934468703,0.024570326199514738,2.2974322434953085,0.19080743229333552,9.189728973981234,0.7632297291733421,0,0,0,0,0,0,0,0,0,0,,,182.1066961055199,1.4747982430255224,0.29759848293503893,0.034999249690187695,0.7017782684253315,0.024579970717091924,0.29822173157466847,0.024579970717091934,0,0,0,0,259.5905924385463,4.013937177475636,0,0,0,0,0.0016666666666666668,0.007171087882915769,0.027300899565937765,0.07802638785929945,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,0.7018018518518518,0.017271657938671584,0,0,,,3.333333333333333,,,0,markov,3,54119,120397,,no,"servers=4; load=0.7; run.jobs=20000; run.replications=3; run.warmup=0.1"
+| "random",stable,3.373479948957202,0.3095238420875428,2.2778874317300914,0.15240252223451795,7.8422977941176475,0.45985824247277096,16.03260416666664,3.01611037354593,24.135933333333302,9.169262489522396,2.3762489736608194,0.30188369929805103,1.0991443452380953,0.16911593248683704,6.682535232843137,0.38949791826194624,14.769697916666663,2.640763028716652,22.999770833333315,9.006489824154489,0.6974355683716312,0.016391125453193132,2.3624727958757945,0.24064868625170857,9.449891183503178,0.9625947450068343,0,0,0,0,0,0,0,0,0,0,,,181.9137436743,0.7835787529118179,0.302095923597385,0.018802542992034488,0.698562394571667,0.013059645881864071,0.3014376054283329,0.013059645881864035,0,0,0,0,259.6535707744529,2.3010831654923476,0,0,0,0,0,0,-0.03843712578791417,0.1081476244968046,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,0.7002722222222223,0.008270343800473465,0,0,,,3.333333333333333,,,0,markov,3,54047,120147,,no,"servers=4; load=0.7; run.jobs=20000; run.replications=3; run.warmup=0.1"
 $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.1 --policy random --policy jsq --format json | sed 's/"seconds": [0-9.e-]*/"seconds": 0/'
 | {
 |   "version": "0.1.0",
@@ -92,11 +92,11 @@ $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.
 |   "results": [
 |     {
 |       "policy": "jsq",
-|       "response": {"mean": 1.5069982929569066, "ci": 0.09337678830330776, "p50": 1.0852882025465962, "p50_ci": 0.04217137894815814, "p90": 3.405401247258772, "p90_ci": 0.25669876696068766, "p99": 6.561990740740744, "p99_ci": 0.3995690764686422, "p999": 9.568645833333298, "p999_ci": 1.1680993567017575},
-|       "waiting": {"mean": 0.5078654790361178, "ci": 0.09048138239621625, "p50": 0, "p50_ci": 0, "p90": 1.7920923098169197, "p90_ci": 0.30273589331659573, "p99": 4.753959201388891, "p99_ci": 0.48945997316859097, "p999": 7.773557291666653, "p999_ci": 1.7641554832327326, "probability": 0.38175500229875425},
-|       "queue": {"mean": 1.0578503832673418, "ci": 0.09127182918481201, "total": 4.231401533069367, "tail": [1, 0.7011899079864898, 0.2695944095957817, 0.06992754408304001, 0.014469334234140804, 0.002326728133508781, 0.0003363444229273994, 6.1148114535357045e-06]},
-|       "messages": {"probes_per_job": 4, "reports_per_job": 0, "per_job": 8, "per_time": 11.22882962962963},
-|       "power": {"mean": 182.0713944791894, "mean_ci": 1.2568437093456577, "waste": 0.29839886571953267, "energy_per_job": 259.4555312611386, "busy": 0.7011899079864898, "standby": 0.2988100920135102, "setup": 0, "off": 0},
+|       "response": {"mean": 1.5113383741049233, "ci": 0.11383674815931631, "p50": 1.0803985349989935, "p50_ci": 0.0668225805840761, "p90": 3.427783795809991, "p90_ci": 0.24044127208637237, "p99": 6.660112847222213, "p99_ci": 0.9787324927057324, "p999": 9.842270833333336, "p999_ci": 1.471110449694567},
+|       "waiting": {"mean": 0.5139334344133791, "ci": 0.10119807069582076, "p50": 0, "p50_ci": 0, "p90": 1.7988118489583336, "p90_ci": 0.3042854723113678, "p99": 4.93206597222222, "p99_ci": 1.044717711590665, "p999": 8.124697916666682, "p999_ci": 2.3892074797896106, "probability": 0.37880375983382836},
+|       "queue": {"mean": 1.0586358115618348, "ci": 0.08968080911043387, "total": 4.234543246247339, "tail": [1, 0.698621281755917, 0.2645369921169014, 0.07057230820077748, 0.01793076998126075, 0.005314691256999154, 0.0014516060459357865, 0.0002081622040436893]},
+|       "messages": {"probes_per_job": 4, "reports_per_job": 0, "per_job": 8, "per_time": 11.204355555555557},
+|       "power": {"mean": 181.917276905355, "mean_ci": 0.917796731868544, "waste": 0.3020256019096968, "energy_per_job": 259.7110746159133, "busy": 0.698621281755917, "standby": 0.3013787182440831, "setup": 0, "off": 0},
 |       "lost": 0,
 |       "refused": 0,
 |       "memory_bits": 0,
@@ -106,22 +106,22 @@ $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.
 |       "engine": "markov",
 |       "replications": 3,
 |       "precise": true,
-|       "load": {"achieved": 0.7018018518518518, "ci": 0.017271657938671584, "outlasted_curve": false},
-|       "transient": {"mean": 0.005, "ci": 0.0215132636487473},
-|       "drift": {"mean": 0.028584793809508416, "ci": 0.20868360254515608},
+|       "load": {"achieved": 0.7002722222222223, "ci": 0.008270343800473465, "outlasted_curve": false},
+|       "transient": {"mean": 0, "ci": 0},
+|       "drift": {"mean": -0.038451829385952055, "ci": 0.15661754963962757},
 |       "time": 7142.857142857143,
 |       "warmup": 0.1,
-|       "jobs": 54137,
-|       "events": 120418,
+|       "jobs": 54036,
+|       "events": 120158,
 |       "seconds": 0
 |     },
 |     {
 |       "policy": "random",
-|       "response": {"mean": 3.272719392343206, "ci": 0.19973533006192631, "p50": 2.3181664679760794, "p50_ci": 0.20649133232466305, "p90": 7.568344566993465, "p90_ci": 0.5021866986947433, "p99": 14.210104166666675, "p99_ci": 0.9823673032886062, "p999": 20.313458333333262, "p999_ci": 4.487810943685176},
-|       "waiting": {"mean": 2.272627324892872, "ci": 0.19125669794574193, "p50": 1.1201004464285713, "p50_ci": 0.2201161451395879, "p90": 6.353045634920637, "p90_ci": 0.47571480182225556, "p99": 12.99535218253967, "p99_ci": 1.0257406700325091, "p999": 18.91418749999995, "p999_ci": 4.570080944338562, "probability": 0.6980853934468703},
-|       "queue": {"mean": 2.2974322434953085, "ci": 0.19080743229333552, "total": 9.189728973981234, "tail": [1, 0.7017782684253314, 0.4901607717172142, 0.343922350350117, 0.2388207239794733, 0.16653610261142446, 0.11552371923728927, 0.07954008179951444, 0.05411906808151809, 0.03727543936471684, 0.024945612097424217, 0.016543995112650228, 0.010916314187856671, 0.0067382798022516885, 0.004094637441149366, 0.0026224258045099403, 0.0017900771205914317, 0.001106676307057148, 0.0005841378031833192, 0.00026108182021539677, 0.00011109101944275693, 4.138941237787363e-05]},
+|       "response": {"mean": 3.373479948957202, "ci": 0.3095238420875428, "p50": 2.2778874317300914, "p50_ci": 0.15240252223451795, "p90": 7.8422977941176475, "p90_ci": 0.45985824247277096, "p99": 16.03260416666664, "p99_ci": 3.01611037354593, "p999": 24.135933333333302, "p999_ci": 9.169262489522396},
+|       "waiting": {"mean": 2.3762489736608194, "ci": 0.30188369929805103, "p50": 1.0991443452380953, "p50_ci": 0.16911593248683704, "p90": 6.682535232843137, "p90_ci": 0.38949791826194624, "p99": 14.769697916666663, "p99_ci": 2.640763028716652, "p999": 22.999770833333315, "p999_ci": 9.006489824154489, "probability": 0.6974355683716312},
+|       "queue": {"mean": 2.3624727958757945, "ci": 0.24064868625170857, "total": 9.449891183503178, "tail": [1, 0.6985623945716671, 0.48754152996146943, 0.34218889895415866, 0.239625643283369, 0.1684162030722801, 0.1193437310769881, 0.08662083178307754, 0.06256834283380554, 0.044652142139592566, 0.031499001394799823, 0.022425291807450776, 0.015972830844374866, 0.011391534297984672, 0.008575274233283968, 0.0063928095226745115, 0.004653233644771905, 0.0032696683455851754, 0.0024754833084446332, 0.0019104718105759915, 0.0014223709016367894, 0.0010402045414385553, 0.000790978804315438, 0.0005014988639038823, 0.0002799051653488387, 0.00017516238315679403, 9.793978505157846e-05, 4.2925182978244806e-05, 3.042579985848348e-05, 6.067561751241455e-06]},
 |       "messages": {"probes_per_job": 0, "reports_per_job": 0, "per_job": 0, "per_time": 0},
-|       "power": {"mean": 182.1066961055199, "mean_ci": 1.4747982430255224, "waste": 0.29759848293503893, "energy_per_job": 259.5905924385463, "busy": 0.7017782684253315, "standby": 0.29822173157466847, "setup": 0, "off": 0},
+|       "power": {"mean": 181.9137436743, "mean_ci": 0.7835787529118179, "waste": 0.302095923597385, "energy_per_job": 259.6535707744529, "busy": 0.698562394571667, "standby": 0.3014376054283329, "setup": 0, "off": 0},
 |       "lost": 0,
 |       "refused": 0,
 |       "memory_bits": 0,
@@ -131,13 +131,13 @@ $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.
 |       "engine": "markov",
 |       "replications": 3,
 |       "precise": true,
-|       "load": {"achieved": 0.7018018518518518, "ci": 0.017271657938671584, "outlasted_curve": false},
-|       "transient": {"mean": 0.0016666666666666668, "ci": 0.007171087882915769},
-|       "drift": {"mean": 0.027300899565937765, "ci": 0.07802638785929945},
+|       "load": {"achieved": 0.7002722222222223, "ci": 0.008270343800473465, "outlasted_curve": false},
+|       "transient": {"mean": 0, "ci": 0},
+|       "drift": {"mean": -0.03843712578791417, "ci": 0.1081476244968046},
 |       "time": 7142.857142857143,
 |       "warmup": 0.1,
-|       "jobs": 54119,
-|       "events": 120397,
+|       "jobs": 54047,
+|       "events": 120147,
 |       "seconds": 0
 |     }
 |   ]
