@@ -63,7 +63,7 @@ static void identity_says_everything(void **state) {
     char expected[300];
     snprintf(expected, sizeof expected,
              "servers=3x1,2x4\nload=0.7\nservice=det(2)\npolicy=pod:d=3\nengine=event\ntime=12.5\nwarmup=0."
-             "25\nseed=%llu\nresults=2",
+             "25\nseed=%llu\nresults=3",
              (unsigned long long)cell(e, 0, 0).run.seed);
     assert_string_equal(identity, expected);
     free(identity);
