@@ -485,6 +485,7 @@ _Noreturn void bal_system_broken(const struct system *system, const char *what) 
     fprintf(stderr,
             "ballast: internal error: %s (policy %s, seed %llu, replication %llu, simulation time %.17g)\n",
             what, system->policy->name, (unsigned long long)system->run->seed,
-            (unsigned long long)system->run->replication, system->now);
+            (unsigned long long)system->run->replication,
+            system->now / (system->tally.rate > 0 ? system->tally.rate : 1));
     abort();
 }
