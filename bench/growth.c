@@ -26,7 +26,7 @@ static const char *const policies[] = {"pod:d=2", "jiq"};
 static double jobs_for(const char *servers, enum bal_engine engine) {
     if (servers[1] == 'M')
         return engine == BAL_ENGINE_MARKOV ? 5e6 : 2e6;
-    return strcmp(servers, "100k") == 0 ? 1e6 : 5e5;
+    return 1e6;
 }
 
 static void by_servers(enum bal_engine engine, const char *name) {
@@ -51,7 +51,7 @@ static void by_load(void) {
         snprintf(text, sizeof text, "%g, %s", loads[i], loads[i] < 0.05 ? "event" : "markov");
         show(text,
              (struct row){
-                 .servers = "1000", .service = "exp", .policy = "pod:d=2", .load = loads[i], .jobs = 5e5});
+                 .servers = "1000", .service = "exp", .policy = "pod:d=2", .load = loads[i], .jobs = 1e6});
     }
 }
 
@@ -61,7 +61,7 @@ static void by_choices(void) {
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
         show(choices[i] + 4,
              (struct row){
-                 .servers = "1000", .service = "exp", .policy = choices[i], .load = 0.9, .jobs = 5e5});
+                 .servers = "1000", .service = "exp", .policy = choices[i], .load = 0.9, .jobs = 1e6});
 }
 
 static void by_tasks(void) {
@@ -74,7 +74,7 @@ static void by_tasks(void) {
                                 .service = "exp",
                                 .policy = "pod:d=2,pertask=1",
                                 .load = 0.9,
-                                .jobs = 5e5,
+                                .jobs = 1e6,
                                 .tasks = tasks[i]});
     }
 }

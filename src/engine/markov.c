@@ -236,6 +236,7 @@ static enum bal_code join_first(struct system *system, uint32_t server) {
 LOOP(loop_plain, COUNTED)
 LOOP(loop_reporting, COUNTED | REPORTING)
 LOOP(loop_indexed, COUNTED | INDEXED)
+LOOP(loop_tasks, COUNTED | TASKS)
 LOOP(loop_classes, COUNTED | RANKED | LANED)
 LOOP(loop_timed, 0)
 LOOP(loop_timed_reporting, REPORTING)
@@ -244,13 +245,16 @@ LOOP(loop_powered, REPORTING | POWERED)
 LOOP(loop_any, system->features)
 
 static enum bal_code run_loop(struct system *system, const struct rates *rates, struct streams *streams) {
-    switch (system->run->plain ? UNSPECIALISED : system->features) {
+    /* That speeds differ is known where events are drawn, and nowhere else. */
+    switch (system->run->plain ? UNSPECIALISED : system->features & ~(unsigned)MIXED) {
     case COUNTED:
         return loop_plain(system, rates, streams);
     case COUNTED | REPORTING:
         return loop_reporting(system, rates, streams);
     case COUNTED | INDEXED:
         return loop_indexed(system, rates, streams);
+    case COUNTED | TASKS:
+        return loop_tasks(system, rates, streams);
     case COUNTED | RANKED | LANED:
         return loop_classes(system, rates, streams);
     case 0:
