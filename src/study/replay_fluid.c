@@ -41,7 +41,6 @@ static double fastest_of(const struct bal_servers *servers) {
 
 enum bal_code bal_flow_new(const struct bal_replay *replay, const volatile int *stop, struct bal_flow **flow,
                            struct bal_error *err) {
-    enum { STRIDE = 65536 }; /* jobs between two looks at stop */
     const struct bal_trace_info *info = bal_trace_info(replay->trace);
     struct bal_trace_cursor *cursor = NULL;
     struct bal_flow *f = *flow = calloc(1, sizeof *f);
@@ -51,10 +50,7 @@ enum bal_code bal_flow_new(const struct bal_replay *replay, const volatile int *
     const double step = info->span / STEPS, per_step = STEPS / (1e9 * info->span + 1);
     for (uint64_t done = 0; !code; done++) {
         struct bal_trace_job job;
-        if (done % STRIDE == 0 && stop && *stop)
-            code = bal_fail(err, BAL_E_STOPPED, "stopped before the end");
-        else
-            code = bal_trace_next(cursor, &job, err);
+        code = bal_replay_next(cursor, done, stop, &job, err);
         if (code || job.size == 0)
             break;
         const double from = (double)((uint64_t)job.time - (uint64_t)info->first) * per_step;

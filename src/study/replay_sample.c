@@ -37,18 +37,22 @@ static double place_of(const struct stretches *stretches, double after, double *
     return within >= 0 && within < stretches->length ? *before : NAN;
 }
 
+enum bal_code bal_replay_next(struct bal_trace_cursor *cursor, uint64_t done, const volatile int *stop,
+                              struct bal_trace_job *job, struct bal_error *err) {
+    enum { STRIDE = 65536 }; /* jobs between two looks at stop */
+    if (done % STRIDE == 0 && stop && *stop)
+        return bal_fail(err, BAL_E_STOPPED, "stopped before the end");
+    return bal_trace_next(cursor, job, err);
+}
+
 static enum bal_code copy(const struct bal_trace *from, const struct stretches *stretches,
                           const volatile int *stop, struct bal_trace *to, struct bal_error *err) {
-    enum { STRIDE = 65536 }; /* jobs between two looks at stop */
     struct bal_trace_cursor *cursor;
     enum bal_code code = bal_trace_cursor_new(from, &cursor, err);
     for (uint64_t done = 0; !code; done++) {
         struct bal_trace_job job;
         double before;
-        if (done % STRIDE == 0 && stop && *stop)
-            code = bal_fail(err, BAL_E_STOPPED, "stopped before the end");
-        else
-            code = bal_trace_next(cursor, &job, err);
+        code = bal_replay_next(cursor, done, stop, &job, err);
         if (code || job.size == 0)
             break;
         const double place =

@@ -29,6 +29,10 @@ enum bal_code bal_replay_try(const struct bal_replay *replay, const struct bal_c
 /* How many values are above one, with that part of its bin that is. */
 double bal_count_above(const struct bal_histogram *h, double value);
 
+/* The next job of a log, or the end of it, as bal_trace_next; `done` were there before it. */
+enum bal_code bal_replay_next(struct bal_trace_cursor *cursor, uint64_t done, const volatile int *stop,
+                              struct bal_trace_job *job, struct bal_error *err);
+
 /* How jobs and their work come over time. Free it with free(). */
 struct bal_flow;
 enum bal_code bal_flow_new(const struct bal_replay *replay, const volatile int *stop, struct bal_flow **flow,
