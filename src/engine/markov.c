@@ -282,7 +282,7 @@ enum bal_code bal_engine_markov(const struct bal_model *model, const struct bal_
     struct streams streams;
     bal_rng_init(&streams.events, run->seed, run->replication, BAL_STREAM_ARRIVALS);
     bal_rng_init(&streams.gaps, run->seed, run->replication, BAL_STREAM_GAPS);
-    system->power_left = bal_rng_exp(&system->power_rng);
+    system->power_left = bal_rng_exp(&system->power_rng); /* event timers draw theirs from the same stream */
     code = bal_system_begin(system, join_first);
     code = bal_system_end(system, code ? code : run_loop(system, &rates, &streams), trial, err);
     bal_system_fini(system);

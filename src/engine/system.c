@@ -310,7 +310,7 @@ static void set_next_stop(struct system *system) {
 static bool can_count(const struct system *system, const struct bal_run *run, double rate) {
     const double events = rate * run->time;
     return events >= COUNTED_LEAST && events < COUNTED_MOST && !(system->features & TIMELY) && !run->path &&
-           !run->timed;
+           !run->watch && !run->timed;
 }
 
 enum bal_code bal_system_init(struct system *system, const struct bal_model *model,

@@ -54,8 +54,7 @@ enum {
 };
 
 /* Features that want times of their own, so that events cannot be counted in their place. */
-#define TIMELY                                                                                               \
-    ((unsigned)(RATED | POWERED | VARYING | OBSERVED | TIMED | ASKING | HISTORIED | RECORDED | BURSTY))
+#define TIMELY ((unsigned)(RATED | POWERED | VARYING | (UNUSUAL & ~(LOADED | WEIGHED))))
 
 /* As features for the choice of a loop: the one that looks at them as it goes. */
 #define UNSPECIALISED (~0u)

@@ -519,6 +519,7 @@ static void channel_to_time(struct channel *channel, double rate, double unit) {
     bal_erlang_mix(&channel->waiting_histogram, rate * unit);
 }
 
+/* Nothing else than queues is kept over time where events are counted: no power, and no slots. */
 static void to_time(struct tally *tally) {
     struct totals *totals = &tally->totals;
     const double rate = tally->rate;

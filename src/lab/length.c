@@ -145,7 +145,7 @@ bool bal_growth_ask(struct growth *growth, const struct bal_case *c, const struc
 
 double bal_longer_time(const struct bal_case *c, double factor) {
     const double time = rounded_up(factor * c->run.time, bal_model_arrival_rate(&c->model));
-    return c->model.clock == BAL_CLOCK_SLOTTED ? ceil(time) : time;
+    return fmin(c->model.clock == BAL_CLOCK_SLOTTED ? ceil(time) : time, c->longest);
 }
 
 struct bal_advice bal_advise_length(const struct bal_case *c, const struct bal_result *result) {

@@ -95,5 +95,5 @@ uint32_t bal_flow_least(const struct bal_flow *flow, const struct bal_replay *re
         const double left = others + speed * middle - speed * replay->failing;
         *(left > 0 && is_met(flow, replay, slots * left) ? &met : &failed) = middle;
     }
-    return met;
+    return met < LARGEST ? met : 1;
 }

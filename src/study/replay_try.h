@@ -38,7 +38,8 @@ struct bal_flow;
 enum bal_code bal_flow_new(const struct bal_replay *replay, const volatile int *stop, struct bal_flow **flow,
                            struct bal_error *err);
 /* The least number of servers, of those whose number is looked for, by which the target would be met if all
- * that a job waited for were more work than the fleet can do. */
+ * that a job waited for were more work than the fleet can do; 1 if none would, as where a median is wanted
+ * that is less than the mean size: then this says nothing. */
 uint32_t bal_flow_least(const struct bal_flow *flow, const struct bal_replay *replay);
 
 /* A part of the log, between 0 and 1: some stretches of it, one behind the other, each so long that queues

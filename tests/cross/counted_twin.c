@@ -198,6 +198,8 @@ static void only_long_runs_without_clocks_count(void **state) {
     struct bal_path path = {.times = 0, .levels = 1};
     const struct bal_run usual = {.time = 1e6}, brief = {.time = 1e4}, endless = {.time = 1e8};
     const struct bal_run timed = {.time = 1e6, .timed = true}, sampled = {.time = 1e6, .path = &path};
+    const struct bal_watch watch = {0};
+    const struct bal_run watched = {.time = 1e6, .watch = &watch};
     assert_true(counts("pod:d=2", 0.9, "constant", &usual, rate));
     assert_true(counts("jiq", 0.9, "constant", &usual, rate));
     assert_false(counts("pod:d=2", 0.9, "constant", &usual, 0)); /* another engine */
@@ -205,6 +207,7 @@ static void only_long_runs_without_clocks_count(void **state) {
     assert_false(counts("pod:d=2", 0.9, "constant", &endless, rate)); /* more than a stamp can hold */
     assert_false(counts("pod:d=2", 0.9, "constant", &timed, rate));
     assert_false(counts("pod:d=2", 0.9, "constant", &sampled, rate));
+    assert_false(counts("pod:d=2", 0.9, "constant", &watched, rate)); /* who watches wants times */
     assert_false(counts("pod:d=2", 0.9, "sine(0.5,100)", &usual, rate));
     assert_false(counts("rcpb:c=2,mup=1", 0.9, "constant", &usual, rate)); /* reports come at times */
     assert_false(counts("tabs", 0.5, "constant", &usual, rate));
