@@ -61,7 +61,7 @@ struct bal_result {
     double warmup;         /* mean fraction of the run that was cut */
     uint64_t jobs;         /* measured */
     uint64_t events;
-    double seconds; /* processor time of all its trials */
+    double seconds; /* that all its trials took, by the clock on the wall */
 };
 
 struct bal_lab_options {
