@@ -32,7 +32,8 @@ static void add_up(struct bal_flow *flow) {
     }
 }
 
-static double fastest_of(const struct bal_servers *servers) {
+double bal_replay_fastest(const struct bal_replay *replay) {
+    const struct bal_servers *servers = &replay->model.servers;
     double fastest = 0;
     for (unsigned g = 0; g < servers->groups; g++)
         fastest = fmax(fastest, servers->group[g].speed);
@@ -46,7 +47,7 @@ enum bal_code bal_flow_new(const struct bal_replay *replay, const volatile int *
     struct bal_flow *f = *flow = calloc(1, sizeof *f);
     enum bal_code code = f ? bal_trace_cursor_new(replay->trace, &cursor, err)
                            : bal_fail(err, BAL_E_MEMORY, "not enough memory for the flow of a trace");
-    const double speed = fastest_of(&replay->model.servers) / replay->speedup; /* as recorded */
+    const double speed = bal_replay_fastest(replay) / replay->speedup; /* as recorded */
     const double step = info->span / STEPS, per_step = STEPS / (1e9 * info->span + 1);
     for (uint64_t done = 0; !code; done++) {
         struct bal_trace_job job;
@@ -72,7 +73,7 @@ enum bal_code bal_flow_new(const struct bal_replay *replay, const volatile int *
 /* Is the target met by servers that do so much work in a second? */
 static bool is_met(const struct bal_flow *flow, const struct bal_replay *replay, double capacity) {
     const struct bal_target *target = replay->target;
-    const double size = bal_trace_info(replay->trace)->size_mean / fastest_of(&replay->model.servers);
+    const double size = bal_trace_info(replay->trace)->size_mean / bal_replay_fastest(replay);
     const double done = capacity * flow->step / replay->speedup;
     double backlog = 0, late = 0, delay = 0, jobs = 0;
     for (size_t i = 0; i < STEPS; i++) {

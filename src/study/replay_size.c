@@ -64,19 +64,12 @@ struct sizes {
 
 /* ---- the target ---- */
 
-static double fastest_of(const struct bal_replay *replay) {
-    double fastest = 0;
-    for (unsigned g = 0; g < replay->model.servers.groups; g++)
-        fastest = fmax(fastest, replay->model.servers.group[g].speed);
-    return fastest;
-}
-
 /* What is wanted when no job ever waits: on the fastest servers. */
 static double best_possible(const struct bal_replay *replay, const struct bal_demand *demand) {
     const double quantile = replay->target->quantile;
     const double size = quantile == 0 ? demand->size_mean
                                       : demand->size_mean * bal_histogram_quantile(&demand->sizes, quantile);
-    return size / fastest_of(replay);
+    return size / bal_replay_fastest(replay);
 }
 
 /* How much that takes of what the target allows. */
@@ -84,7 +77,7 @@ static double strain_at_best(const struct bal_replay *replay, const struct bal_d
     const struct bal_target *target = replay->target;
     if (target->quantile == 0)
         return best_possible(replay, demand) / target->seconds;
-    const double size = target->seconds * fastest_of(replay) / demand->size_mean;
+    const double size = target->seconds * bal_replay_fastest(replay) / demand->size_mean;
     const double jobs = (double)bal_histogram_total(&demand->sizes);
     return bal_count_above(&demand->sizes, size) / jobs / (1 - target->quantile);
 }

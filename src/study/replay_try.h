@@ -33,6 +33,9 @@ double bal_count_above(const struct bal_histogram *h, double value);
 enum bal_code bal_replay_next(struct bal_trace_cursor *cursor, uint64_t done, const volatile int *stop,
                               struct bal_trace_job *job, struct bal_error *err);
 
+/* The speed of the fastest servers: on them a job takes least. */
+double bal_replay_fastest(const struct bal_replay *replay);
+
 /* How jobs and their work come over time. Free it with free(). */
 struct bal_flow;
 enum bal_code bal_flow_new(const struct bal_replay *replay, const volatile int *stop, struct bal_flow **flow,
