@@ -401,6 +401,10 @@ struct bal_policy {
     /* how many uniform servers route takes by bal_drawn() for a job of one task, if it draws nothing else; 0
      * or without it: the host cannot draw them ahead */
     uint32_t (*draws)(const double *value);
+    /* optional: the servers of which route takes a uniform one, by one draw, for each job of one task while
+     * there are any, and which a server joins by saying that it is idle; NULL: not so. A host may look into
+     * it to see where jobs that come soon are likely to go */
+    const struct bal_set *(*pool)(const void *state);
     /* of how many dispatchers, drawn uniformly, a server tells the one with the fewest tokens that it is
      * idle; without it: 1 */
     uint32_t (*report_choices)(const double *value);

@@ -63,6 +63,30 @@ FOLDED enum bal_code next_arrival(struct event *event, double now, double *next,
     return code;
 }
 
+/* On fleets that do not fit into the cache: fetches what completions of coming days will look at, many at a
+ * time as in markov.c: first of those who lead their pages, later of those behind them. */
+enum { SEEN_DAYS = 16 };
+
+FOLDED void fetch_server(const struct event *event, uint32_t server) {
+    const struct bal_queues *queues = &event->system.queues;
+    __builtin_prefetch(&event->completions.entry[server]);
+    __builtin_prefetch(&queues->length[server]);
+    __builtin_prefetch(bal_queues_ring(queues, server, WORDS));
+}
+
+static __attribute__((noinline)) void look_ahead(struct event *event, double now) {
+    const struct bal_calendar *calendar = &event->completions;
+    const uint64_t today = bal_calendar_day(calendar, now);
+    const uint32_t servers = event->system.servers;
+    for (uint64_t day = today + 2 * SEEN_DAYS; day < today + 3 * SEEN_DAYS; day++)
+        fetch_server(event, bal_calendar_near(calendar, day));
+    for (uint64_t day = today + SEEN_DAYS; day < today + 2 * SEEN_DAYS; day++) {
+        const uint32_t next = calendar->entry[bal_calendar_near(calendar, day)].next;
+        fetch_server(event, next < servers ? next : 0);
+    }
+    event->sees_at = (double)(today + SEEN_DAYS) / calendar->per_day;
+}
+
 /* What servers do by themselves between two steps of the loop. */
 FOLDED enum bal_code between(struct event *event, double before, double now, unsigned features) {
     enum bal_code code = BAL_OK;
@@ -102,6 +126,8 @@ FOLDED enum bal_code loop(struct event *event, const unsigned features) {
         if (__builtin_expect(code || (code = system_reach(system, now)), 0))
             return code;
         before = now;
+        if (features & FARSIGHTED && now >= event->sees_at)
+            look_ahead(event, now);
         if (fails) {
             code = bal_event_fail_servers(event, now, features);
         } else if (changes) {
@@ -131,6 +157,8 @@ static enum bal_code join_first(struct system *system, uint32_t server) {
 LOOP(loop_plain, 0)
 LOOP(loop_indexed, INDEXED)
 LOOP(loop_reporting, REPORTING)
+LOOP(loop_far, FARSIGHTED)
+LOOP(loop_far_reporting, FARSIGHTED | REPORTING)
 LOOP(loop_recorded, RECORDED)
 LOOP(loop_log, RECORDED | HISTORIED)
 LOOP(loop_log_indexed, RECORDED | HISTORIED | INDEXED)
@@ -150,6 +178,10 @@ static enum bal_code run_loop(struct event *event) {
         return loop_indexed(event);
     case REPORTING:
         return loop_reporting(event);
+    case FARSIGHTED:
+        return loop_far(event);
+    case FARSIGHTED | REPORTING:
+        return loop_far_reporting(event);
     case RECORDED:
         return loop_recorded(event);
     case RECORDED | HISTORIED:
@@ -191,7 +223,7 @@ static enum bal_code set_up_trace(struct event *event, const struct bal_run *run
 }
 
 static enum bal_code set_up(struct event *event, const struct bal_model *model, const struct bal_run *run) {
-    const struct system *system = &event->system;
+    struct system *system = &event->system;
     event->law = &model->size;
     const double mean_gap =
         system->per_most * (model->tasks > 1 ? model->tasks : 1) / bal_model_arrival_rate(model);
@@ -212,6 +244,12 @@ static enum bal_code set_up(struct event *event, const struct bal_model *model, 
         (system->features & LANED && !event->since) ||
         (system->features & SHARED && !(event->sharing = calloc(system->servers, sizeof *event->sharing))))
         return BAL_E_MEMORY;
+    if (bal_calendar_is_large(&event->completions) && !(system->features & ~(unsigned)(MIXED | REPORTING)) &&
+        !run->plain) {
+        system->features |= FARSIGHTED;
+        system->beside = (const char *)event->completions.entry;
+        system->beside_size = sizeof *event->completions.entry;
+    }
     return BAL_OK;
 }
 

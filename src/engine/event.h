@@ -8,9 +8,9 @@
 #ifndef ENGINE_EVENT_H
 #define ENGINE_EVENT_H
 
-#include "base/calendar.h"
 #include "base/heap.h"
 #include "base/tournament.h"
+#include "engine/calendar.h"
 #include "engine/patience.h"
 #include "engine/system.h"
 
@@ -19,6 +19,7 @@ enum { ARRIVAL, LEFT, WORDS }; /* the words of a queued job; LEFT is the work th
 struct event {
     struct system system;            /* first: the policy's view of the fleet points to it */
     struct bal_calendar completions; /* of each busy server, or slot */
+    double sees_at;                  /* FARSIGHTED: when to fetch what coming completions will look at */
     struct bal_arrival_source arrivals;
     struct bal_rng sizes;
     const struct bal_law *law;

@@ -38,7 +38,7 @@ static bool take_jobs(struct event *event, double now, uint32_t server, struct s
     for (uint32_t slot = server * slots; slot < (server + 1) * slots; slot++) {
         if (!bal_calendar_has(&event->completions, slot))
             continue;
-        bal_calendar_remove(&event->completions, slot);
+        bal_calendar_remove(&event->completions, slot, false);
         if (!(features & MANY))
             continue;
         const union bal_word *job = system->in_slot + (size_t)slot * words;

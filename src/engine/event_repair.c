@@ -68,7 +68,7 @@ static void stop_work(struct event *event, double now, uint32_t server, unsigned
             continue;
         const double left = bal_calendar_time(&event->completions, slot) - now;
         union bal_word *item = system->in_slot + (size_t)slot * words;
-        bal_calendar_remove(&event->completions, slot);
+        bal_calendar_remove(&event->completions, slot, false);
         tally_work_down(&system->tally, now);
         if (jobs == BAL_JOBS_RESUME)
             item[LEFT].real = event->per_speed ? left / event->per_speed[server] : left;
@@ -91,7 +91,7 @@ static void start_work(struct event *event, double now, uint32_t server, unsigne
             continue;
         const union bal_word *item = system->in_slot + (size_t)slot * words;
         tally_work_up(&system->tally, now);
-        bal_calendar_set(&event->completions, slot, now + duration(event, server, item[LEFT].real));
+        bal_calendar_set(&event->completions, slot, now + duration(event, server, item[LEFT].real), false);
     }
     while (busy < slots &&
            begin_next(event, now, server, system->vacant[row + slots - busy - 1], words, features))

@@ -9,7 +9,8 @@ FOLDED void work_on(struct event *event, double now, uint32_t server, const unio
                     unsigned features) {
     if (features & LANED)
         event->since[server] = now;
-    bal_calendar_set(&event->completions, server, now + duration(event, server, item[LEFT].real));
+    bal_calendar_set(&event->completions, server, now + duration(event, server, item[LEFT].real),
+                     features & FARSIGHTED);
 }
 
 /* A low job is interrupted: it keeps what is left of its work. */
@@ -35,7 +36,7 @@ FOLDED void begin_in_slot(struct event *event, double now, uint32_t server, uint
     else
         system->tally.all.immediate++;
     tally_work_up(&system->tally, now);
-    bal_calendar_set(&event->completions, slot, now + duration(event, server, item[LEFT].real));
+    bal_calendar_set(&event->completions, slot, now + duration(event, server, item[LEFT].real), false);
 }
 
 /* ---- jobs that give up ---- */
@@ -134,7 +135,7 @@ FOLDED void complete_many(struct event *event, double now, uint32_t slot, unsign
     tally_work_down(&system->tally, now);
     if (left < slots) {
         system->vacant[server * slots + slots - left - 1] = slot;
-        bal_calendar_remove(&event->completions, slot);
+        bal_calendar_remove(&event->completions, slot, false);
         if (knows_work(event))
             bal_event_end_work(event, server, now);
         if (features & PATIENT) { /* whoever has a place in a queue is gone */
@@ -236,7 +237,7 @@ FOLDED void complete_one(struct event *event, double now, uint32_t server, unsig
         work_on(event, now, server, system_next(system, now, server, words, features, true), features);
         return;
     }
-    bal_calendar_remove(&event->completions, server);
+    bal_calendar_remove(&event->completions, server, features & FARSIGHTED);
     if (knows_work(event))
         bal_event_end_work(event, server, now);
 }

@@ -34,7 +34,7 @@ FOLDED void sharing_schedule(struct event *event, double now, uint32_t server, u
     const double mark = bal_queues_front(&event->system.queues, server, words)[MARK].real;
     const double left = mark > sharing->attained ? mark - sharing->attained : 0; /* rounding */
     bal_calendar_set(&event->completions, server,
-                     now + duration(event, server, left) * event->system.length[server]);
+                     now + duration(event, server, left) * event->system.length[server], false);
 }
 
 FOLDED void sharing_swap(struct event *event, uint32_t server, uint32_t words, uint32_t a, uint32_t b) {
@@ -113,7 +113,7 @@ FOLDED void complete_sharing(struct event *event, double now, uint32_t server, u
         sharing_schedule(event, now, server, words);
         return;
     }
-    bal_calendar_remove(&event->completions, server);
+    bal_calendar_remove(&event->completions, server, false);
     if (knows_work(event))
         bal_event_end_work(event, server, now);
 }

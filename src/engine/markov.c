@@ -12,6 +12,7 @@
  * it is the number of events so far (COUNTED): k events later is an Erlang time of k stages later, whose mean
  * is known, and tally.c makes distributions of those numbers. The events themselves are the same in both. */
 #include "engine/engine.h"
+#include "engine/foresight.h"
 #include "engine/system.h"
 
 #include <stdlib.h>
@@ -67,7 +68,7 @@ FOLDED uint32_t server_at(const struct rates *rates, double x, unsigned features
  * are possible is then known early enough to fetch those queues into the cache, which pays on fleets that do
  * not fit there. They are fetched in bursts: the processor waits for the addresses of pages together, and
  * not for each alone, but more lines than it can have under way would make it wait for memory too. */
-enum { AHEAD = 128, BURST = 16 };
+enum { AHEAD = 128, BURST = FORESEEN };
 
 struct ahead {
     double gap[AHEAD];
@@ -135,7 +136,7 @@ FOLDED void look_ahead(struct ahead *ahead, unsigned at, const struct rates *rat
         draw(ahead, (at + AHEAD / 2) % AHEAD, rates, streams, features);
     if (!fetched)
         return;
-    fetch_queues(fetched, &ahead->server[(at + 2 * BURST) % AHEAD], words);
+    fetch_queues(fetched, &ahead->server[(at + 3 * BURST) % AHEAD], words);
     if (fetched->used > fetched->count / 2)
         fetch_jobs(fetched, &ahead->server[(at + BURST) % AHEAD], words);
 }
@@ -196,9 +197,13 @@ FOLDED enum bal_code loop(struct system *system, const struct rates *rates, stru
     draw(&ahead, 0, rates, streams, features);
     const struct bal_queues *fetched = system->large && !(features & RANKED) ? &system->queues : NULL;
     const unsigned step = fetched ? BURST : AHEAD / 2;
+    struct foresight foresight = foresight_of(system);
     double now = 0;
     for (unsigned at = 0;; at = (at + step) % AHEAD) {
         look_ahead(&ahead, at, rates, streams, fetched, features);
+        if (features & REPORTING && foresight.pool)
+            foresight_go(&foresight, system, &ahead.server[(at + 2 * BURST) % AHEAD],
+                         item_words(WORDS, features));
         for (unsigned i = at; i < at + step; i++) {
             const double before = now;
             now += features & COUNTED ? 1 : ahead.gap[i];

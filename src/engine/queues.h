@@ -68,6 +68,11 @@ FOLDED uint32_t bal_ring_inside(uint32_t words) {
     return (bal_ring_line(words) - (uint32_t)sizeof(struct bal_ring)) / bal_item_bytes(words);
 }
 
+/* What all of them take while they are short. */
+static inline uint64_t bal_queues_bytes(const struct bal_queues *queues) {
+    return queues->count * (uint64_t)(bal_ring_line(queues->words) + sizeof *queues->length);
+}
+
 FOLDED union bal_word *bal_item_in(char *block, uint32_t place, uint32_t words) {
     return (union bal_word *)(void *)(block + (size_t)place * bal_item_bytes(words));
 }

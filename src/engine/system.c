@@ -151,6 +151,7 @@ static enum bal_code set_up_queues(struct system *system, uint32_t words) {
         return code;
     system->length =
         features & (LANED | MANY) ? calloc(servers, sizeof *system->length) : system->queues.length;
+    system->large = bal_queues_bytes(&system->queues) > LARGE_FLEET;
     system->urgent = features & RANKED ? calloc(servers, sizeof *system->urgent) : NULL;
     system->serving = features & HOLDING ? calloc(servers, sizeof *system->serving) : NULL;
     system->idle = features & RATED ? malloc(bal_set_size(servers)) : NULL;
@@ -269,6 +270,8 @@ static void fetch_shortest(const struct system *system, const uint32_t *drawn) {
             best = other < (best & ~(uint64_t)UINT32_MAX) ? other : best; /* the first of several */
         }
         __builtin_prefetch(bal_queues_ring(queues, (uint32_t)best, words));
+        if (system->beside)
+            __builtin_prefetch(system->beside + (uint32_t)best * system->beside_size);
     }
 }
 
@@ -321,7 +324,6 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     system->servers = setting.servers;
     system->policy = policy->policy;
     system->run = run;
-    system->large = system->servers >= LARGE_FLEET;
     system->features = features_of(model, policy, run);
     if (can_count(system, run, rate))
         system->features |= COUNTED;

@@ -42,13 +42,14 @@ enum {
     SHARED = 1 << 23,     /* the event engine's: servers work on all their jobs at once */
     COUNTED = 1 << 26,    /* the markov engine's: time is the number of events so far */
     /* The event engine's alone: */
-    MANY = 2048,       /* servers work on several jobs at once */
-    STEALING = 4096,   /* servers that run out of work steal */
-    RECORDED = 8192,   /* jobs come from a trace */
-    HISTORIED = 16384, /* a history is kept */
-    BURSTY = 65536,    /* arrivals are no Poisson process */
-    KINDED = 131072,   /* the history tells kinds of jobs apart */
-    FAILING = 262144,  /* servers fail */
+    MANY = 2048,          /* servers work on several jobs at once */
+    STEALING = 4096,      /* servers that run out of work steal */
+    RECORDED = 8192,      /* jobs come from a trace */
+    HISTORIED = 16384,    /* a history is kept */
+    BURSTY = 65536,       /* arrivals are no Poisson process */
+    KINDED = 131072,      /* the history tells kinds of jobs apart */
+    FAILING = 262144,     /* servers fail */
+    FARSIGHTED = 1 << 27, /* what events will look at is fetched ahead: far too many servers for the cache */
     UNUSUAL = MANY | STEALING | RECORDED | HISTORIED | OBSERVED | BURSTY | KINDED | FAILING | LOADED | TIMED |
               ASKING | WEIGHED | SHARED | PATIENT | UNRELIABLE
 };
@@ -74,7 +75,11 @@ enum { COUNTED_LEAST = 1 << 20, COUNTED_MOST = 1 << (32 - STAMP_EVENT) };
 /* Where a policy says how many servers it draws for a job they are drawn for many jobs in one go, half a
  * circle, so that the draws overlap. On large fleets the queues that it will look at are fetched some jobs
  * ahead, in bursts (markov.c says why). */
-enum { DRAWN_JOBS = 64, DRAWN_BURST = 8, DRAWS_MOST = 8, LARGE_FLEET = 5000 };
+enum { DRAWN_JOBS = 64, DRAWN_BURST = 8, DRAWS_MOST = 8 };
+
+/* Bytes of queues that are not all in the cache of a core, as those of today are: fetching the others ahead
+ * would cost more than it spares. */
+enum { LARGE_FLEET = 1 << 19 };
 
 enum { RANKS = 64 };
 
@@ -88,7 +93,9 @@ struct system {
     uint32_t job_drawn;  /* of the jobs in the circle, the next one */
     uint32_t drawn_step; /* bal_system_draw comes before each so many of them, a power of 2 */
     uint32_t drawn[DRAWN_JOBS * DRAWS_MOST];
-    bool large; /* the queues do not fit into the cache: they are fetched in time */
+    bool large;         /* the queues do not fit into the cache: they are fetched in time */
+    const char *beside; /* what the engine keeps for each server, fetched with its queue; NULL: nothing */
+    size_t beside_size;
     struct bal_job job;
     uint64_t kind_tag; /* KINDED: of the job that arrives */
     struct bal_fleet fleet;

@@ -54,6 +54,11 @@ static void report(void *block, struct bal_fleet *fleet, enum bal_report what, u
         bal_set_remove(&state->idle, server);
 }
 
+static const struct bal_set *pool(const void *block) {
+    const struct state *state = block;
+    return state->which == BAL_IDLE_ANY ? &state->idle : NULL;
+}
+
 static uint32_t tokens(const void *block) {
     const struct state *state = block;
     return state->idle.count;
@@ -92,6 +97,7 @@ const struct bal_policy bal_policy_jiq = {
     .init = init,
     .sound = sound,
     .report = report,
+    .pool = pool,
     .tokens = tokens,
     .more_flags = more_flags,
     .report_choices = report_choices,

@@ -63,6 +63,11 @@ static void report(void *block, struct bal_fleet *fleet, enum bal_report what, u
         state->last_idle = BAL_NONE;
 }
 
+static const struct bal_set *pool(const void *block) {
+    const struct state *state = block;
+    return state->which == BAL_IDLE_ANY ? &state->idle : NULL;
+}
+
 static uint32_t tokens(const void *block) {
     const struct state *state = block;
     return state->idle.count;
@@ -98,6 +103,7 @@ const struct bal_policy bal_policy_pi = {
     .init = init,
     .sound = sound,
     .report = report,
+    .pool = pool,
     .tokens = tokens,
     .more_flags = more_flags,
     .memory_bits = memory_bits,

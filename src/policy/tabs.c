@@ -153,6 +153,10 @@ static void response(void *block, struct bal_fleet *fleet, uint32_t server, doub
     count_own(block, fleet, server, 0);
 }
 
+static const struct bal_set *pool(const void *block) {
+    return set_of(block, GREEN);
+}
+
 static uint32_t tokens(const void *block) {
     return set_of(block, GREEN)->count;
 }
@@ -207,6 +211,7 @@ const struct bal_policy bal_policy_tabs = {
     .sound = sound,
     .report = report,
     .response = response,
+    .pool = pool,
     .tokens = tokens,
     .more_flags = more_flags,
     .memory_bits = memory_bits,

@@ -67,6 +67,32 @@ static void same_trajectory_without_an_index(void **state) {
     assert_true(compared >= 6 * 3 * 2);
 }
 
+/* On fleets that do not fit into the cache queues are fetched ahead, and it is foreseen where jobs will go;
+ * short runs draw their times, long ones count events. */
+static void same_trajectory_on_a_large_fleet(void **state) {
+    (void)state;
+    static const struct {
+        const char *policy;
+        double jobs;
+        enum bal_engine engine;
+    } runs[] = {{"jiq", 6e5, BAL_ENGINE_MARKOV},     {"pi", 6e5, BAL_ENGINE_MARKOV},
+                {"pod:d=2", 6e5, BAL_ENGINE_MARKOV}, {"jiq", 1e5, BAL_ENGINE_MARKOV},
+                {"tabs", 1e5, BAL_ENGINE_MARKOV},    {"pod:d=2", 1e5, BAL_ENGINE_EVENT},
+                {"jiq", 1e5, BAL_ENGINE_EVENT}};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        const struct bal_policy_spec spec = policy_of(runs[i].policy);
+        const struct bal_model model = model_of("90k", "exp", 0.9, false);
+        struct bal_run run = {.seed = 403,
+                              .time = runs[i].jobs / bal_model_arrival_rate(&model),
+                              .warmup = NAN,
+                              .engine = runs[i].engine};
+        const struct bal_trial fast = trial_of(&model, &spec, &run);
+        run.plain = true;
+        const struct bal_trial plain = trial_of(&model, &spec, &run);
+        assert_same(&fast, &plain, runs[i].policy);
+    }
+}
+
 /* least-work on equal servers: ties happen among idle servers only, and which of them takes the job makes no
  * difference to any job. So here the index must give the same to the last bit, although it draws in another
  * way. */
@@ -318,6 +344,7 @@ static void same_results_with_an_index(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_trajectory_without_an_index),
+        cmocka_unit_test(same_trajectory_on_a_large_fleet),
         cmocka_unit_test(same_jobs_under_least_work),
         cmocka_unit_test(jsq_decides_alike),
         cmocka_unit_test(least_work_decides_alike),

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "ballast/random.h"
-#include "base/calendar.h"
+#include "engine/calendar.h"
 
 static double earliest(const double *time, uint32_t ids) {
     double least = INFINITY;
@@ -44,9 +44,12 @@ static double draw_time(struct bal_rng *rng) {
                        : 100 * bal_rng_uniform(rng);
 }
 
-static void follow_a_scan(uint32_t ids, double rate) {
+/* far: see bal_calendar; INFINITY: no tray. */
+static void follow_a_scan(uint32_t ids, double rate, double far) {
+    const bool tray = isfinite(far);
     struct bal_calendar calendar;
     assert_int_equal(bal_calendar_init(&calendar, ids, rate), BAL_OK);
+    calendar.far = far;
     double *time = malloc(ids * sizeof *time);
     assert_non_null(time);
     for (uint32_t id = 0; id < ids; id++)
@@ -57,13 +60,13 @@ static void follow_a_scan(uint32_t ids, double rate) {
     for (int step = 0; step < 5000; step++) {
         const uint32_t id = bal_rng_below(&rng, ids);
         if (!isnan(time[id]) && bal_rng_below(&rng, 3) == 0) {
-            bal_calendar_remove(&calendar, id);
+            bal_calendar_remove(&calendar, id, tray);
             time[id] = NAN;
         } else if (!isnan(time[id]) && bal_rng_below(&rng, 2)) {
             const uint32_t first = calendar.first;
-            bal_calendar_set(&calendar, first, time[first] += draw_time(&rng));
+            bal_calendar_set(&calendar, first, time[first] += draw_time(&rng), tray);
         } else {
-            bal_calendar_set(&calendar, id, time[id] = draw_time(&rng));
+            bal_calendar_set(&calendar, id, time[id] = draw_time(&rng), tray);
         }
         assert_calendar(&calendar, time, ids);
         most = calendar.count > most ? calendar.count : most;
@@ -77,34 +80,65 @@ static void follow_a_scan(uint32_t ids, double rate) {
 static void follows_a_scan(void **state) {
     (void)state;
     const uint32_t ids[] = {1, 2, 5, 16, 17, 100};
+    const double far[] = {INFINITY, 0, 3, 60};
     const double rates[] = {1e-9, 0.01, 1, 50, 1e9}; /* right ones, and days far too long and too short */
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         for (size_t k = 0; k < sizeof rates / sizeof *rates; k++)
-            follow_a_scan(ids[i], rates[k]);
+            for (size_t f = 0; f < sizeof far / sizeof *far; f++)
+                follow_a_scan(ids[i], rates[k], far[f]);
 }
 
-/* Taking the first away again and again sorts; of equal times the one that was set last comes first. */
-static void sorts(void **state) {
-    (void)state;
-    enum { N = 1000 };
+/* Taking the first away again and again sorts; of equal times the one that was set last comes first. Some are
+ * set while others are taken. */
+static void sort(double far) {
+    const bool tray = isfinite(far);
+    enum { N = 1000, FIRST = 600 };
     struct bal_calendar calendar;
     assert_int_equal(bal_calendar_init(&calendar, N, 2), BAL_OK);
+    calendar.far = far;
     struct bal_rng rng;
     bal_rng_init(&rng, 54, 0, BAL_STREAM_TEST);
-    for (uint32_t id = 0; id < N; id++)
-        bal_calendar_set(&calendar, id, bal_rng_below(&rng, N / 2));
+    for (uint32_t id = 0; id < FIRST; id++)
+        bal_calendar_set(&calendar, id, bal_rng_below(&rng, N / 2), tray);
     double last = -1;
-    uint32_t before = N, taken = 0;
+    uint32_t before = N, taken = 0, set = FIRST;
     while (calendar.count > 0) {
         const uint32_t id = calendar.first;
         assert_true(calendar.next > last || (calendar.next == last && id < before));
         last = calendar.next;
         before = id;
         taken++;
-        bal_calendar_remove(&calendar, id);
+        bal_calendar_remove(&calendar, id, tray);
+        if (set < N)
+            bal_calendar_set(&calendar, set++, last + 1 + bal_rng_below(&rng, 20), tray);
     }
     assert_int_equal(taken, N);
-    assert_true(calendar.next == INFINITY);
+    assert_true(calendar.next == INFINITY && calendar.on_tray == 0);
+    bal_calendar_fini(&calendar);
+}
+
+static void sorts(void **state) {
+    (void)state;
+    sort(INFINITY);
+    sort(0);
+    sort(5);
+    sort(12.5);
+}
+
+/* What is far ahead lies on the tray, until time comes near it. */
+static void what_is_far_lies_on_the_tray(void **state) {
+    (void)state;
+    struct bal_calendar calendar;
+    assert_int_equal(bal_calendar_init(&calendar, 1000, 1000), BAL_OK);
+    assert_false(bal_calendar_is_large(&calendar));
+    bal_calendar_set(&calendar, 0, 0.25, true);
+    bal_calendar_set(&calendar, 1, 0.75, true);
+    bal_calendar_set(&calendar, 2, 0.26, true);
+    assert_true(calendar.on_tray == 1 && bal_calendar_has(&calendar, 1));
+    bal_calendar_remove(&calendar, 0, true);
+    assert_true(calendar.first == 2 && calendar.on_tray == 1);
+    bal_calendar_remove(&calendar, 2, true);
+    assert_true(calendar.first == 1 && calendar.next == 0.75 && calendar.on_tray == 0);
     bal_calendar_fini(&calendar);
 }
 
@@ -112,6 +146,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(follows_a_scan),
         cmocka_unit_test(sorts),
+        cmocka_unit_test(what_is_far_lies_on_the_tray),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -252,6 +252,51 @@ static void symmetric_ones_treat_servers_alike(void **state) {
     }
 }
 
+/* The member of its pool that one draw tells is where the next job goes, and the server leaves the pool; one
+ * that becomes idle joins it. */
+static void pools_tell_where_jobs_go(void **state) {
+    (void)state;
+    enum { N = 20, STEPS = 2000 };
+    static const char *const policies[] = {"jiq", "jiq:else=own", "pi", "tabs"};
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        struct bal_policy_spec spec;
+        struct host host;
+        host_parse(policies[i], &spec);
+        host_init(&host, &spec, N, 41);
+        host_report_all(&host);
+        const struct bal_set *pool = spec.policy->pool(host.state);
+        unsigned told = 0;
+        for (int step = 0; step < STEPS; step++) {
+            if (bal_rng_below(&host.rng, 3)) {
+                const uint32_t server = bal_rng_below(&host.rng, N);
+                const bool becomes_idle = host.length[server] == 1;
+                host_leave(&host, server);
+                assert_true(!becomes_idle || bal_set_contains(pool, server));
+                continue;
+            }
+            struct bal_rng copy = host.rng, draws = host.rng;
+            const uint32_t count = pool->count;
+            const uint32_t server = count ? bal_set_uniform(pool, &copy) : BAL_NONE;
+            const struct bal_decision decision = host_route(&host, 1, false);
+            host_join(&host, decision, &draws);
+            if (!count)
+                continue;
+            assert_int_equal(decision.server, server);
+            assert_memory_equal(&copy, &host.rng, sizeof copy);
+            assert_false(bal_set_contains(pool, server));
+            told++;
+        }
+        assert_true(told > STEPS / 4);
+        host_fini(&host);
+    }
+    struct bal_policy_spec spec;
+    struct host host;
+    host_parse("jiq:idle=fastest", &spec);
+    host_init(&host, &spec, N, 42);
+    assert_null(spec.policy->pool(host.state));
+    host_fini(&host);
+}
+
 static void each_splits_without_loss(void **state) {
     (void)state;
     static const uint32_t counts[] = {1, 2, 3, 7, 100, 12345};
@@ -286,6 +331,7 @@ int main(void) {
         cmocka_unit_test(each_decides_and_pays_as_promised),
         cmocka_unit_test(each_state_is_flat),
         cmocka_unit_test(symmetric_ones_treat_servers_alike),
+        cmocka_unit_test(pools_tell_where_jobs_go),
         cmocka_unit_test(each_splits_without_loss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
