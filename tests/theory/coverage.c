@@ -22,38 +22,69 @@ struct truth {
     double value;
 };
 
-/* One case for each seed, all run by the lab at once. */
-static void assert_covers(double load, double jobs, double warmup, const struct truth *truths, size_t count) {
-    struct bal_case *cases = calloc(SEEDS, sizeof *cases);
-    struct bal_result *results = calloc(SEEDS, sizeof *results);
-    assert_true(cases && results);
+/* A case for each of so many seeds, all run by the lab at once, and what came out. */
+struct seeds {
+    unsigned count;
+    struct bal_case *cases;
+    struct bal_result *results;
+};
+
+static struct seeds run_seeds(unsigned count, const char *servers, const char *size,
+                              const struct bal_case *like, bool apart) {
+    const struct seeds seeds = {count, calloc(count, sizeof *seeds.cases),
+                                calloc(count, sizeof *seeds.results)};
+    assert_true(seeds.cases && seeds.results);
     struct bal_error err;
-    for (unsigned seed = 0; seed < SEEDS; seed++) {
-        struct bal_case *c = &cases[seed];
-        c->model.load = load;
+    for (unsigned seed = 0; seed < count; seed++) {
+        struct bal_case *c = &seeds.cases[seed];
+        *c = *like;
         c->replications = 10;
-        if (bal_policy_parse("random", &c->policy, &err) || bal_servers_parse("1", &c->model.servers, &err) ||
-            bal_law_parse("exp", &c->model.size, &err))
+        c->run.seed = 1000 + seed;
+        if (bal_policy_parse("random", &c->policy, &err) ||
+            bal_servers_parse(servers, &c->model.servers, &err) || bal_law_parse(size, &c->model.size, &err))
             fail_msg("%s", err.text);
-        c->run = (struct bal_run){.seed = 1000 + seed, .time = jobs / load, .warmup = warmup};
     }
-    const struct bal_lab_options options = {.threads = 2};
-    if (bal_lab_run(cases, SEEDS, &options, results, &err))
+    const struct bal_lab_options options = {.threads = 2, .apart = apart};
+    if (bal_lab_run(seeds.cases, count, &options, seeds.results, &err))
         fail_msg("%s", err.text);
+    return seeds;
+}
+
+static void free_seeds(struct seeds *seeds) {
+    free(seeds->cases);
+    free(seeds->results);
+}
+
+/* How many of the intervals contain the truth; *mean of them all. */
+static unsigned covering(const struct seeds *seeds, enum bal_metric metric, double truth, double *mean) {
+    unsigned covered = 0;
+    *mean = 0;
+    for (unsigned seed = 0; seed < seeds->count; seed++) {
+        const struct bal_estimate e = seeds->results[seed].metric[metric];
+        covered += fabs(e.mean - truth) <= e.half;
+        *mean += e.mean / seeds->count;
+    }
+    return covered;
+}
+
+static void assert_covers(const struct seeds *seeds, const struct truth *truths, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        int covered = 0;
-        double mean = 0;
-        for (unsigned seed = 0; seed < SEEDS; seed++) {
-            const struct bal_estimate e = results[seed].metric[truths[i].metric];
-            covered += fabs(e.mean - truths[i].value) <= e.half;
-            mean += e.mean / SEEDS;
-        }
+        double mean;
+        const unsigned covered = covering(seeds, truths[i].metric, truths[i].value, &mean);
         if (covered < LEAST || covered > MOST)
-            fail_msg("load %g: %d of %d intervals of %s contain %g; their mean is %g", load, covered, SEEDS,
+            fail_msg("load %g: %u of %u intervals of %s contain %g; their mean is %g",
+                     seeds->cases[0].model.load, covered, seeds->count,
                      bal_metric_table[truths[i].metric].name, truths[i].value, mean);
     }
-    free(cases);
-    free(results);
+}
+
+/* Of one server. */
+static void assert_one_covers(double load, double jobs, double warmup, const struct truth *truths,
+                              size_t count) {
+    const struct bal_case like = {.model.load = load, .run = {.time = jobs / load, .warmup = warmup}};
+    struct seeds seeds = run_seeds(SEEDS, "1", "exp", &like, false);
+    assert_covers(&seeds, truths, count);
+    free_seeds(&seeds);
 }
 
 /* Mean response 1/(1 - load), load/(1 - load) jobs, waiting with probability load. */
@@ -61,7 +92,7 @@ static void covers_with_a_given_warmup(void **state) {
     (void)state;
     const struct truth truths[] = {
         {BAL_RESPONSE_MEAN, 5}, {BAL_QUEUE_TOTAL, 4}, {BAL_WAITING_PROBABILITY, 0.8}};
-    assert_covers(0.8, 10000, 0.1, truths, 3);
+    assert_one_covers(0.8, 10000, 0.1, truths, 3);
 }
 
 /* The default, and at the load where cuts by MSER-5 in each run would cover 83 % only. */
@@ -69,7 +100,7 @@ static void covers_with_the_default_warmup(void **state) {
     (void)state;
     const struct truth truths[] = {
         {BAL_RESPONSE_MEAN, 5}, {BAL_QUEUE_TOTAL, 4}, {BAL_WAITING_PROBABILITY, 0.8}};
-    assert_covers(0.8, 10000, NAN, truths, 3);
+    assert_one_covers(0.8, 10000, NAN, truths, 3);
 }
 
 /* MSER-5 in each run, where it is honest: at a moderate load and in runs that are not too short. */
@@ -77,46 +108,30 @@ static void covers_with_mser5(void **state) {
     (void)state;
     const struct truth truths[] = {
         {BAL_RESPONSE_MEAN, 2}, {BAL_QUEUE_TOTAL, 1}, {BAL_WAITING_PROBABILITY, 0.5}};
-    assert_covers(0.5, 30000, BAL_WARMUP_MSER, truths, 3);
+    assert_one_covers(0.5, 30000, BAL_WARMUP_MSER, truths, 3);
 }
 
 /* With a wanted precision: control variates, rounds that stop when the interval is narrow, and for some of
  * the seeds runs that are made longer first. */
 static void covers_with_a_wanted_precision(void **state) {
     (void)state;
-    static const double precision = 0.025, truth = 2;
-    struct bal_case *cases = calloc(SEEDS, sizeof *cases);
-    struct bal_result *results = calloc(SEEDS, sizeof *results);
-    assert_true(cases && results);
-    struct bal_error err;
-    for (unsigned seed = 0; seed < SEEDS; seed++) {
-        struct bal_case *c = &cases[seed];
-        *c = (struct bal_case){.model.load = 0.5, .replications = 10, .precision = precision};
-        if (bal_policy_parse("random", &c->policy, &err) || bal_servers_parse("2", &c->model.servers, &err) ||
-            bal_law_parse("exp", &c->model.size, &err))
-            fail_msg("%s", err.text);
-        c->run = (struct bal_run){.seed = 1000 + seed, .time = 2000, .warmup = NAN};
-        c->longest = 1e6;
-    }
-    const struct bal_lab_options options = {.threads = 2, .apart = true};
-    if (bal_lab_run(cases, SEEDS, &options, results, &err))
-        fail_msg("%s", err.text);
-    int covered = 0;
+    static const double precision = 0.025;
+    const struct truth truth = {BAL_RESPONSE_MEAN, 2};
+    const struct bal_case like = {
+        .model.load = 0.5, .precision = precision, .longest = 1e6, .run = {.time = 2000, .warmup = NAN}};
+    struct seeds seeds = run_seeds(SEEDS, "2", "exp", &like, true);
+    assert_covers(&seeds, &truth, 1);
     unsigned narrow = 0, controlled = 0, more = 0, longer = 0;
     for (unsigned seed = 0; seed < SEEDS; seed++) {
-        const struct bal_estimate e = results[seed].metric[BAL_RESPONSE_MEAN];
-        covered += fabs(e.mean - truth) <= e.half;
-        narrow += e.half <= precision * e.mean;
-        controlled += results[seed].controls == 2;
-        more += results[seed].replications > 10;
-        longer += results[seed].time > cases[seed].run.time;
+        const struct bal_result *result = &seeds.results[seed];
+        narrow += result->metric[truth.metric].half <= precision * result->metric[truth.metric].mean;
+        controlled += result->controls == 2;
+        more += result->replications > 10;
+        longer += result->time > like.run.time;
     }
-    if (covered < LEAST || covered > MOST)
-        fail_msg("%d of %d intervals contain %g", covered, SEEDS, truth);
     assert_true(narrow == SEEDS && controlled > SEEDS * 0.95); /* one of 300 looks as if it were settling */
     assert_true(more > SEEDS / 2 && longer > SEEDS / 8 && longer < SEEDS / 2);
-    free(cases);
-    free(results);
+    free_seeds(&seeds);
 }
 
 /* Sizes without a third moment: their intervals cover far less, and every one of them is doubted. Of 100
@@ -124,33 +139,14 @@ static void covers_with_a_wanted_precision(void **state) {
  */
 static void heavy_tails_do_not_cover_and_are_doubted(void **state) {
     (void)state;
-    enum { TRIED = 40 };
-    struct bal_case *cases = calloc(TRIED, sizeof *cases);
-    struct bal_result *results = calloc(TRIED, sizeof *results);
-    assert_true(cases && results);
-    for (unsigned seed = 0; seed < TRIED; seed++) {
-        struct bal_case *c = &cases[seed];
-        c->model.load = 0.8;
-        c->replications = 10;
-        assert_int_equal(bal_policy_parse("random", &c->policy, NULL), BAL_OK);
-        assert_int_equal(bal_servers_parse("1", &c->model.servers, NULL), BAL_OK);
-        assert_int_equal(bal_law_parse("pareto(2.2)", &c->model.size, NULL), BAL_OK);
-        c->run = (struct bal_run){.seed = 1000 + seed, .time = 10000 / 0.8, .warmup = NAN};
-    }
-    const struct bal_lab_options options = {.threads = 2};
-    struct bal_error err;
-    if (bal_lab_run(cases, TRIED, &options, results, &err))
-        fail_msg("%s", err.text);
-    const double truth = bal_known_of(&cases[0].model, &cases[0].policy).response_mean;
-    unsigned covered = 0;
-    for (unsigned seed = 0; seed < TRIED; seed++) {
-        const struct bal_estimate e = results[seed].metric[BAL_RESPONSE_MEAN];
-        covered += fabs(e.mean - truth) <= e.half;
-        assert_true(results[seed].doubts & BAL_DOUBT_TAIL);
-    }
-    assert_true(covered <= 24);
-    free(cases);
-    free(results);
+    const struct bal_case like = {.model.load = 0.8, .run = {.time = 10000 / 0.8, .warmup = NAN}};
+    struct seeds seeds = run_seeds(40, "1", "pareto(2.2)", &like, false);
+    const double truth = bal_known_of(&seeds.cases[0].model, &seeds.cases[0].policy).response_mean;
+    double mean;
+    assert_true(covering(&seeds, BAL_RESPONSE_MEAN, truth, &mean) <= 24);
+    for (unsigned seed = 0; seed < seeds.count; seed++)
+        assert_true(seeds.results[seed].doubts & BAL_DOUBT_TAIL);
+    free_seeds(&seeds);
 }
 
 int main(void) {
