@@ -206,7 +206,8 @@ struct bal_sizing {
     enum bal_sizing_outcome outcome;
     uint32_t servers;             /* the least that will do; BAL_SIZE_BEYOND: the most that were tried */
     uint32_t low, high;           /* between which it would lie, with 95 %, by other logs like this one; equal
-                                   * to it when only it would do; 0 when there are too few jobs to tell */
+                                   * to it when only it would do; both 0 when there are too few jobs to tell;
+                                   * high alone when by some of those logs several times as many do not do */
     struct bal_case c;            /* with so many servers ... */
     struct bal_replay_outcome at; /* ... and what it gave; when hopeless it says nothing */
     double best;                  /* what is wanted if no job ever waited */

@@ -51,6 +51,12 @@ static void print_doubts(const struct bal_replay_report *report, size_t taken, F
     if (sizing && sizing->low > 0 && sizing->low < sizing->high)
         fprintf(out, "# By other logs like this one it would need %u to %u servers.\n", sizing->low,
                 sizing->high);
+    if (sizing && sizing->low > 0 && sizing->high == 0)
+        fprintf(
+            out,
+            "# By other logs like this one it would need %u servers or more; by some several times as many "
+            "would not do.\n",
+            sizing->low);
     if (report->replay->replications == 1 && report->count > 1)
         fputs("# Each policy was replayed once: how far its own draws move it is not known.\n", out);
     if (outcome_of(report, taken)->result.doubts & BAL_DOUBT_GROWING)

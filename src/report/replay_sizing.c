@@ -65,6 +65,8 @@ static void add_sizing(struct table *table, const struct bal_replay_report *repo
     const char *mark = sizing->at.result.doubts ? " !" : "";
     if (sizing->low == 0)
         bal_table_add(table, "%u (?)%s", sizing->servers, mark);
+    else if (sizing->high == 0)
+        bal_table_add(table, "%u (%u or more)%s", sizing->servers, sizing->low, mark);
     else if (sizing->low < sizing->high)
         bal_table_add(table, "%u (%u to %u)%s", sizing->servers, sizing->low, sizing->high, mark);
     else
@@ -138,6 +140,14 @@ static void print_failures(const struct bal_replay_report *report, size_t i, FIL
             label, 100 * failed, sizing->servers);
 }
 
+static bool is_open_ended(const struct bal_replay_report *report) {
+    for (size_t i = 0; i < report->count; i++)
+        if (report->sizing[i].outcome == BAL_SIZED && report->sizing[i].low > 0 &&
+            report->sizing[i].high == 0)
+            return true;
+    return false;
+}
+
 static bool is_unknown(const struct bal_replay_report *report) {
     for (size_t i = 0; i < report->count; i++)
         if (report->sizing[i].outcome == BAL_SIZED && report->sizing[i].low == 0)
@@ -178,6 +188,8 @@ void bal_sizing_notes(const struct bal_replay_report *report, FILE *out) {
         "number\n"
         "  would lie in 95 %% of other logs like this one.\n",
         name);
+    if (is_open_ended(report))
+        fputs("or more: by some of those logs even several times as many servers would not do.\n", out);
     if (is_unknown(report))
         fputs("(?): the log has too few jobs to tell, or too few times that have any.\n", out);
     bal_replay_doubt(report, out);

@@ -16,6 +16,8 @@ enum {
     FACTOR = 256,           /* ... nor those so many times as large as the work alone demands ... */
     ALWAYS_TRIED = 1 << 10, /* ... but this many servers always are */
     STEPS = 20,             /* a range grows by such a part of the fleet at first, then twice as much ... */
+    RANGE_FACTOR = 8,       /* ... and up to so many times the fleet ... */
+    RANGE_ALWAYS = 32,      /* ... but to so many servers at least */
     PART = 32,              /* such a part of the work of a replay is enough for a guess ... */
     JOBS_LEAST = 10000,     /* ... if it has so many jobs */
 };
@@ -33,7 +35,7 @@ struct progress {
     struct tried *tried;
     size_t count, room;
     bool ranges;        /* the search is over, and the range is looked for: ... */
-    uint32_t low, high; /* ... as far as it is known; 0: there are too few jobs to tell */
+    uint32_t low, high; /* ... as far as it is known; both 0: there are too few jobs to tell; high: no end */
     uint32_t down, up;  /* to be tried for it; 0: that end is found */
     uint32_t down_step, up_step;
 };
@@ -175,9 +177,15 @@ static void look_down(struct progress *progress, uint32_t servers) {
     progress->down_step *= 2;
 }
 
-/* So many servers may not do: try more. */
+/* So many servers may not do: try more. If they are many already there may be no end, as where the largest
+ * jobs alone decide and other logs have more of them. */
 static void look_up(struct progress *progress, uint32_t servers) {
-    progress->up = servers < LARGEST / 2 ? servers + progress->up_step : 0;
+    const uint32_t found = progress->least.met;
+    if (servers >= LARGEST / 2 || (servers >= RANGE_ALWAYS && servers / RANGE_FACTOR >= found)) {
+        progress->up = progress->high = 0;
+        return;
+    }
+    progress->up = servers + progress->up_step;
     progress->up_step *= 2;
 }
 
@@ -267,7 +275,8 @@ static void list_ahead(struct sizes *sizes, size_t who, bool below) {
     const struct bal_least *least = &progress->least;
     const uint32_t servers = below ? least->next - 1 : least->next + 1;
     if (least->next == 0 || servers <= least->none || servers > least->most || servers == least->failed ||
-        servers == least->met || (sizes->attempts + 1) * sizes->replay->replications > sizes->threads)
+        servers == least->met || find(progress, servers) ||
+        (sizes->attempts + 1) * sizes->replay->replications > sizes->threads)
         return;
     attempt(sizes, who, servers, below ? BAL_EFFORT_WHOLE : BAL_EFFORT_HASTY);
 }

@@ -212,6 +212,69 @@ static void least_fleet_is_that_of_the_plain_search(void **unused) {
     free(plain);
 }
 
+/* Ten jobs of a second at once decide the mean of 3000 small ones: where other logs have them twice, no fleet
+ * will do, and none is named. */
+static void a_range_may_have_no_end(void **unused) {
+    (void)unused;
+    const int64_t ms = 1000000;
+    struct bal_trace *trace;
+    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
+    for (int i = 0; i < 3010; i++) {
+        const bool large = i >= 1500 && i < 1510;
+        const struct bal_trace_job job = {.time = (i < 1500 ? i
+                                                   : large  ? 1500
+                                                            : i - 10) *
+                                                  100 * ms,
+                                          .size = large ? 1000 * ms : 10 * ms};
+        assert_int_equal(bal_trace_add(trace, &job, NULL), BAL_OK);
+    }
+    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
+    const struct bal_target mean = {0, 0.015, "mean"};
+    const struct bal_demand demand = demand_of(trace);
+    const struct bal_replay replay = replay_of(trace, &mean, 1);
+    const struct bal_policy_spec policy = policy_of("jsq");
+    struct plain *plain = calloc(1, sizeof *plain);
+    struct bal_sizing sizing;
+    assert_non_null(plain);
+    assert_int_equal(bal_replay_size(&replay, &demand, &policy, 1, &two_threads, &sizing, NULL), BAL_OK);
+    replay_all(&replay, &policy, plain);
+    assert_true(is_met(plain, sizing.servers) && !is_met(plain, sizing.servers - 1));
+    assert_int_equal(sizing.low, plain_low(plain, sizing.servers));
+    assert_int_equal(sizing.high, 0);
+    assert_true(sizing.fleets_tried < 20);
+    free(plain);
+    bal_trace_free(trace);
+}
+
+/* Three jobs of 1000 s at once, then many small ones for as long, and some more. Where `random` sends two of
+ * the three to the same of seven servers, one in seven of the small ones waits behind it, 500 s on average:
+ * 49 s for all, more than twice what is wanted. That is so in four replications of ten, and the mean of all
+ * is 20 s. */
+static void a_bad_replication_dooms_no_mean(void **unused) {
+    (void)unused;
+    const int64_t second = 1000000000;
+    struct bal_trace *trace;
+    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
+    for (int64_t i = 0; i < 3003; i++) {
+        const int64_t small =
+            i < 2003 ? 1000 * second + i * second / 2 : (i - 2003) * 2 * second + 2002 * second;
+        const struct bal_trace_job job = {.time = i < 3 ? i : small,
+                                          .size = i < 3 ? 1000 * second : second / 1000};
+        assert_int_equal(bal_trace_add(trace, &job, NULL), BAL_OK);
+    }
+    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
+    const struct bal_target mean = {0, 22, "mean"};
+    const struct bal_replay replay = replay_of(trace, &mean, 10);
+    const struct bal_policy_spec policy = policy_of("random");
+    struct plain *plain = calloc(1, sizeof *plain);
+    assert_non_null(plain);
+    replay_all(&replay, &policy, plain);
+    assert_true(is_met(plain, SMALL));
+    assert_in_range(assert_hasty(&replay, &policy, plain), 1, SMALL - 1);
+    free(plain);
+    bal_trace_free(trace);
+}
+
 /* What is tried ahead on processors that have nothing to do changes nothing, nor what other policies need. */
 static void search_is_the_same_on_any_number_of_threads(void **unused) {
     (void)unused;
@@ -310,6 +373,8 @@ static void guess_is_made_good(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(least_fleet_is_that_of_the_plain_search),
+        cmocka_unit_test(a_range_may_have_no_end),
+        cmocka_unit_test(a_bad_replication_dooms_no_mean),
         cmocka_unit_test(search_is_the_same_on_any_number_of_threads),
         cmocka_unit_test(sample_is_like_its_log),
         cmocka_unit_test(work_alone_demands_servers),
