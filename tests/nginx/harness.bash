@@ -16,8 +16,9 @@ declare -a ports=()   # of the servers of the app
 control=              # and where it is controlled
 nginx_pid=
 nginx_group= # of all its processes, also after an upgrade
+worker_count=
 stood_still=$work.witness # where the witness tells of it
-given_ports=$work.ports
+claims=/tmp/ballast-ports.$UID # a file for each port that a test has, with the number of its process
 failed=false
 export LC_ALL=C
 ulimit -n "$(ulimit -Hn)"
@@ -32,7 +33,8 @@ end_all() {
 }
 finish() {
     end_all
-    rm -rf "$work" "$stood_still" "$given_ports"
+    grep -lx -- "$$" "$claims"/* 2>/dev/null | xargs -r rm -f
+    rm -rf "$work" "$stood_still"
 }
 trap finish EXIT
 trap 'exit 130' INT TERM
@@ -138,16 +140,22 @@ server_lines() {
 
 # ---- nginx ----
 
-# A port that nobody listens at, below those that the kernel gives to clients, and that nobody here has got
-# before.
+# A port that nobody listens at, below those that the kernel gives to clients, and that no test has got, here or
+# beside it: two could choose the same before either binds it, and for datagrams both would have it.
 free_port() {
     local port
+    mkdir -p "$claims"
     while :; do
         port=$((20000 + (RANDOM + 32768 * (RANDOM % 2)) % 12000))
-        ! grep -qx "$port" "$given_ports" 2>/dev/null || continue
-        (exec 9<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
+        claim "$port" || continue
+        answers "$port" || break
     done
-    echo "$port" | tee -a "$given_ports"
+    echo "$port"
+}
+
+claim() { # port: is it ours now, and was nobody's? Who was killed has lost its claims.
+    (set -C && echo $$ >"$claims/$1") 2>/dev/null && return
+    ! kill -0 "$(cat "$claims/$1")" 2>/dev/null && echo $$ >"$claims/$1"
 }
 
 # Writes the configuration; standard input is the inside of http { }, where PORT, PORT2 and PORT3 stand for
@@ -155,6 +163,7 @@ free_port() {
 # }.
 write_conf() {
     local user=
+    worker_count=${processes:-2}
     [ "$(id -u)" -ne 0 ] || user='user root;'
     port=$(free_port) port2=$(free_port) port3=$(free_port)
     mkdir -p "$work/nginx"
@@ -162,7 +171,7 @@ write_conf() {
         cat <<END
 ${module:+load_module $module;}
 daemon on; $user ${main-}
-worker_processes ${processes:-2}; worker_shutdown_timeout ${shutdown:-30s};
+worker_processes $worker_count; worker_shutdown_timeout ${shutdown:-30s};
 pid $work/nginx/pid; error_log $work/nginx/error.log ${level:-info};
 events { worker_connections ${connections:-4096}; ${events-} }
 http {
@@ -190,7 +199,7 @@ start_nginx() {
         if setsid "${under[@]}" "$nginx" -p "$work/nginx/" -c "$work/nginx.conf" >"$work/nginx.out" 2>&1; then
             within 60 test -s "$work/nginx/pid"
             nginx_pid=$(cat "$work/nginx/pid") nginx_group=$nginx_pid
-            within 60 answers "$port" && return
+            within 60 answers "$port" && within 60 all_work && return
             break
         fi
         grep -q 'Address already in use' "$work/nginx.out" "$work/nginx/error.log" || break
@@ -221,11 +230,15 @@ workers() { # pids of those that have not been told to end; valgrind hides which
     pgrep -P "$nginx_pid" -f 'worker process$' || pgrep -P "$nginx_pid"
 }
 
-# Lets nginx end, by default at once (TERM) or gracefully (QUIT), and looks at its log.
+all_work() { # the master listens before there is any of them
+    [ "$(workers | wc -l)" -ge "$worker_count" ]
+}
+
+# Lets nginx end, at once (TERM, unless another signal is named) or gracefully (QUIT), and looks at its log.
 stop_nginx() {
     [ -n "$nginx_pid" ] || return 0
     kill "-${1:-TERM}" "$nginx_pid" 2>/dev/null
-    within "${2:-15}" gone "$nginx_pid" || { note "nginx does not end"; failed=true; }
+    within 60 gone "$nginx_pid" || { note "nginx does not end"; failed=true; }
     kill_group "$nginx_group"
     nginx_pid='' nginx_group=''
     check_log
@@ -245,21 +258,22 @@ allowed=
 get() { # path, arguments of curl...: the answer's body
     local path=$1
     shift
-    curl -s --max-time 20 "$@" "http://127.0.0.1:$port$path"
+    curl -s --max-time 100 "$@" "http://127.0.0.1:$port$path"
 }
 
 status() { # path, arguments of curl...: the answer's status
     get "$1" -o /dev/null -w '%{http_code}' "${@:2}"
 }
 
-reload() { # and wait until there are other workers
-    pgrep -P "$nginx_pid" >"$work/workers"
+reload() { # and wait until there are other workers, and those before have been told to end
+    workers >"$work/workers"
     kill -HUP "$nginx_pid"
-    within 20 new_workers
+    within 60 other_workers
 }
 
-new_workers() {
-    pgrep -P "$nginx_pid" | grep -qvxFf "$work/workers"
+other_workers() {
+    workers | grep -qvxFf "$work/workers" || return
+    [[ ${under[*]-} == valgrind* ]] || { all_work && ! workers | grep -qxFf "$work/workers"; }
 }
 
 # ---- what the module knows ----
@@ -287,7 +301,7 @@ occupy() {
         curl -s --max-time 300 -o /dev/null "http://127.0.0.1:$port/" &
         kept[stays$i]=$!
     done
-    check 'they stay at the app' within 20 eval "[ \"\$(app_get .present)\" = ${1-1} ]"
+    check 'they stay at the app' within 60 eval "[ \"\$(app_get .present)\" = ${1-1} ]"
     app_set 'mode=ok'
 }
 
@@ -334,7 +348,7 @@ try() {
 
 # Does the machine excuse that the last one has failed?
 excused() {
-    sleep 0.1 # let the witness speak
+    sleep 0.3 # let the witness speak
     [ -s "$stood_still" ] || return
     note "the machine stood still for $(sort -n "$stood_still" | tail -n 1) ms: tried again"
 }
