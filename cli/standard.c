@@ -3,9 +3,12 @@
 
 #include "cli.h"
 
+#include "format/file.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool pipes_end_us; /* unless whoever started the program has said otherwise */
 static bool reader_gone;
@@ -38,7 +41,7 @@ void cli_tell_warning(const char *text) {
 }
 
 int cli_print(const char *what, const char *text, size_t size) {
-    if (fwrite(text, 1, size, stdout) == size && fflush(stdout) == 0)
+    if (fflush(stdout) == 0 && bal_file_write_all(STDOUT_FILENO, text, size))
         return CLI_OK;
     return cli_fail_printing(what);
 }

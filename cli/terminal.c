@@ -43,7 +43,7 @@ void cli_terminal_begin(struct cli_terminal *terminal) {
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
     raw.c_cc[VSUSP] = _POSIX_VDISABLE; /* else a shell would find the screen as we have made it */
-    struct sigaction action = {.sa_handler = on_resize};
+    struct sigaction action = {.sa_handler = on_resize, .sa_flags = SA_RESTART}; /* all is drawn */
     sigemptyset(&action.sa_mask);
     sigaction(SIGWINCH, &action, NULL);
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw);

@@ -174,7 +174,7 @@ static void keep_access(int file, const struct stat *old) {
     fchmod(file, mode);
 }
 
-static bool write_all(int file, const char *data, size_t size) {
+bool bal_file_write_all(int file, const char *data, size_t size) {
     while (size > 0) {
         const ssize_t wrote = write(file, data, size);
         if (wrote < 0 && errno != EINTR)
@@ -189,7 +189,7 @@ static bool write_all(int file, const char *data, size_t size) {
 
 /* Writes all of it and closes; errno tells the first thing that went wrong. */
 static bool fill(int file, const char *data, size_t size) {
-    const bool written = write_all(file, data, size);
+    const bool written = bal_file_write_all(file, data, size);
     const int first = errno;
     const bool closed = close(file) == 0;
     if (!written)
@@ -242,7 +242,7 @@ static bool write_beside(const struct place *place, const char *data, size_t siz
     if (good) {
         if (place->there)
             keep_access(draft.file, &place->about);
-        good = write_all(draft.file, data, size) && draft_place(&draft, place);
+        good = bal_file_write_all(draft.file, data, size) && draft_place(&draft, place);
         draft_close(&draft);
     }
     const int reason = errno;

@@ -98,7 +98,7 @@ $ sed 's/most: 0.95/most: 0.01/' small.yaml >wrong.yaml; ballast run wrong.yaml 
 
 # Interrupted, it says how to go on; another one may look on, but not write.
 $ printf 'title: long\nfleet: {servers: 50}\nworkload: {load: 0.9}\npolicies: [random]\nrun: {jobs: 1M, replications: 500}\n' >long.yaml
-> ballast run long.yaml 2>err & sleep 0.5
+> ballast run long.yaml 2>err & until ballast results long.db 2>/dev/null | grep -q 'not complete'; do sleep 0.05; done
 > ballast run long.yaml; echo $?
 > ballast results long.db | awk 'NR == 3 { print $2, $6, $7 }'
 > kill -INT $!; wait $!; echo $?; sed 's/after [0-9]*/after K/' err

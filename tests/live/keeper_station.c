@@ -53,7 +53,8 @@ struct place {
     struct request request[REQUESTS];
     unsigned count;
     unsigned served, failed, wakes;
-    bool app_killed; /* what was in it is lost */
+    bool app_killed;        /* what was in it is lost */
+    struct stat killed_app; /* the instance */
 };
 
 static struct place place;
@@ -131,6 +132,7 @@ static void kill_app(struct place *p) {
     if (fgets(text, sizeof text, in)) {
         kill((pid_t)strtol(text, NULL, 10), SIGKILL);
         p->app_killed = true;
+        p->killed_app = instance;
     }
     fclose(in);
 }
@@ -211,7 +213,8 @@ static void step(struct place *p) {
             complete(p, i--);
     take_news(p);
     send_all(p);
-    if (p->app_killed && p->count == 0 && is_ready(p, &instance)) /* until then nobody may have noticed */
+    /* Until another is there nobody may have noticed; and a while it is still there itself. */
+    if (p->app_killed && p->count == 0 && is_ready(p, &instance) && !is_same(&instance, &p->killed_app))
         p->app_killed = false;
     assert_null(bal_station_unsound(p->s));
 }
@@ -258,7 +261,6 @@ static void begin(struct place *p, uint64_t seed) {
 
 /* Bursts with pauses in which the app rests; between steps something may be done to it. */
 static void load(struct place *p, unsigned bursts, void (*harm)(struct place *)) {
-    const uint64_t end = now() + 60000 * MS;
     for (unsigned b = 0; b < bursts; b++) {
         const unsigned size = 1 + (unsigned)bal_rng_below(&p->rng, 12);
         for (unsigned i = 0; i < size; i++) {
@@ -272,6 +274,7 @@ static void load(struct place *p, unsigned bursts, void (*harm)(struct place *))
         while (now() < pause)
             step(p);
     }
+    const uint64_t end = now() + 60000 * MS;
     while (p->count > 0) {
         if (now() > end)
             fail_msg("%u requests wait for ever", p->count);

@@ -54,12 +54,12 @@ def servers():
 def loads(page):
     page.screen(1280, 900, False)
     page.go(address)
-    expect("the fleet is there", page.until("document.querySelectorAll('.cell').length == 4", 20) is not None)
-    drawn = page.until("document.querySelectorAll('path[d]').length >= 4", 20)
+    expect("the fleet is there", page.until("document.querySelectorAll('.cell').length == 4", 60) is not None)
+    drawn = page.until("document.querySelectorAll('path[d]').length >= 4", 60)
     expect("and lines are drawn", drawn is not None)
     row = "[...document.querySelectorAll('#twin tbody tr')]" \
         ".map(r => r.innerText.replaceAll('\\u00a0', ' ')).join('|')"
-    expect("what-ifs appear", page.until(row + ".includes('two servers fewer\\t100 ms')", 10) is not None,
+    expect("what-ifs appear", page.until(row + ".includes('two servers fewer\\t100 ms')", 60) is not None,
            page.evaluate(row))
     now = page.evaluate("document.getElementById('twin-now').textContent").replace("\u00a0", " ")
     expect("measured beside predicted", "212 ms ± 20.0 ms measured, 208 ms ± 15.0 ms predicted" in now, now)
@@ -69,7 +69,7 @@ def loads(page):
 
 def hostile_text_stays_text(page):
     page.evaluate("document.getElementById('servers-details').open = true")
-    page.until("document.querySelectorAll('#servers tbody tr').length == 4", 5)
+    page.until("document.querySelectorAll('#servers tbody tr').length == 4", 60)
     whole = page.evaluate("document.body.innerText")
     for text in ("<img src=x onerror=alert(1)>", "<script>bad()</script>", "<b>&up", "<i>gets</i>"):
         expect(f"{text} is shown as it is", text in whole)
@@ -79,10 +79,22 @@ def hostile_text_stays_text(page):
         s.textContent = 'window.ran = 1'; document.body.append(s); s.remove();
         return window.ran === undefined; })()""")
     expect("a script that slips in does not run", ran)
-    page.wait(0.1)
+    end = time.monotonic() + 60
+    while not any("Content Security Policy" in said for said in page.said) and time.monotonic() < end:
+        page.wait(0.02)
     refused = [said for said in page.said if "Content Security Policy" in said]
     expect("and is refused by the policy", len(refused) == 1, page.said)
     page.said = [said for said in page.said if said not in refused]
+
+
+def judge(seen, dark):
+    return (("texts are there", seen["texts"] > 40, seen["texts"]),
+            ("no text lies upon another", not seen["collide"], seen["collide"]),
+            ("none is cut", not seen["cut"], seen["cut"]),
+            ("nothing is wider than the screen", seen["sideways"] <= 0, seen["sideways"]),
+            ("nor are the what-ifs", seen["scrolls"] <= 0, seen["scrolls"]),
+            ("paper and ink differ", seen["contrast"] > 0.6, seen["contrast"]),
+            ("as the scheme wants", (seen["paper"] < 0.5) == dark, seen["paper"]))
 
 
 def every_screen(page):
@@ -90,15 +102,13 @@ def every_screen(page):
         for dark in (False, True):
             page.screen(width, height, dark)
             page.wait(0.15)
-            seen = page.evaluate(LOOK)
-            name = f"{width} px, {'dark' if dark else 'light'}: "
-            expect(name + "texts are there", seen["texts"] > 40, seen["texts"])
-            expect(name + "no text lies upon another", not seen["collide"], seen["collide"])
-            expect(name + "none is cut", not seen["cut"], seen["cut"])
-            expect(name + "nothing is wider than the screen", seen["sideways"] <= 0, seen["sideways"])
-            expect(name + "nor are the what-ifs", seen["scrolls"] <= 0, seen["scrolls"])
-            expect(name + "paper and ink differ", seen["contrast"] > 0.6, seen["contrast"])
-            expect(name + "as the scheme wants", (seen["paper"] < 0.5) == dark, seen["paper"])
+            end = time.monotonic() + 30  # until it has been drawn
+            told = judge(page.evaluate(LOOK), dark)
+            while not all(so for _, so, _ in told) and time.monotonic() < end:
+                page.wait(0.1)
+                told = judge(page.evaluate(LOOK), dark)
+            for what, so, value in told:
+                expect(f"{width} px, {'dark' if dark else 'light'}: {what}", so, value)
             if pictures != "-":
                 page.picture(f"{pictures}/{width}-{'dark' if dark else 'light'}.png")
 
@@ -124,7 +134,7 @@ def keys_reach_everything(page):
     page.evaluate("document.querySelector('#counts-details summary').focus()")
     page.press("Enter")
     expect("Enter opens tables", page.until(
-        "document.querySelectorAll('#counts tbody tr').length > 10", 5) is not None)
+        "document.querySelectorAll('#counts tbody tr').length > 10", 60) is not None)
     unnamed = page.evaluate("""
         [...document.querySelectorAll('table')].filter(t => !t.caption.textContent).length +
         document.querySelectorAll('th:not([scope]), tbody tr:not(:has(th[scope=row]))').length +
@@ -132,23 +142,37 @@ def keys_reach_everything(page):
     expect("tables have heads and names", unnamed == 0, unnamed)
 
 
-# From the moment that the module itself says so.
+# How often the page has looked, and had when it first showed a server in quarantine.
+COUNT = """(() => {
+    const look = window.fetch;
+    window.looks = 0;
+    window.fetch = (what, ...more) => { looks += what.endsWith('?format=json'); return look(what, ...more); };
+    new MutationObserver(() => { if (document.querySelector('.cell.quarantined')) window.shown ??= looks; })
+        .observe(document.body, {subtree: true, childList: true, attributes: true});
+})()"""
+
+
+# The page looks every half a second: what it shows with the second look after the module itself says so is
+# shown within two seconds, on a machine that has the time.
 def a_server_that_fails_is_seen(page):
+    page.evaluate(COUNT)
     urllib.request.urlopen(control + "/set?server=0&mode=fail").read()
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while time.monotonic() < end and not any(s["state"] == "quarantined" for s in servers()):
         time.sleep(0.02)
-    took = page.until("document.querySelectorAll('.cell.quarantined').length == 1", 10)
-    expect("within two seconds", took is not None and took < 2, took)
+    before = page.evaluate("looks")
+    took = page.until("window.shown !== undefined", 60)
+    looks = page.evaluate("shown") - before if took is not None else None
+    expect("with the second look", looks is not None and looks <= 2, looks)
     print(f"# seen {took:.2f} s after the module has" if took is not None else "# never seen", flush=True)
 
 
 def a_stalled_connection_is_told(page):
-    expect("no alarm before", page.evaluate("document.getElementById('alarm').hidden"))
+    expect("no alarm before", page.until("document.getElementById('alarm').hidden", 60) is not None)
     print("gone", flush=True)
     sys.stdin.readline()
     page.said.clear()
-    took = page.until("document.getElementById('alarm').innerText.startsWith('No answer for')", 10)
+    took = page.until("document.getElementById('alarm').innerText.startsWith('No answer for')", 60)
     expect("it is said", took is not None)
     expect("and what is old is dimmed", page.evaluate("document.body.classList.contains('stalled')"))
 
