@@ -128,15 +128,15 @@ FOLDED void fetch_jobs(const struct bal_queues *queues, const uint32_t *server, 
         __builtin_prefetch(bal_queues_front(queues, server[i] < last ? server[i] : last, words));
 }
 
-/* Before the events from `at` on, which is a multiple of BURST. */
+/* Before the events from `at` on, which is a multiple of BURST. Queues are fetched `early` bursts before. */
 FOLDED void look_ahead(struct ahead *ahead, unsigned at, const struct rates *rates, struct streams *streams,
-                       const struct bal_queues *fetched, unsigned features) {
+                       const struct bal_queues *fetched, unsigned early, unsigned features) {
     const uint32_t words = item_words(WORDS, features);
     if (at % (AHEAD / 2) == 0)
         draw(ahead, (at + AHEAD / 2) % AHEAD, rates, streams, features);
     if (!fetched)
         return;
-    fetch_queues(fetched, &ahead->server[(at + 3 * BURST) % AHEAD], words);
+    fetch_queues(fetched, &ahead->server[(at + early * BURST) % AHEAD], words);
     if (fetched->used > fetched->count / 2)
         fetch_jobs(fetched, &ahead->server[(at + BURST) % AHEAD], words);
 }
@@ -198,10 +198,11 @@ FOLDED enum bal_code loop(struct system *system, const struct rates *rates, stru
     const struct bal_queues *fetched = system->large && !(features & RANKED) ? &system->queues : NULL;
     const unsigned step = fetched ? BURST : AHEAD / 2;
     struct foresight foresight = foresight_of(system);
+    const bool foresees = features & REPORTING && foresight.pool; /* by queues that have come already */
     double now = 0;
     for (unsigned at = 0;; at = (at + step) % AHEAD) {
-        look_ahead(&ahead, at, rates, streams, fetched, features);
-        if (features & REPORTING && foresight.pool)
+        look_ahead(&ahead, at, rates, streams, fetched, foresees ? 3 : 2, features);
+        if (foresees)
             foresight_go(&foresight, system, &ahead.server[(at + 2 * BURST) % AHEAD],
                          item_words(WORDS, features));
         for (unsigned i = at; i < at + step; i++) {
