@@ -77,7 +77,8 @@ struct bal_lab_options {
 };
 
 /* Runs all replications of all cases, the long ones first. result has room for count. Returns BAL_E_STOPPED,
- * with results from the trials that were complete, when told to stop. */
+ * with results from the trials that were complete, when told to stop; of runs that were then being done again
+ * at another length only if there were enough of them, else from those before. */
 enum bal_code bal_lab_run(const struct bal_case *cases, size_t count, const struct bal_lab_options *options,
                           struct bal_result *result, struct bal_error *err);
 

@@ -18,6 +18,7 @@ struct record {
     struct bal_trial *trial;
     bool *complete;
     unsigned wanted; /* replications in all after this round */
+    unsigned kept;   /* of these, when the lab was stopped */
     unsigned capacity;
     struct growth growth;
 };
@@ -230,6 +231,24 @@ static unsigned keep_complete(struct record *record) {
     return kept;
 }
 
+/* Are there too few complete trials of another length than those that the result is of? */
+static bool is_overtaken(const struct lab *lab, size_t i, const struct bal_result *result) {
+    return result->replications > 0 && lab->record[i].kept < lab->cases[i].replications;
+}
+
+/* What there is when the lab is stopped. Where runs of another length have been begun, what those before them
+ * gave is better until there are as many as were asked for; and cases that have one length keep one. */
+static void conclude_stopped(struct lab *lab, struct bal_result *result) {
+    bool any = false;
+    for (size_t i = 0; i < lab->count; i++) {
+        lab->record[i].kept = keep_complete(&lab->record[i]);
+        any = any || is_overtaken(lab, i, &result[i]);
+    }
+    for (size_t i = 0; i < lab->count; i++)
+        if (lab->options->apart ? !is_overtaken(lab, i, &result[i]) : !any)
+            bal_result_of(&lab->cases[i], lab->record[i].trial, lab->record[i].kept, &result[i]);
+}
+
 /* How many replications the case needs by what its trials say; the half-width falls like 1/sqrt(n). A queue
  * that grows without bound has no mean to be precise about, and what makes a narrow interval doubtful more of
  * the same do not cure. */
@@ -260,20 +279,20 @@ static enum bal_code run_round(struct lab *lab, struct bal_result *result, bool 
     *more = false;
     if (code)
         return code;
-    const bool stopped = lab->options->stop && *lab->options->stop;
+    if (lab->options->stop && *lab->options->stop) {
+        conclude_stopped(lab, result);
+        return lab->first_error.code ? lab->first_error.code : BAL_E_STOPPED;
+    }
     for (size_t i = 0; i < lab->count; i++) {
         struct record *record = &lab->record[i];
-        const unsigned complete = stopped ? keep_complete(record) : record->wanted;
-        if (complete > 0 || result[i].replications == 0) /* else what shorter runs gave is better than nothing
-                                                          */
-            bal_result_of(&lab->cases[i], record->trial, complete, &result[i]);
+        bal_result_of(&lab->cases[i], record->trial, record->wanted, &result[i]);
         lab->before[i] = record->wanted;
-        if (stopped || lab->first_error.code)
+        if (lab->first_error.code)
             continue;
         record->wanted = bal_replications_needed(&lab->cases[i], &result[i], most_of(lab));
         *more = *more || record->wanted > lab->before[i];
     }
-    return lab->first_error.code ? lab->first_error.code : stopped ? BAL_E_STOPPED : BAL_OK;
+    return lab->first_error.code;
 }
 
 /* All of it again with runs of another length. */

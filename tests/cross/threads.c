@@ -207,6 +207,39 @@ static void a_stopped_run_keeps_what_is_complete(void **state) {
     free(result);
 }
 
+static void stop_later(void *context, double part) {
+    (void)part; /* it falls when runs are made longer */
+    struct stopper *stopper = context;
+    stopper->stop = ++stopper->calls >= stopper->stop_at;
+}
+
+/* The first ten runs of each of two cases tell that longer ones are needed, of which a few are complete when
+ * the lab is stopped: too few to take the place of the others, and of one case there is none. */
+static void a_stop_amid_longer_runs_keeps_the_shorter_ones(void **state) {
+    (void)state;
+    struct bal_case cases[2] = {case_of("jiq", "10", "exp", 0.7, 2000),
+                                case_of("random", "10", "exp", 0.7, 2000)};
+    for (int i = 0; i < 2; i++) {
+        cases[i].replications = 10;
+        cases[i].precision = 0.004;
+        cases[i].longest = 1000 * cases[i].run.time;
+    }
+    struct bal_result *result = calloc(4, sizeof *result), *shorter = result + 2;
+    assert_non_null(result);
+    for (unsigned extra = 0; extra < 4; extra++) {
+        struct stopper stopper = {.stop_at = 20 + extra};
+        const struct bal_lab_options options = {
+            .threads = 1, .stop = &stopper.stop, .progress = stop_later, .progress_context = &stopper};
+        struct bal_error err = {0};
+        assert_int_equal(bal_lab_run(cases, 2, &options, extra ? result : shorter, &err), BAL_E_STOPPED);
+        for (int i = 0; i < 2 && extra; i++) {
+            assert_same(&result[i], &shorter[i]);
+            assert_true(result[i].replications == 10 && result[i].time == cases[i].run.time);
+        }
+    }
+    free(result);
+}
+
 /* The flag is set while one thread is in a trial of a minute: it ends at the next of its thousand slices and
  * is not counted; what the other thread has completed is. */
 static void a_stop_interrupts_trials(void **state) {
@@ -318,6 +351,7 @@ int main(void) {
         cmocka_unit_test(company_does_not_matter),
         cmocka_unit_test(trials_by_hand_say_the_same),
         cmocka_unit_test(a_stopped_run_keeps_what_is_complete),
+        cmocka_unit_test(a_stop_amid_longer_runs_keeps_the_shorter_ones),
         cmocka_unit_test(a_stop_interrupts_trials),
         cmocka_unit_test(a_stop_at_once_leaves_nothing),
         cmocka_unit_test(an_error_ends_the_run),
