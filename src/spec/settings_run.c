@@ -156,7 +156,7 @@ static const struct bal_field fields[] = {
      BAL_SETTING(precision),
      .fallback = "none",
      .argument = "P",
-     .help = "simulate just as much as it takes to know the mean to within this: `1%`"},
+     .help = "simulate until the mean response time is known to within this: `1%`"},
     {.name = "most",
      BAL_SETTING(most),
      .whole = true,

@@ -120,7 +120,7 @@ $ ballast help compare
 |                            more)
 |   --time T                 or in time: in slots where time is slotted
 |   --replications R         independent runs of each policy; two at least make an interval (default 10)
-|   --precision P            simulate just as much as it takes to know the mean to within this: 1% (default none)
+|   --precision P            simulate until the mean response time is known to within this: 1% (default none)
 |   --most R                 most replications that precision may ask for (default 1000)
 |   --warmup PART            part of a run to cut; auto: a fifth, or more; mser: what MSER-5 finds in each run
 |                            (default auto)
