@@ -18,6 +18,7 @@ enum {
     REPLICATIONS = 5, /* as a rule ... */
     THREADS_MAX = 16, /* a replay has a histogram for each part of the log, 6 MB in all */
     KINDS_MAX = BAL_TRACE_KINDS - 1,
+    CHOSEN_MOST = 1 << 20, /* servers, where nobody says how many: a search tries no more either */
 };
 #define MANY_JOBS 2e6    /* ... and a single one of more jobs than this */
 #define DEFAULT_LOAD 0.7 /* of the fleet that is chosen where none is given, in the busiest window */
@@ -256,15 +257,15 @@ static void choose_fleet(struct bal_replay *replay, const struct bal_recovery *r
                          const struct bal_demand *demand) {
     bal_servers_parse("1", &replay->model.servers, NULL);
     const double load = bal_replay_load(replay, demand->peak_work) / replay->speedup;
-    const double wanted = recovery->servers > 0 ? recovery->servers : ceil(load / DEFAULT_LOAD);
-    replay->model.servers.group[0].count = (uint32_t)fmin(fmax(wanted, 1), BAL_SERVERS_MAX);
+    const double wanted = fmin(fmax(ceil(load / DEFAULT_LOAD), 1), CHOSEN_MOST);
+    replay->model.servers.group[0].count = recovery->servers > 0 ? recovery->servers : (uint32_t)wanted;
 }
 
 /* The number that is looked for must be something where it is not looked for yet. */
 static void choose_open(struct bal_replay *replay, const struct bal_demand *demand) {
     struct bal_group *open = &replay->model.servers.group[replay->vary];
     while (bal_replay_load(replay, demand->peak_work) / replay->speedup > DEFAULT_LOAD &&
-           bal_servers_count(&replay->model.servers) < BAL_SERVERS_MAX / 2)
+           bal_servers_count(&replay->model.servers) < CHOSEN_MOST)
         open->count += open->count / 16 + 1;
 }
 

@@ -50,10 +50,14 @@ static void print_fleet(const struct bal_replay_report *report, FILE *out) {
                   when, bal_replay_load(replay, demand->peak_work));
     if (report->recorded)
         bal_head_line(out, "", "no --servers given: as many as the log names");
+    const double wanted = report->sized_for * replay->speedup * (1 + 1e-9); /* rounding */
+    const bool enough = bal_replay_load(replay, demand->peak_work) <= wanted;
     if (report->sized_for > 0)
-        bal_head_line(out, "", "%s: so many that the load in the busiest %s is at most %g%s",
+        bal_head_line(out, "",
+                      enough ? "%s: so many that the load in the busiest %s is at most %g%s"
+                             : "%s: no more are taken, though the load in the busiest %s is above %g%s",
                       replay->vary_given ? "N until it is found" : "no --servers given", window,
-                      report->sized_for, report->replay->speedup == 1 ? "" : " as recorded");
+                      report->sized_for, replay->speedup == 1 ? "" : " as recorded");
     if (replay->model.steal.kind != BAL_STEAL_NONE) {
         char steal[BAL_STEAL_TEXT];
         bal_steal_print(&replay->model.steal, steal, sizeof steal);

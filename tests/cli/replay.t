@@ -48,6 +48,13 @@ $ ballast replay threes.csv --servers 2 --time-field time:start --policy jsq --w
 | If this is the fleet that wrote the log, that cannot be: its times include waiting.
 | !: jsq: queues grew until the jobs ended, so that times depend on how long they came
 
+# Ten long jobs within 40 ms ask for a hundred million servers while they come: so many are not taken unasked.
+$ awk 'BEGIN { print "time,duration_s"; for (t = 0; t < 10; t++) printf "%.6f,60\n", 1772409600 + t * t * 0.0005 }' >burst.csv
+$ ballast replay burst.csv --time-field time:start --policy random --replications 1 | sed -n '/^fleet/,/^$/p'
+| fleet    1048576 servers: load 0.0141, in the busiest 1 us (from 00:00:00) 57.2
+|          no --servers given: no more are taken, though the load in the busiest 1 us is above 0.7
+|
+
 # How many servers does each policy need? Energy at that size, and what one fewer would do.
 $ ballast replay threes.csv --servers 5 --time-field time:start --policy jsq --policy round-robin --policy random --target p99=1s \
 >     | sed -n '/^Servers/,$p'
