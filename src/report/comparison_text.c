@@ -74,13 +74,19 @@ static void add_short(struct table *table, double value) {
     bal_table_add(table, "%s", text);
 }
 
+/* What is not 0 is not shown as 0. */
+static double shown_half(double half, int decimals) {
+    return half > 0 ? fmax(half, pow(10, -decimals)) : half;
+}
+
 static void add_estimate(struct table *table, struct bal_estimate mean, int decimals, const char *mark) {
     if (isnan(mean.mean))
         bal_table_add(table, "%s", "");
     else if (isnan(mean.half))
         bal_table_add(table, "%.4g%s", mean.mean, mark);
     else
-        bal_table_add(table, "%.*f \u00b1 %.*f%s", decimals, mean.mean, decimals, mean.half, mark);
+        bal_table_add(table, "%.*f \u00b1 %.*f%s", decimals, mean.mean, decimals,
+                      shown_half(mean.half, decimals), mark);
 }
 
 static void add_mean(struct table *table, const struct bal_result *result, int decimals, const char *mark) {

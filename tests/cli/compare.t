@@ -22,6 +22,10 @@ $ ballast compare --servers 10 --jobs 5k --replications 4 | tail -n +5 | sed '/^
 $ ballast compare --servers 10 --jobs 5k --replications 4 --format csv | tail -n +2 | cut -d'"' -f2 >order.csv
 $ jq -r '.results[].policy' all.json | tee order.json | cmp - order.csv && cmp order.json order.text
 
+# A half-width that is not 0 is not shown as 0: where hardly a job waits control variates leave next to nothing.
+$ ballast compare --servers 2 --load 1e-6 --jobs 20k --policy random --precision 1% | grep -o '^random *1[0-9.]* ± [0-9.]*'
+| random  1.0000 ± 0.0001
+
 # Every policy that fits is there.
 $ ballast policies --format json | jq -r '.[].name' | sort >known
 $ sed 's/:.*//' order.json | sort | comm -23 - known
