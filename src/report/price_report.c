@@ -79,7 +79,8 @@ static void print_setting(const struct bal_case *c, double time, const struct ba
     const double jobs = time * bal_model_arrival_rate(&c->model);
     bal_head_add(&head, "%s servers at load %g, service %s", servers, c->model.load, service);
     bal_head_add_settings(&head, draft, true, told);
-    bal_head_add(&head, "; %u replications of %.*g%s jobs each%s", c->replications, jobs >= 1e4 ? 3 : 4,
+    bal_head_add(&head, "; %s%u replications of %.*g%s jobs each%s", c->precision > 0 ? "at least " : "",
+                 c->replications, jobs >= 1e4 ? 3 : 4,
                  jobs >= 1e6   ? jobs / 1e6
                  : jobs >= 1e4 ? jobs / 1e3
                                : jobs,

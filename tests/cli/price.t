@@ -197,3 +197,8 @@ $ ballast price --policy rcpb:c=100
 $ ballast price somewhere
 ! ballast: price: unexpected argument 'somewhere'; usage: ballast price [options]
 ? 2
+
+# Where a precision is wanted there may be more replications than the head says, and it says so.
+$ ballast price --servers 5 --load 0.5 --policy random --jobs 2k --precision 5% | head -2
+| 5 servers at load 0.5, service exp; at least 10 replications of 2000 jobs each, precision 0.05,
+| seed 1
