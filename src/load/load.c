@@ -136,7 +136,9 @@ static void put_behind(struct run *run, struct link *link, struct link *before) 
     *(link->after ? &link->after->before : &run->last) = link;
 }
 
+/* A process that the caller is starting may still have the socket too: epoll would go on to tell of it. */
 static void close_link(struct run *run, struct link *link) {
+    epoll_ctl(run->epoll, EPOLL_CTL_DEL, link->fd, NULL);
     close(link->fd);
     free(link);
     run->links--;

@@ -309,7 +309,7 @@ vacate() {
     local name
     for name in "${!kept[@]}"; do
         [[ $name == stays* ]] || continue
-        kill "${kept[$name]}"
+        kill "${kept[$name]}" 2>/dev/null # it may have had an answer
         wait "${kept[$name]}" 2>/dev/null
         unset "kept[$name]"
     done

@@ -1,13 +1,21 @@
-/* The load generator without its sockets: answers in whatever pieces they come, URLs, and the schedule. What
- * it measures is tried on real servers by tests/nginx/load. */
+/* The load generator, mostly without its sockets: answers in whatever pieces they come, URLs, and the
+ * schedule. What it measures is tried on real servers by tests/nginx/load. */
+#include <arpa/inet.h>
 #include <math.h>
 #include <netinet/in.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -388,8 +396,87 @@ static void what_was_not_sent_is_told(void **state) {
     end_counting(counted);
 }
 
+/* ---- connections ---- */
+
+/* Answers one after the other, each after 10 ms, and closes. */
+static _Noreturn void serve(int listener) {
+    static const char answer[] = OK_HEAD "Connection: close\r\nContent-Length: 0\r\n\r\n";
+    for (;;) {
+        char request[2000];
+        const int fd = accept(listener, NULL, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        if (read(fd, request, sizeof request) <= 0 || write(fd, answer, strlen(answer)) < 0)
+            _exit(1);
+        close(fd);
+    }
+}
+
+/* After a tenth of a second there is another process, which has all that is open then. */
+static double start_another(void *context, double now) {
+    pid_t *other = context;
+    if (now < 0.1)
+        return 0.1;
+    *other = fork();
+    while (*other == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0)
+        pause();
+    return INFINITY;
+}
+
+static void end_process(pid_t pid) {
+    if (pid <= 0)
+        return;
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+/* Whoever calls may start processes, and they have its connections until they do something else: what is
+ * closed here is not told of again, neither once nor without end. */
+static void connections_that_another_process_has_are_closed(void **state) {
+    (void)state;
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t length = sizeof at;
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(listener, (const struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(listener, 100), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &length), 0);
+    const pid_t server = fork();
+    if (server == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        serve(listener);
+    }
+    char url[60];
+    pid_t other = 0;
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/", ntohs(at.sin_port));
+    struct bal_load load = a_load();
+    load.url[0] = url;
+    load.urls = 1;
+    load.rate = 200;
+    load.seconds = 0;
+    load.requests = 60;
+    load.timeout = 100;
+    load.connections = 100;
+    load.event = start_another;
+    load.context = &other;
+    struct bal_load_result *result = calloc(1, sizeof *result);
+    struct bal_error err = {0};
+    const clock_t before = clock();
+    const enum bal_code code = bal_load_run(&load, result, &err);
+    const clock_t used = clock() - before;
+    end_process(server);
+    end_process(other);
+    close(listener);
+    assert_int_equal(code, BAL_OK);
+    assert_int_equal(result->due, 60);
+    for (unsigned i = 0; i < BAL_LOAD_ERRORS; i++)
+        assert_int_equal(result->error[i], 0);
+    assert_true(used < CLOCKS_PER_SEC / 5); /* of half a second that it waits */
+    bal_load_result_fini(result);
+    free(result);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(connections_that_another_process_has_are_closed),
         cmocka_unit_test(answers_are_read_in_any_pieces),
         cmocka_unit_test(the_end_of_a_connection_ends_only_what_has_no_length),
         cmocka_unit_test(heads_without_end_are_refused),
