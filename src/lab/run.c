@@ -342,10 +342,21 @@ static double stretch_of(const struct lab *lab, size_t from, size_t to, const st
     return fmin(fmax(least / WELL, greatest / most_of(lab)), limit);
 }
 
+/* Ten runs tell roughly how many are needed, two or three next to nothing. */
+static bool are_telling(const struct lab *lab, size_t from, size_t to, const struct bal_result *result) {
+    enum { TELLING = 10 };
+    for (size_t i = from; i < to; i++)
+        if (lab->record[i].wanted > lab->before[i] && result[i].replications < TELLING)
+            return false;
+    return true;
+}
+
 /* Fewer, longer runs where a precision takes many: what is there is thrown away, so it is asked once, when
- * there is least. Ten runs tell roughly how many are needed; so some of these wait until the others tell. */
+ * there is least that tells how many are needed; roughly, so some of these wait until the others tell. */
 static bool stretch(struct lab *lab, size_t from, size_t to, const struct bal_result *result) {
     static const double at_first = 0.65;
+    if (!are_telling(lab, from, to, result))
+        return false;
     const double factor = stretch_of(lab, from, to, result);
     for (size_t i = from; i < to; i++) {
         const struct bal_case *c = &lab->cases[i];

@@ -128,6 +128,23 @@ static void threads_do_not_matter_where_runs_grow(void **state) {
     assert_true(one[0].time < 70 * cases[0].run.time); /* `random` alone would make it 150 times as long */
 }
 
+/* A single run, or two, tell nothing of how many a precision takes: more are made before runs are made
+ * longer, and then the precision is reached as it is from ten. */
+static void a_precision_may_begin_with_few_runs(void **state) {
+    (void)state;
+    const struct bal_lab_options options = {.threads = 2, .most = 60};
+    struct bal_result result;
+    for (unsigned few = 1; few <= 2; few++) {
+        struct bal_case c = case_of("jiq", "10", "exp", 0.7, 2000);
+        c.replications = few;
+        c.precision = 0.004;
+        c.longest = 1000 * c.run.time;
+        assert_int_equal(bal_lab_run(&c, 1, &options, &result, NULL), BAL_OK);
+        assert_true(result.precise && result.replications > 5);
+        assert_true(result.time > c.run.time && result.time < 70 * c.run.time);
+    }
+}
+
 /* A case gives the same alone and in company. */
 static void company_does_not_matter(void **state) {
     (void)state;
@@ -348,6 +365,7 @@ int main(void) {
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(threads_do_not_matter_with_precision),
         cmocka_unit_test(threads_do_not_matter_where_runs_grow),
+        cmocka_unit_test(a_precision_may_begin_with_few_runs),
         cmocka_unit_test(company_does_not_matter),
         cmocka_unit_test(trials_by_hand_say_the_same),
         cmocka_unit_test(a_stopped_run_keeps_what_is_complete),
