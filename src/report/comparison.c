@@ -239,6 +239,8 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c, con
     bal_json_text(json, "engine", bal_engine_text(result->engine));
     bal_json_count(json, "replications", result->replications);
     bal_json_bool(json, "precise", result->precise);
+    if (result->controls > 0)
+        bal_json_count(json, "controls", result->controls);
     json_load(json, result);
     json_pair(json, "transient", result->metric[BAL_TRANSIENT]);
     json_pair(json, "drift", result->metric[BAL_DRIFT]);

@@ -72,6 +72,9 @@ $ for p in none 5%; do ballast compare --servers 10 --load 50% --policy jsq --jo
 $ for k in 1 5; do ballast compare --servers 10 --load 50% --precision 0.4% --policy jsq --policy pod --threads $k --format csv >threads.$k; done
 $ cmp threads.1 threads.5
 
+$ ballast compare --servers 10 --load 50% --policy jsq --jobs 5k --precision 5% --format json | grep controls
+|       "controls": 2,
+
 # Unstable systems have no mean, but messages; they come last.
 $ ballast compare --servers 5x1,5x10 --load 0.9 --jobs 100k --replications 5 --policy random --policy jsq --format json |
 >     jq -c '.results[] | [.policy, .verdict, .response.mean > 0, .messages.per_job]'
