@@ -18,7 +18,6 @@ enum {
     REPLICATIONS = 5, /* as a rule ... */
     THREADS_MAX = 16, /* a replay has a histogram for each part of the log, 6 MB in all */
     KINDS_MAX = BAL_TRACE_KINDS - 1,
-    CHOSEN_MOST = 1 << 20, /* servers, where nobody says how many: a search tries no more either */
 };
 #define MANY_JOBS 2e6    /* ... and a single one of more jobs than this */
 #define DEFAULT_LOAD 0.7 /* of the fleet that is chosen where none is given, in the busiest window */
@@ -257,7 +256,7 @@ static void choose_fleet(struct bal_replay *replay, const struct bal_recovery *r
                          const struct bal_demand *demand) {
     bal_servers_parse("1", &replay->model.servers, NULL);
     const double load = bal_replay_load(replay, demand->peak_work) / replay->speedup;
-    const double wanted = fmin(fmax(ceil(load / DEFAULT_LOAD), 1), CHOSEN_MOST);
+    const double wanted = fmin(fmax(ceil(load / DEFAULT_LOAD), 1), BAL_REPLAY_SERVERS);
     replay->model.servers.group[0].count = recovery->servers > 0 ? recovery->servers : (uint32_t)wanted;
 }
 
@@ -265,7 +264,7 @@ static void choose_fleet(struct bal_replay *replay, const struct bal_recovery *r
 static void choose_open(struct bal_replay *replay, const struct bal_demand *demand) {
     struct bal_group *open = &replay->model.servers.group[replay->vary];
     while (bal_replay_load(replay, demand->peak_work) / replay->speedup > DEFAULT_LOAD &&
-           bal_servers_count(&replay->model.servers) < CHOSEN_MOST)
+           bal_servers_count(&replay->model.servers) < BAL_REPLAY_SERVERS)
         open->count += open->count / 16 + 1;
 }
 

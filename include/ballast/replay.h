@@ -202,6 +202,8 @@ enum bal_sizing_outcome {
     BAL_SIZE_BEYOND,   /* not even the largest fleet that was tried will do */
 };
 
+enum { BAL_REPLAY_SERVERS = 1 << 20 }; /* larger fleets are not tried, nor chosen where none is given */
+
 struct bal_sizing {
     enum bal_sizing_outcome outcome;
     uint32_t servers;             /* the least that will do; BAL_SIZE_BEYOND: the most that were tried */

@@ -37,7 +37,7 @@ struct bal_calendar {
     uint32_t pages; /* a power of 2, from 64 on */
     double per_day; /* 1 / length of a day */
     uint32_t *page; /* the first on each; of an empty one any id */
-    uint64_t *bits; /* of pages that are not */
+    uint64_t *bits; /* of pages that are not empty */
     struct bal_entry *entry;
     /* The last entries that are far ahead, in a circle, whose pages are being fetched. */
     double far; /* so much later than the earliest they are */

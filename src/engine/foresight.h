@@ -35,7 +35,8 @@ struct foresight {
 };
 
 static inline struct foresight foresight_of(const struct system *system) {
-    const bool worth = bal_queues_bytes(&system->queues) > FORESIGHT_LEAST && !system->run->plain;
+    const bool worth = bal_queues_bytes(&system->queues) > FORESIGHT_LEAST &&
+                       !(system->features & (RANKED | TASKS)) && !system->run->plain;
     const struct bal_set *pool = worth && system->policy->pool ? system->policy->pool(system->state) : NULL;
     return (struct foresight){.pool = pool && pool->capacity == system->servers ? pool : NULL};
 }

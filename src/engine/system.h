@@ -77,8 +77,8 @@ enum { COUNTED_LEAST = 1 << 20, COUNTED_MOST = 1 << (32 - STAMP_EVENT) };
  * ahead, in bursts (markov.c says why). */
 enum { DRAWN_JOBS = 64, DRAWN_BURST = 8, DRAWS_MOST = 8 };
 
-/* Bytes of queues that are not all in the cache of a core, as those of today are: fetching the others ahead
- * would cost more than it spares. */
+/* Bytes of queues that the cache of a core holds, as such caches are today: where there are no more, fetching
+ * them ahead takes longer than it spares. */
 enum { LARGE_FLEET = 1 << 19 };
 
 enum { RANKS = 64 };

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { STEPS = 1 << 15, LARGEST = 1 << 20 };
+enum { STEPS = 1 << 15 };
 
 struct bal_flow {
     double step;                     /* seconds, as recorded */
@@ -90,11 +90,11 @@ uint32_t bal_flow_least(const struct bal_flow *flow, const struct bal_replay *re
     const struct bal_servers *servers = &replay->model.servers;
     const double slots = fmax(replay->model.slots, 1), speed = servers->group[replay->vary].speed;
     const double others = bal_servers_capacity(servers) - servers->group[replay->vary].count * speed;
-    uint32_t failed = 0, met = LARGEST;
+    uint32_t failed = 0, met = BAL_REPLAY_SERVERS;
     while (met - failed > 1) {
         const uint32_t middle = failed + (met - failed) / 2;
         const double left = others + speed * middle - speed * replay->failing;
         *(left > 0 && is_met(flow, replay, slots * left) ? &met : &failed) = middle;
     }
-    return met < LARGEST ? met : 1;
+    return met < BAL_REPLAY_SERVERS ? met : 1;
 }

@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 enum {
-    LARGEST = 1 << 20,      /* fleets beyond this are not tried ... */
-    FACTOR = 256,           /* ... nor those so many times as large as the work alone demands ... */
+    FACTOR = 256,           /* fleets so many times as large as the work alone demands are not tried ... */
     ALWAYS_TRIED = 1 << 10, /* ... but this many servers always are */
     STEPS = 20,             /* a range grows by such a part of the fleet at first, then twice as much ... */
     RANGE_FACTOR = 8,       /* ... and up to so many times the fleet ... */
@@ -181,7 +180,7 @@ static void look_down(struct progress *progress, uint32_t servers) {
  * jobs alone decide and other logs have more of them. */
 static void look_up(struct progress *progress, uint32_t servers) {
     const uint32_t found = progress->least.met;
-    if (servers >= LARGEST / 2 || (servers >= RANGE_ALWAYS && servers / RANGE_FACTOR >= found)) {
+    if (servers >= BAL_REPLAY_SERVERS / 2 || (servers >= RANGE_ALWAYS && servers / RANGE_FACTOR >= found)) {
         progress->up = progress->high = 0;
         return;
     }
@@ -362,7 +361,7 @@ static enum bal_code find_none(const struct sizes *sizes, size_t who, uint32_t *
     struct bal_case c;
     *none = 0;
     for (enum bal_code code; (code = case_of(sizes, who, some, &c, err)); some *= 2) {
-        if (some >= LARGEST)
+        if (some >= BAL_REPLAY_SERVERS)
             return code;
         *none = some;
     }
@@ -390,8 +389,8 @@ static enum bal_code begin(struct sizes *sizes, const struct bal_least *guess, s
         uint32_t none;
         if ((code = find_none(sizes, i, &none, err)))
             break;
-        const double busy = fmin(fmax(ceil(needed / speed), none + 1.0), LARGEST);
-        const double most = fmin(fmax(busy * FACTOR, ALWAYS_TRIED), LARGEST);
+        const double busy = fmin(fmax(ceil(needed / speed), none + 1.0), BAL_REPLAY_SERVERS);
+        const double most = fmin(fmax(busy * FACTOR, ALWAYS_TRIED), BAL_REPLAY_SERVERS);
         const uint32_t first = (uint32_t)fmin(fmax(busy, flowing), most);
         if (guess)
             bal_least_init_near(least, first > guess[i].met ? first : guess[i].met, (uint32_t)most,
